@@ -1,0 +1,62 @@
+# From a bare clone, `make demo` and `make test` do all the set-up. Needs Python >= 3.11 and make.
+# Each extra is installed once and remembered by a stamp inside .venv; a changed pyproject.toml installs again.
+
+PYTHON ?= python3
+VENV ?= .venv
+# Test processes: pytest-xdist's -n. `make test WORKERS=0` runs in one process.
+WORKERS ?= auto
+# Further arguments, for example `make test ARGS="-k kernels"` or `make bench ARGS="--quick"`.
+ARGS ?=
+
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two targets must not install into one environment at the same time.
+.NOTPARALLEL:
+.PHONY: help demo test lint format bench clean
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed-core  ## Compare the cost-sensitive methods on breast cancer data
+	@$(BIN)/python examples/demo.py $(ARGS)
+
+test: $(VENV)/.installed-test  ## Run the whole test suite, slow tests included
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "" $(ARGS)
+
+lint: $(VENV)/.installed-lint  ## Check style, types and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.installed-lint  ## Apply ruff's fixes and formatting
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (several minutes)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+clean:  ## Remove the environment, caches and build products
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp, not pyvenv.cfg, is the target: an interrupted creation is simply repeated.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "cssvm needs Python 3.11 or newer; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@echo "Creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed-core: pyproject.toml $(VENV)/.created
+	@echo "Installing cssvm"
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml $(VENV)/.created
+	@echo "Installing cssvm with the extra '$*'"
+	@$(INSTALL) --editable ".[$*]"
+	@touch $@

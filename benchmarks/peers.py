@@ -1,0 +1,130 @@
+"""The solvers compared: each takes a case, fits, predicts and hands over its dual coefficients.
+
+A peer's package is imported in its own process only (see `worker.py`), never here at import time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+
+from benchmarks.cases import FN_COST, FP_COST, TOL, Case
+
+# LIBSVM's kernel cache in MB, generous so that the cache does not decide the comparison.
+CACHE_MB = 1000
+
+
+class Solver(Protocol):
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None: ...
+
+    def predict(self, X: np.ndarray) -> np.ndarray: ...
+
+    def dual(self) -> tuple[np.ndarray, np.ndarray]:
+        """Row numbers of the support vectors and beta_i = y_i a_i, positive for label 1."""
+
+    def relative_gap(self) -> float | None:
+        """The duality gap that the solver itself reports, if it reports one."""
+
+
+class EstimatorSolver:
+    """Any classifier with scikit-learn's `support_` and `dual_coef_`."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        self.estimator.fit(X, y)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.estimator.predict(X)
+
+    def dual(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.asarray(self.estimator.support_), np.asarray(self.estimator.dual_coef_, np.float64).ravel()
+
+    def relative_gap(self) -> float | None:
+        gap = getattr(self.estimator, "dual_gap_", None)
+        return None if gap is None else float(gap)
+
+
+class LibsvmSolver:
+    """LIBSVM through its own Python binding; converting the arrays counts as part of fit and predict."""
+
+    def __init__(self, case: Case) -> None:
+        self.options = f"-s 0 -t 2 -c {case.C} -g {case.gamma!r} -e {TOL} -m {CACHE_MB} -w1 {FN_COST} -w0 {FP_COST} -q"
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        from libsvm.svmutil import svm_train
+
+        self.model = svm_train(y.astype(float), X, self.options)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        from libsvm.svmutil import svm_predict
+
+        labels, _, _ = svm_predict([], X, self.model, "-q")
+        return np.asarray(labels)
+
+    def dual(self) -> tuple[np.ndarray, np.ndarray]:
+        beta = np.array(self.model.get_sv_coef(), dtype=np.float64).ravel()
+        # LIBSVM calls the label it meets first positive.
+        sign = 1.0 if self.model.get_labels()[0] == 1 else -1.0
+        return np.array(self.model.get_sv_indices()) - 1, sign * beta
+
+    def relative_gap(self) -> None:
+        return None
+
+
+def build_cssvm(case: Case) -> Solver:
+    from cssvm import CostSensitiveSVC
+
+    return EstimatorSolver(
+        CostSensitiveSVC(C=case.C, fn_cost=FN_COST, fp_cost=FP_COST, kernel="rbf", gamma=case.gamma, tol=TOL)
+    )
+
+
+def svc_parameters(case: Case) -> dict[str, Any]:
+    return dict(
+        C=case.C,
+        kernel="rbf",
+        gamma=case.gamma,
+        class_weight={0: FP_COST, 1: FN_COST},
+        tol=TOL,
+        cache_size=CACHE_MB,
+    )
+
+
+def build_sklearn(case: Case) -> Solver:
+    from sklearn.svm import SVC
+
+    return EstimatorSolver(SVC(**svc_parameters(case)))
+
+
+def build_sklearnex(case: Case) -> Solver:
+    from sklearnex.svm import SVC
+
+    return EstimatorSolver(SVC(**svc_parameters(case)))
+
+
+@dataclass(frozen=True)
+class Peer:
+    name: str
+    module: str
+    build: Callable[[Case], Solver]
+    default: bool = True
+
+    def installed(self) -> bool:
+        return find_spec(self.module) is not None
+
+
+REFERENCE = "cssvm"
+PEERS = {
+    peer.name: peer
+    for peer in (
+        Peer(REFERENCE, "cssvm", build_cssvm),
+        Peer("sklearn", "sklearn", build_sklearn),
+        Peer("sklearnex", "sklearnex", build_sklearnex),
+        # Not by default: it is the solver that scikit-learn carries, behind a slower way in.
+        Peer("libsvm", "libsvm", LibsvmSolver, default=False),
+    )
+}

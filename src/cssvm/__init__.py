@@ -1,0 +1,14 @@
+"""Cost-sensitive support vector machines: a cost and a margin for every example, solved exactly."""
+
+from .costs import CostConditionWarning, paper_costs
+from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BiasedPenaltySVC",
+    "BoundaryMovementSVC",
+    "CostConditionWarning",
+    "CostSensitiveSVC",
+    "paper_costs",
+]

@@ -1,0 +1,103 @@
+"""Two cores, one rule: the result never depends on how many threads computed it.
+
+Work is cut into tasks whose number and shape depend on the data alone; each task runs on one thread with a
+single-threaded BLAS, and no two tasks write to the same place. How many tasks run at once is then a matter of time
+only.
+
+The number of threads is what BLAS is allowed in this process when a computation starts, so the usual controls apply:
+``OMP_NUM_THREADS``, ``threadpoolctl.threadpool_limits`` and the limits joblib sets in its workers. All computations
+of a process share one pool, so fits that run side by side in threads do not oversubscribe the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+_controller: ThreadpoolController | None = None
+_pool: ThreadPoolExecutor | None = None
+_pool_lock = threading.Lock()
+
+
+class _Allowance(threading.local):
+    """Threads the computation on this thread may use; 0 outside of one."""
+
+    n_threads = 0
+
+
+_allowance = _Allowance()
+
+
+@contextmanager
+def own_threads() -> Iterator[int]:
+    """Limit BLAS to one thread and yield the number of threads that `run` will use; may be nested.
+
+    The limit holds for the process, so a computation that begins on another thread meanwhile finds one thread allowed
+    and uses one.
+    """
+    if _allowance.n_threads:
+        yield _allowance.n_threads
+        return
+    controller = _blas_controller()
+    allowed = max((library.num_threads or 1 for library in controller.lib_controllers), default=1)
+    with controller.limit(limits=1):
+        _allowance.n_threads = min(allowed, n_cores())
+        try:
+            yield _allowance.n_threads
+        finally:
+            _allowance.n_threads = 0
+
+
+def run(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> None:
+    """Call ``function(*task)`` for every task, on as many threads as the enclosing `own_threads` allows.
+
+    Call it from the thread that owns the computation, never from within a task.
+    """
+    tasks = list(tasks)
+    if _allowance.n_threads <= 1 or len(tasks) == 1:
+        for task in tasks:
+            function(*task)
+        return
+    futures = [_shared_pool().submit(function, *task) for task in tasks]
+    try:
+        for future in futures:
+            future.result()
+    finally:
+        for future in futures:  # after an error or Ctrl-C: do not start what is still waiting
+            future.cancel()
+
+
+def n_cores() -> int:
+    """Cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _blas_controller() -> ThreadpoolController:
+    global _controller
+    if _controller is None:
+        _controller = ThreadpoolController().select(user_api="blas")
+    return _controller
+
+
+def _shared_pool() -> ThreadPoolExecutor:
+    global _pool
+    with _pool_lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(n_cores(), thread_name_prefix="cssvm")
+        return _pool
+
+
+def _forget_threads() -> None:
+    """After a fork the child has none of the parent's threads: start afresh."""
+    global _pool, _pool_lock, _allowance
+    _pool, _pool_lock, _allowance = None, threading.Lock(), _Allowance()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)

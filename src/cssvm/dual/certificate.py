@@ -1,0 +1,45 @@
+"""The certificate: bias, primal and dual objective of a feasible beta with gradient G = p - K beta.
+
+    dual(beta)      = p'beta - 1/2 beta'K beta              = 1/2 beta'(p + G)
+    primal(beta, b) = 1/2 beta'K beta + loss(b)             = 1/2 beta'(p - G) + loss(b)
+    loss(b)         = sum_i upper_i (G_i - b)_+ - lower_i (b - G_i)_+
+
+The loss is the weighted hinge loss: c_i max(0, m_i - f_i) for y_i = +1 and c_i max(0, m_i + f_i) for y_i = -1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .problem import DualProblem
+
+FLAT = 1e-12  # a slope below this share of all boxes is zero: sums of costs carry rounding errors
+
+
+def best_bias(gradient: np.ndarray, problem: DualProblem) -> float:
+    """The bias that minimises the primal: a piecewise linear function of b with a kink at every G_i.
+
+    Its slope is sum(-lower_i, G_i < b) - sum(upper_i, G_i > b). Where it is zero between two kinks the middle is taken.
+    """
+    order = np.argsort(gradient, kind="stable")
+    kinks, upper, below = gradient[order], problem.upper[order], -problem.lower[order]
+    total = upper.sum()
+    right = np.cumsum(below) - (total - np.cumsum(upper))  # slope just right of each kink
+    flat = FLAT * (total + below.sum())
+    first = int(np.argmax(right >= -flat))  # before it the function falls
+    if right[first] > flat or first + 1 == len(kinks):
+        return float(kinks[first])
+    last = first + int(np.argmax(right[first:] > flat)) if right[-1] > flat else len(kinks) - 1
+    return float(0.5 * (kinks[first] + kinks[last]))
+
+
+def objectives(beta: np.ndarray, gradient: np.ndarray, bias: float, problem: DualProblem) -> tuple[float, float]:
+    """Primal and dual objective."""
+    p, lower, upper = problem
+    loss = upper @ np.maximum(gradient - bias, 0.0) - lower @ np.maximum(bias - gradient, 0.0)
+    return float(0.5 * beta @ (p - gradient) + loss), float(0.5 * beta @ (p + gradient))
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """(primal - dual) / max(|primal|, |dual|)."""
+    return (primal - dual) / max(abs(primal), abs(dual), np.finfo(float).tiny)

@@ -1,0 +1,91 @@
+"""The dual problem in signed variables, and what a solver returns.
+
+With beta_i = y_i a_i the labels leave the problem::
+
+    maximise over beta    p'beta - 1/2 beta'K beta
+    subject to            sum(beta) = 0,   lower <= beta <= upper
+
+    p_i = y_i m_i;   [lower_i, upper_i] = [0, c_i] if y_i = +1, [-c_i, 0] if y_i = -1
+
+The gradient is G = p - K beta. beta is optimal if and only if some b has G_i <= b wherever beta_i may grow and G_i >= b
+wherever it may shrink; b is then the bias of f = K beta + b, and the slack of example i is max(0, y_i (G_i - b)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+
+class DualProblem(NamedTuple):
+    """Linear term and bounds, (n,) float64 each."""
+
+    linear: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+class Rows(Protocol):
+    """What the solver asks of a kernel: see `cssvm.kernels.rows`."""
+
+    n: int
+    capacity: int
+    dtype: Any
+    diagonal: np.ndarray
+    store: np.ndarray
+
+    def fetch(self, indices: np.ndarray) -> np.ndarray:
+        """Make rows available; return their places in `store`."""
+
+    def product(self, indices: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """Sum of rows weighted by `coef`, (n,) float64."""
+
+
+class Status(IntEnum):
+    """How a solve ended; 0 is success, as in scikit-learn's `fit_status_`."""
+
+    CONVERGED = 0
+    ITERATION_LIMIT = 1
+    STALLED = 2
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Signed variables with their certificate.
+
+    `violation` is max G over variables that may grow minus min G over variables that may shrink; `gap` is
+    (primal - dual) / max(|primal|, |dual|) at `bias`, the bias that minimises the primal for these variables.
+    """
+
+    beta: np.ndarray
+    bias: float
+    gradient: np.ndarray
+    status: Status
+    n_iter: int
+    violation: float
+    primal_objective: float
+    dual_objective: float
+    gap: float
+    profile: dict[str, float] = field(default_factory=dict)
+
+
+def feasible(start: np.ndarray, problem: DualProblem) -> np.ndarray:
+    """`start` put into the bounds, then its heavier sign scaled down until the sum is zero."""
+    beta = np.clip(np.asarray(start, dtype=np.float64), problem.lower, problem.upper)
+    up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
+    if up > down:
+        beta[beta > 0] *= down / up
+    elif down > up:
+        beta[beta < 0] *= up / down
+    return beta
+
+
+def violation(beta: np.ndarray, gradient: np.ndarray, problem: DualProblem) -> float:
+    """Largest violation of optimality, 0 at best: no pair of variables can be moved."""
+    grows, shrinks = beta < problem.upper, beta > problem.lower
+    if not (grows.any() and shrinks.any()):
+        return 0.0
+    return max(0.0, float(gradient[grows].max() - gradient[shrinks].min()))

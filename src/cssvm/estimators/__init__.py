@@ -1,0 +1,7 @@
+"""scikit-learn estimators: validate the input, translate the costs, solve the dual, store the machine."""
+
+from .biased_penalty import BiasedPenaltySVC
+from .boundary_movement import BoundaryMovementSVC
+from .cost_sensitive import CostSensitiveSVC
+
+__all__ = ["BiasedPenaltySVC", "BoundaryMovementSVC", "CostSensitiveSVC"]

@@ -1,0 +1,215 @@
+"""Boundary movement: the standard SVM, its threshold moved to where the decisions cost least."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from ..costs import Vector, example_costs, margins_and_boxes, row_weights
+from .kernel_svc import KernelSVC, unchanged_on_failure
+from .machine import PRECOMPUTED, Machine, check_both_classes, select
+from .parameters import given_cost
+from .threshold import minimum_risk_threshold
+
+FOLD_FIX = "Use fewer or stratified folds, or cv=None."
+
+
+class BoundaryMovementSVC(KernelSVC):
+    """Standard support vector classifier with a moved threshold (BM-SVM).
+
+    The costs do not enter the training: f(x) = sum_j y_j a_j K(x, x_j) + b minimises
+
+        1/2 |w|^2 + C sum_i s_i max(0, 1 - y_i f(x_i))
+
+    and the decision function is f(x) - t with the t that minimises the cost of the decisions on scored rows,
+
+        sum over missed rows of s_i fn_cost_i  +  sum over false alarms of s_i fp_cost_i.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss against the norm of w.
+    fn_cost : float, default=1.0
+        Cost of a false negative: a missed row of the target class. One value for each row goes to `fit`.
+    fp_cost : float, default=1.0
+        Cost of a false positive: a false alarm. One value for each row goes to `fit`.
+    cv : int, splitter or iterable of splits, default=None
+        Where the scores come from that choose the threshold. None: the training rows themselves. Otherwise
+        the pooled scores of held-out rows, each from a machine trained on the other folds; an integer means
+        stratified folds.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
+        A callable maps two matrices to their kernel matrix.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels poly, rbf, sigmoid and laplacian. ``"scale"`` is 1 / (n_features * variance
+        of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
+    degree : int, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=0.0
+        Constant term of the kernels poly and sigmoid.
+    pos_label : label, default=None
+        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
+        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions, in units of f, at which the solver stops.
+    max_iter : int, default=-1
+        Limit on the solver's steps; -1 means none.
+    cache_size : "auto" or float, default="auto"
+        Memory for kernel values, in megabytes; ``"auto"`` takes a share of what is available.
+    verbose : int, default=0
+        1 prints a summary of the fit, 2 also where the time went.
+
+    Attributes
+    ----------
+    threshold_ : float
+        The t subtracted from f; it is contained in `intercept_`. It is half-way between two neighbouring
+        scores, or 1 beyond the extreme ones. Among thresholds of equal cost the nearest to zero is taken.
+    classes_ : ndarray of shape (2,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_SV,), int32
+        Rows of X that are support vectors, those of ``classes_[0]`` first.
+    support_vectors_ : ndarray or CSR of shape (n_SV, n_features)
+        The support vectors; empty for a precomputed kernel.
+    n_support_ : ndarray of shape (2,), int32
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients of the support vectors, positive for ``classes_[1]``.
+    intercept_ : ndarray of shape (1,)
+        The constant b - t.
+    gamma_ : float
+        The gamma used; 1.0 for a kernel without one.
+    n_iter_ : int
+        Steps of the solver.
+    fit_status_ : Status
+        0 converged, 1 iteration limit reached, 2 stalled.
+    primal_objective_, dual_objective_, dual_gap_ : float
+        The certificate: both objectives and their relative gap.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names.
+
+    Notes
+    -----
+    An integer weight means repeated rows with ``cv=None``, and with given splits that keep the copies of a
+    row together; folds made here split rows, so copies may end up in different folds. Rows with zero weight
+    are neither trained on nor scored.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from cssvm import BoundaryMovementSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> for fn_cost in (1.0, 20.0):
+    ...     svc = BoundaryMovementSVC(fn_cost=fn_cost, cv=5, pos_label=0)
+    ...     model = make_pipeline(StandardScaler(), svc).fit(X, y)
+    ...     missed_tumours = ((model.predict(X) == 1) & (y == 0)).sum()
+    ...     print(f"{fn_cost:4.0f} threshold {svc.threshold_:.1f}, {missed_tumours} missed")
+       1 threshold 0.1, 7 missed
+      20 threshold 0.8, 1 missed
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        fn_cost: float = 1.0,
+        fp_cost: float = 1.0,
+        cv: Any = None,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        pos_label: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        cache_size: Any = "auto",
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            C,
+            fn_cost=fn_cost,
+            fp_cost=fp_cost,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            pos_label=pos_label,
+            tol=tol,
+            max_iter=max_iter,
+            cache_size=cache_size,
+            verbose=verbose,
+        )
+        self.cv = cv
+
+    def fit(
+        self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None
+    ) -> BoundaryMovementSVC:
+        """Train on X and y and move the threshold; a failed fit leaves the estimator as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; for ``kernel="precomputed"`` the symmetric kernel matrix (n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        fn_cost : float or array-like of shape (n_samples,), default=None
+            Cost of missing each row of the target class; other entries are ignored. None: the constructor's.
+        fp_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false alarm on each row of the other class, the rest ignored. None: the constructor's.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight of each row; None means 1.
+
+        Returns
+        -------
+        BoundaryMovementSVC
+            The estimator itself.
+        """
+        with unchanged_on_failure(self):
+            X, signs, targets = self._validate(X, y)
+            weights = row_weights(sample_weight, len(signs))
+            cost = example_costs(
+                targets,
+                fn_cost=given_cost(self, "fn_cost", fn_cost),
+                fp_cost=given_cost(self, "fp_cost", fp_cost),
+                sample_weight=weights,
+            )
+            machine = self._train_standard(X, signs, weights)
+            if self.cv is None:
+                folds: list[Machine] = []
+                rows, scores = np.arange(len(signs)), machine.scores(X)
+            else:
+                folds, rows, scores = self._held_out_scores(X, signs, weights)
+            # The threshold is sought for the target class, then turned to the side of classes_[1].
+            side = targets[0] * signs[0]
+            self.threshold_ = float(side) * minimum_risk_threshold(side * scores, targets[rows], cost[rows])
+            self._store(machine, self.threshold_)
+            self._report([*folds, machine])
+        return self
+
+    def _train_standard(self, X: Any, signs: NDArray[Any], weights: Vector) -> Machine:
+        """The standard SVM: equal costs, both margins 1."""
+        margins, boxes = margins_and_boxes(signs, C=self.C, sample_weight=weights)
+        return self._solve(X, signs, margins, boxes, weights)
+
+    def _held_out_scores(
+        self, X: Any, signs: NDArray[Any], weights: Vector
+    ) -> tuple[list[Machine], NDArray[np.intp], Vector]:
+        """The machine of each fold, and the rows it did not see with their scores, pooled over the folds."""
+        precomputed = self.kernel == PRECOMPUTED
+        machines, held_out, scores = [], [], []
+        for fold in check_cv(self.cv, signs, classifier=True).split(X, signs):
+            seen, unseen = (part[weights[part] > 0] for part in map(np.asarray, fold))
+            check_both_classes(signs, seen, f"the training rows of each fold of cv={self.cv!r}", FOLD_FIX)
+            X_seen = select(X, seen, seen, precomputed=precomputed)
+            X_unseen = select(X, unseen, seen, precomputed=precomputed)
+            machines.append(self._train_standard(X_seen, signs[seen], weights[seen]))
+            held_out.append(unseen)
+            scores.append(machines[-1].scores(X_unseen))
+        rows = np.concatenate(held_out)
+        check_both_classes(signs, rows, f"the held-out rows of cv={self.cv!r}", FOLD_FIX)
+        return machines, rows, np.concatenate(scores)

@@ -1,0 +1,91 @@
+"""Checks of constructor parameters, run by `fit`; each message names the parameter, the value and the fix."""
+
+from __future__ import annotations
+
+import numbers
+import reprlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ..costs import TIED
+from ..kernels import KERNEL_NAMES
+
+
+def _real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _among(value: Any, names: tuple[str, ...]) -> bool:
+    return isinstance(value, str) and value in names
+
+
+# parameter -> (is the value right?, what is expected, a value that works)
+CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
+    "C": (lambda v: _real(v) and v > 0, "a positive finite number", "C=1.0"),
+    "kernel": (
+        lambda v: callable(v) or _among(v, KERNEL_NAMES),
+        f"a callable or one of {list(KERNEL_NAMES)}",
+        'kernel="rbf"',
+    ),
+    "gamma": (
+        lambda v: _among(v, ("scale", "auto")) or (_real(v) and v > 0),
+        'a positive finite number, "scale" or "auto"',
+        'gamma="scale"',
+    ),
+    "degree": (lambda v: _whole(v) and v >= 0, "a non-negative integer", "degree=3"),
+    "coef0": (_real, "a finite number", "coef0=0.0"),
+    "tol": (lambda v: _real(v) and v > 0, "a positive finite number", "tol=1e-3"),
+    "max_iter": (
+        lambda v: _whole(v) and (v == -1 or v > 0),
+        "a positive integer, or -1 for no limit",
+        "max_iter=-1",
+    ),
+    "cache_size": (
+        lambda v: _among(v, ("auto",)) or (_real(v) and v > 0),
+        'a positive number of megabytes or "auto"',
+        'cache_size="auto"',
+    ),
+    "verbose": (
+        lambda v: isinstance(v, bool) or (_whole(v) and v >= 0),
+        "a bool or a non-negative integer",
+        "verbose=0",
+    ),
+}
+
+
+def check_parameters(estimator: BaseEstimator) -> None:
+    """Raise a ValueError for the first constructor parameter that cannot be used."""
+    for name, value in estimator.get_params(deep=False).items():
+        if name not in CHECKS:
+            continue
+        right, expected, example = CHECKS[name]
+        if not right(value):
+            raise ValueError(
+                f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "
+                f"Pass for example {example}."
+            )
+
+
+def given_cost(estimator: BaseEstimator, name: str, at_fit: Any) -> Any:
+    """The cost given to `fit`, or the constructor's, which holds for all rows and therefore is no array.
+
+    An array in the constructor is refused: clones in cross-validation would carry it to other rows.
+    """
+    if at_fit is not None:
+        return at_fit
+    value = getattr(estimator, name)
+    tied = name == "kappa" and _among(value, (TIED,))
+    if not tied and not (isinstance(value, numbers.Real) and not isinstance(value, bool)):
+        expected = 'a number or "tied"' if name == "kappa" else "a number"
+        raise ValueError(
+            f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "
+            f"Pass one value for each row to fit instead: fit(X, y, {name}=...)."
+        )
+    return value

@@ -1,0 +1,54 @@
+"""Random dual problems with a margin and a box for every example, and Clarabel as the oracle."""
+
+import cvxpy as cp
+import numpy as np
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from cssvm.dual import DualProblem
+from cssvm.kernels import Kernel, kernel_rows
+
+KERNELS = [
+    Kernel("linear"),
+    Kernel("rbf", gamma=0.3),
+    Kernel("poly", gamma=0.2, degree=2, coef0=1.0),
+    Kernel("laplacian", gamma=0.2),
+]
+
+
+def random_problem(n, seed, *, zero_boxes=0.1, C=1.0):
+    """Rows (n, 5), labels, margins and boxes: margins differ per example, some boxes are zero, some rows are equal."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    y = np.where(X[:, 0] + 0.8 * rng.normal(size=n) > 0, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    X[n // 2] = X[0]
+    margins = rng.uniform(0.1, 2.0, n)
+    boxes = C * rng.exponential(size=n) * (rng.uniform(size=n) > zero_boxes)
+    boxes[:2] = C
+    return X, y, margins, boxes
+
+
+def signed(y, margins, boxes):
+    return DualProblem(y * margins, np.minimum(0.0, y * boxes), np.maximum(0.0, y * boxes))
+
+
+def gram(kernel, X):
+    parameters = {"rbf": ["gamma"], "laplacian": ["gamma"], "poly": ["gamma", "degree", "coef0"]}
+    chosen = {name: getattr(kernel, name) for name in parameters.get(kernel.name, [])}
+    return pairwise_kernels(X, metric=kernel.name, **chosen)
+
+
+def rows_of(kernel, X, boxes, tol=1e-6, **options):
+    return kernel_rows(kernel, X, boxes=boxes, tol=tol, **options)
+
+
+def clarabel_optimum(K, problem):
+    """The optimal value of the dual by an interior-point method on the same matrix."""
+    values, vectors = np.linalg.eigh(K)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    beta = cp.Variable(len(K))
+    objective = cp.Maximize(problem.linear @ beta - 0.5 * cp.sum_squares(root.T @ beta))
+    constraints = [cp.sum(beta) == 0, beta >= problem.lower, beta <= problem.upper]
+    return cp.Problem(objective, constraints).solve(
+        solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
+    )

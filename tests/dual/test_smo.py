@@ -1,0 +1,57 @@
+"""The compiled pair steps against a NumPy twin."""
+
+import numpy as np
+import pytest
+
+from cssvm.dual.gradient import update_block, update_gradient
+from cssvm.dual.smo import MIN_CURVATURE, update_by_pairs
+
+
+def pair_steps(K, G, beta, lower, upper, tol, max_steps):
+    """The algorithm of `smo.py` in plain NumPy."""
+    G, beta = G.copy(), beta.copy()
+    for step in range(max_steps + 1):
+        grows, shrinks = beta < upper, beta > lower
+        i = np.argmax(np.where(grows, G, -np.inf))
+        violation = G[i] - np.where(shrinks, G, np.inf).min()
+        if violation <= tol or step == max_steps:
+            return step, violation, beta
+        curvature = np.maximum(K[i, i] + K.diagonal() - 2 * K[i], MIN_CURVATURE)
+        j = np.argmax(np.where(shrinks, np.maximum(G[i] - G, 0) ** 2 / curvature, -1.0))
+        d = min((G[i] - G[j]) / curvature[j], upper[i] - beta[i], beta[j] - lower[j])
+        beta[i], beta[j] = beta[i] + d, beta[j] - d
+        G -= d * (K[i] - K[j])
+    raise AssertionError
+
+
+@pytest.mark.parametrize("q", [2, 63, 64, 65, 200])
+def test_pair_steps_equal_their_numpy_twin(q):
+    rng = np.random.default_rng(q)
+    X = rng.normal(size=(q, 3))
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))
+    y = np.where(rng.uniform(size=q) > 0.5, 1.0, -1.0)
+    y[:2] = 1, -1
+    box = rng.uniform(0.5, 2.0, q)
+    lower, upper = np.minimum(0, y * box), np.maximum(0, y * box)
+    expected = pair_steps(K, y, np.zeros(q), lower, upper, 1e-3, 50)
+    beta, G = np.zeros(q), y.copy()
+    steps, violation = update_by_pairs(K, K.diagonal().copy(), G, beta, lower, upper, 1e-3, 50)
+    assert steps == expected[0]
+    assert violation == pytest.approx(expected[1], abs=1e-12)
+    np.testing.assert_allclose(beta, expected[2], atol=1e-12)
+    np.testing.assert_allclose(G, y - K @ beta, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gradient_update_and_block_equal_numpy(dtype):
+    rng = np.random.default_rng(0)
+    store = rng.normal(size=(50, 5000)).astype(dtype)
+    slots, change = rng.permutation(50)[:23], rng.normal(size=23)
+    gradient = rng.normal(size=5000)
+    expected = gradient - change @ store[slots].astype(float)
+    update_gradient(gradient, store, slots, change)
+    np.testing.assert_allclose(gradient, expected, atol=1e-12)
+    columns = rng.permutation(5000)[:23]
+    block = np.empty((23, 23), dtype)
+    update_block(block, store, slots, columns)
+    np.testing.assert_array_equal(block, store[np.ix_(slots, columns)])

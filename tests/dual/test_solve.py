@@ -1,0 +1,151 @@
+"""Facts about the solver, against Clarabel and against the definition of the problem."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cssvm.dual import DualProblem, Status, decomposition, solve
+from cssvm.kernels import Kernel, kernel_rows
+
+from .problems import KERNELS, clarabel_optimum, gram, random_problem, rows_of, signed
+
+
+def primal_value(K, problem, y, margins, boxes, solution):
+    """The primal written as in the paper: half the squared norm plus the weighted hinge losses."""
+    f = K @ solution.beta + solution.bias
+    return 0.5 * solution.beta @ K @ solution.beta + boxes @ np.maximum(0.0, margins - y * f)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize(("n", "C"), [(20, 1.0), (80, 100.0), (300, 1.0), (300, 10.0)])
+def test_objective_equals_clarabel_and_gap_is_true(kernel, n, C):
+    X, y, margins, boxes = random_problem(n, seed=n + int(C), C=C)
+    problem, K = signed(y, margins, boxes), gram(kernel, X)
+    solution = solve(rows_of(kernel, X, boxes), problem, tol=1e-6)
+    optimum = clarabel_optimum(K, problem)
+    dual = problem.linear @ solution.beta - 0.5 * solution.beta @ K @ solution.beta
+    primal = primal_value(K, problem, y, margins, boxes, solution)
+    assert solution.status == Status.CONVERGED
+    assert dual == pytest.approx(optimum, rel=1e-6)
+    assert solution.dual_objective == pytest.approx(dual, rel=1e-9)
+    assert solution.primal_objective == pytest.approx(primal, rel=1e-9)
+    assert solution.gap == pytest.approx((primal - dual) / primal, abs=1e-9)
+    assert abs(solution.beta.sum()) <= 1e-9
+    assert (solution.beta >= problem.lower).all()
+    assert (solution.beta <= problem.upper).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_working_sets_reach_the_optimum_of_the_whole(kernel, monkeypatch):
+    X, y, margins, boxes = random_problem(300, seed=3, C=10.0)
+    problem = signed(y, margins, boxes)
+    whole = solve(rows_of(kernel, X, boxes), problem, tol=1e-6)
+    monkeypatch.setattr(decomposition, "WHOLE", 50)
+    monkeypatch.setattr(decomposition, "WORKING_SET", 40)
+    parts = solve(rows_of(kernel, X, boxes), problem, tol=1e-6)
+    assert parts.status == Status.CONVERGED
+    assert parts.dual_objective == pytest.approx(whole.dual_objective, rel=1e-6)
+    assert parts.violation <= 1e-6
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(2, 40), zero=st.floats(0, 0.9), C=st.sampled_from([1e-3, 1.0, 1e3, 1e6])
+)
+def test_every_solution_is_feasible_and_certified(seed, n, zero, C):
+    X, y, margins, boxes = random_problem(max(n, 2), seed, zero_boxes=zero, C=C)
+    problem = signed(y, margins, boxes)
+    solution = solve(rows_of(Kernel("rbf", gamma=0.3), X, boxes), problem, tol=1e-6)
+    assert abs(solution.beta.sum()) <= 1e-9 * max(1.0, C)
+    assert (solution.beta >= problem.lower).all()
+    assert (solution.beta <= problem.upper).all()
+    assert -1e-12 <= solution.gap <= 1e-6
+
+
+def test_bias_minimises_the_primal_when_no_variable_is_free():
+    X = np.array([[0.0], [1.0]])
+    problem = DualProblem(np.array([-1.0, 1.0]), np.array([-1e-3, 0.0]), np.array([0.0, 1e-3]))
+    solution = solve(rows_of(Kernel("linear"), X, np.full(2, 1e-3)), problem, tol=1e-6)
+    f = X @ (X.T @ solution.beta)
+
+    def primal(b):
+        return 1e-3 * (np.maximum(0, 1 + f[0] + b) + np.maximum(0, 1 - f[1] - b))
+
+    grid = np.linspace(-3, 3, 601)
+    assert (np.abs(solution.beta) == 1e-3).all()
+    assert primal(solution.bias) <= min(primal(b) for b in grid) + 1e-15
+    assert solution.bias == pytest.approx(-5e-4, abs=1e-12)  # the middle of the flat part [-1, 1 - 1e-3]
+
+
+def test_duplicate_rows_and_constant_features_are_solved():
+    X, y, margins, boxes = random_problem(60, seed=1)
+    X[:, 2] = 7.0
+    X, y, margins, boxes = np.repeat(X, 3, axis=0), np.repeat(y, 3), np.repeat(margins, 3), np.repeat(boxes, 3)
+    problem = signed(y, margins, boxes)
+    solution = solve(rows_of(Kernel("linear"), X, boxes), problem, tol=1e-6)
+    assert solution.dual_objective == pytest.approx(clarabel_optimum(X @ X.T, problem), rel=1e-6)
+
+
+def test_integer_boxes_equal_duplicated_rows():
+    X, y, margins, _ = random_problem(40, seed=5)
+    counts = np.random.default_rng(0).integers(0, 4, 40)
+    counts[:2] = 1
+    kernel = Kernel("rbf", gamma=0.3)
+    weighted = solve(rows_of(kernel, X, counts * 2.0), signed(y, margins, counts * 2.0))
+    several = np.repeat(np.arange(40), counts)
+    boxes = np.full(len(several), 2.0)
+    repeated = solve(rows_of(kernel, X[several], boxes), signed(y[several], margins[several], boxes))
+    K = gram(kernel, X)
+    np.testing.assert_allclose(
+        K @ weighted.beta + weighted.bias, K[:, several] @ repeated.beta + repeated.bias, rtol=0, atol=1e-9
+    )
+
+
+def test_indefinite_kernel_ends_at_a_point_no_pair_can_improve():
+    X, y, margins, boxes = random_problem(100, seed=2)
+    solution = solve(rows_of(Kernel("sigmoid", gamma=1.0, coef0=-1.0), X, boxes), signed(y, margins, boxes), tol=1e-4)
+    assert solution.status == Status.CONVERGED
+    assert solution.violation <= 1e-4
+
+
+def test_iteration_limit_is_kept_and_reported():
+    X, y, margins, boxes = random_problem(100, seed=2)
+    solution = solve(rows_of(Kernel("rbf", gamma=0.3), X, boxes), signed(y, margins, boxes), max_iter=7)
+    assert solution.status == Status.ITERATION_LIMIT
+    assert solution.n_iter == 7
+    assert solution.gap > 0
+
+
+def test_warm_start_from_the_solution_takes_no_steps_and_an_infeasible_one_is_repaired():
+    X, y, margins, boxes = random_problem(200, seed=8)
+    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=0.3)
+    cold = solve(rows_of(kernel, X, boxes), problem)
+    again = solve(rows_of(kernel, X, boxes), problem, start=cold.beta)
+    assert again.n_iter == 0
+    wild = np.random.default_rng(0).normal(scale=100.0, size=200)
+    repaired = solve(rows_of(kernel, X, boxes), problem, start=wild)
+    assert repaired.dual_objective == pytest.approx(cold.dual_objective, rel=1e-9)
+    assert abs(repaired.beta.sum()) <= 1e-9
+
+
+def test_one_sided_boxes_leave_everything_at_zero():
+    X, y, margins, boxes = random_problem(30, seed=4)
+    boxes[y > 0] = 0.0
+    solution = solve(rows_of(Kernel("linear"), X, boxes), signed(y, margins, boxes))
+    assert not solution.beta.any()
+    assert solution.status == Status.CONVERGED
+
+
+def test_small_row_budget_gives_the_optimum_of_a_large_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 4))
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=5000) > 0, 1.0, -1.0)
+    boxes, margins = np.ones(5000), np.ones(5000)
+    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=0.25)
+    large = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
+    rows = kernel_rows(kernel, X, boxes=boxes, tol=1e-3, cache_size=4)
+    small = solve(rows, problem)
+    assert rows.store.nbytes <= 4 * 2**20
+    assert small.dual_objective == pytest.approx(large.dual_objective, rel=1e-5)
+    assert small.violation <= 1e-3

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cssvm.estimators.threshold import minimum_risk_threshold
+
+
+def risk(threshold, scores, y, cost):
+    alarm = scores > threshold
+    return cost[(y > 0) & ~alarm].sum() + cost[(y < 0) & alarm].sum()
+
+
+rows = st.lists(
+    st.tuples(st.integers(-6, 6), st.sampled_from([-1, 1]), st.sampled_from([0.0, 0.5, 1.0, 7.0])),
+    min_size=1,
+    max_size=25,
+)
+
+
+@given(rows.filter(lambda r: any(cost > 0 for _, _, cost in r)))
+def test_the_risk_is_the_smallest_over_all_thresholds(r):
+    scores, y, cost = (np.array(column) for column in zip(*r, strict=True))
+    scores = scores / 3
+    best = min(risk(t, scores, y, cost) for t in np.arange(-3, 3.1, 1 / 6) + 1e-3)
+    assert risk(minimum_risk_threshold(scores, y, cost), scores, y, cost) == pytest.approx(best)
+
+
+@given(rows.filter(lambda r: any(cost > 0 for _, _, cost in r)), st.integers(1, 4))
+def test_repeated_rows_equal_weights(r, times):
+    scores, y, cost = (np.array(column, dtype=float) for column in zip(*r, strict=True))
+    repeated = minimum_risk_threshold(np.repeat(scores, times), np.repeat(y, times), np.repeat(cost, times))
+    assert repeated == minimum_risk_threshold(scores, y, times * cost)
+
+
+def test_the_cut_is_half_way_between_neighbouring_scores():
+    scores, y = np.array([-3.0, -1.0, 2.0, 3.0]), np.array([-1, -1, 1, 1])
+    assert minimum_risk_threshold(scores, y, np.ones(4)) == 0.5
+
+
+def test_beyond_the_extremes_the_cut_is_one_away():
+    scores, y = np.array([-3.0, -1.0, 2.0]), np.array([1, -1, -1])
+    assert minimum_risk_threshold(scores, y, np.array([100.0, 1, 1])) == -4.0
+    assert minimum_risk_threshold(scores, y, np.array([1.0, 100, 100])) == 3.0
+
+
+def test_among_equal_risks_the_cut_nearest_to_zero_wins():
+    scores, y = np.array([-4.0, -2.0, 1.0, 2.0]), np.array([-1, 1, -1, 1])
+    assert minimum_risk_threshold(scores, y, np.ones(4)) == 1.5
+
+
+def test_at_equal_distance_the_lower_cut_wins_because_it_misses_less():
+    scores, y = np.array([-3.0, -1.0, 1.0, 3.0]), np.array([-1, 1, -1, 1])
+    assert minimum_risk_threshold(scores, y, np.ones(4)) == -2.0
+
+
+def test_scores_equal_up_to_rounding_are_not_cut_apart():
+    scores, y = np.array([-1.0, 1.0 - 1e-9, 1.0, 1.0 + 1e-9]), np.array([-1, 1, -1, 1])
+    assert minimum_risk_threshold(scores, y, np.ones(4)) == pytest.approx(0.0, abs=1e-8)
+
+
+def test_rows_that_cost_nothing_do_not_count():
+    scores, y = np.array([-1.0, 0.9, 1.0]), np.array([-1, -1, 1])
+    assert minimum_risk_threshold(scores, y, np.array([1.0, 0.0, 1.0])) == 0.0

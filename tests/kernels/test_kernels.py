@@ -1,0 +1,140 @@
+"""Kernel values against scikit-learn's, row stores within their budget, precision where it is needed."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from cssvm import _threads
+from cssvm.kernels import Kernel, expand, kernel_rows
+from cssvm.kernels.blocks import DENSE_ENOUGH, SparseBlocks, kernel_blocks
+from cssvm.kernels.rows import MIN_ROWS, available_bytes
+
+PARAMETERS = {
+    "linear": {},
+    "rbf": {"gamma": 0.3},
+    "poly": {"gamma": 0.3, "degree": 3, "coef0": 1.0},
+    "sigmoid": {"gamma": 0.1, "coef0": 0.2},
+    "laplacian": {"gamma": 0.2},
+}
+
+
+def rows_of_kind(kind):
+    """Two matrices (300, d) and (70, d)."""
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(300, 7)), rng.normal(size=(70, 7))
+    if kind == "dense":
+        return dense
+    if kind == "shifted":
+        return dense[0] + 1e5, dense[1] + 1e5
+    share = 0.05 if kind != "sparse, crowded" else 0.5
+    pair = tuple(sp.random_array((n, 90), density=share, format="csr", rng=rng) for n in (300, 70))
+    if kind == "sparse, 64-bit":
+        for matrix in pair:
+            matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return pair
+
+
+def dense(matrix):
+    return matrix.toarray() if sp.issparse(matrix) else matrix
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "sparse, crowded", "sparse, 64-bit", "shifted"])
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_values_equal_scikit_learn(name, kind):
+    vectors, X = rows_of_kind(kind)
+    if kind == "shifted" and name not in ("rbf", "laplacian"):
+        pytest.skip("products of shifted rows are as large in the reference")
+    kernel = Kernel(name, **PARAMETERS[name])
+    centre = dense(vectors).mean(axis=0) if kind == "shifted" else 0.0  # the reference loses digits without this
+    reference = pairwise_kernels(dense(X) - centre, dense(vectors) - centre, metric=name, **PARAMETERS[name])
+    coef = np.random.default_rng(1).normal(size=300)
+    np.testing.assert_allclose(expand(kernel, X, vectors, coef), reference @ coef, rtol=1e-9, atol=1e-9)
+    gram = pairwise_kernels(dense(vectors) - centre, metric=name, **PARAMETERS[name])
+    rows = kernel_rows(kernel, vectors, boxes=np.ones(300), tol=1e-3)
+    with _threads.own_threads():
+        slots = rows.fetch(np.array([5, 299, 0, 17]))
+    np.testing.assert_allclose(rows.store[slots], gram[[5, 299, 0, 17]], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(rows.diagonal, gram.diagonal(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("density", [1.0, 0.02])
+def test_float32_rows_are_right_to_float32(name, density):
+    rng = np.random.default_rng(2)
+    X = (
+        rng.normal(size=(2000, 60))
+        if density == 1.0
+        else sp.random_array((2000, 60), density=density, format="csr", rng=rng)
+    )
+    parameters = {**PARAMETERS[name], "gamma": 0.01} if "gamma" in PARAMETERS[name] else {}
+    rows = kernel_rows(Kernel(name, **parameters), X, boxes=np.full(2000, 1e-2), tol=1e-3)
+    assert rows.dtype == np.float32
+    with _threads.own_threads():
+        slots = rows.fetch(np.arange(0, 2000, 100))
+    reference = pairwise_kernels(dense(X)[::100], dense(X), metric=name, **parameters)
+    np.testing.assert_allclose(rows.store[slots], reference, rtol=0, atol=3e-6 * np.abs(reference).max())
+
+
+def test_float32_gives_way_to_float64_where_rounding_would_show():
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    keeps = {
+        scale: kernel_rows(Kernel("linear"), scale * X, boxes=np.ones(2000), tol=1e-3).dtype for scale in (1.0, 1e4)
+    }
+    assert keeps == {1.0: np.float32, 1e4: np.float64}
+    narrow = kernel_rows(Kernel("rbf", gamma=1e4), X, boxes=np.ones(2000), tol=1e-3)
+    assert (narrow.dtype, narrow.blocks.dtype) == (np.float32, np.float64)
+    assert kernel_rows(Kernel("rbf"), X, boxes=np.full(2000, 1e6), tol=1e-3).dtype == np.float64
+
+
+def test_crowded_sparse_rows_are_unpacked():
+    few, many = (sp.random_array((50, 40), density=d, format="csr") for d in (DENSE_ENOUGH / 2, 2 * DENSE_ENOUGH))
+    kernel = Kernel("rbf")
+    assert isinstance(kernel_blocks(kernel, few, few, np.float64), SparseBlocks)
+    assert not isinstance(kernel_blocks(kernel, many, many, np.float64), SparseBlocks)
+
+
+def test_store_keeps_its_budget_and_the_rows_last_used():
+    X = np.random.default_rng(0).normal(size=(4000, 3))
+    rows = kernel_rows(Kernel("rbf"), X, boxes=np.ones(4000), tol=1e-3, cache_size=2)
+    assert rows.store.nbytes <= 2 * 2**20
+    capacity = rows.capacity
+    with _threads.own_threads():
+        recent = np.arange(0, capacity // 2)
+        rows.fetch(np.arange(1000, 1000 + capacity))
+        rows.fetch(recent)
+        before = rows.fetch(recent).copy()
+        rows.fetch(np.arange(2000, 2000 + capacity // 3))
+        np.testing.assert_array_equal(rows.fetch(recent), before)
+        reference = pairwise_kernels(X[recent[:5]], X, metric="rbf", gamma=1.0)
+        np.testing.assert_allclose(rows.store[before[:5]], reference, atol=1e-5)
+    with pytest.raises(ValueError, match="rows asked for at once"):
+        rows.fetch(np.arange(capacity + 1))
+
+
+def test_tiny_budget_still_holds_a_working_set():
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    assert kernel_rows(Kernel("rbf"), X, boxes=np.ones(2000), tol=1e-3, cache_size=1e-3).capacity == MIN_ROWS
+
+
+def test_product_of_rows_without_room_for_them_all():
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    rows = kernel_rows(Kernel("rbf"), X, boxes=np.ones(3000), tol=1e-3, cache_size=1)
+    coef = np.random.default_rng(1).normal(size=900)
+    chosen = np.arange(0, 2700, 3)
+    with _threads.own_threads():
+        product = rows.product(chosen, coef)
+    np.testing.assert_allclose(product, coef @ pairwise_kernels(X[chosen], X, metric="rbf", gamma=1.0), atol=1e-4)
+
+
+def test_callable_kernel_must_return_a_matrix():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    rows = kernel_rows(Kernel(lambda A, B: A @ B.T), X, boxes=np.ones(20), tol=1e-3)
+    np.testing.assert_allclose(rows.store[rows.fetch(np.arange(20))], X @ X.T)
+    wrong = kernel_rows(Kernel(lambda A, B: (A @ B.T)[:1]), X, boxes=np.ones(20), tol=1e-3)
+    with pytest.raises(ValueError, match="kernel returned an array of shape"):
+        wrong.fetch(np.arange(20))
+
+
+def test_available_memory_is_positive_and_no_more_than_the_machine_has():
+    assert 0 < available_bytes() < 2**50

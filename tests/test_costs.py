@@ -1,0 +1,197 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from cssvm import CostConditionWarning, CostSensitiveSVC, paper_costs
+from cssvm.costs import example_costs, margins_and_boxes, row_weights, warn_outside_type_two
+
+Y = np.array([1, -1, 1, -1, -1])
+NAN = np.nan
+
+positive = st.floats(1e-3, 1e3)
+
+
+def test_paper_costs_are_the_slopes_and_the_margin_of_the_cost_sensitive_hinge():
+    fn_cost, fp_cost, kappa = paper_costs(4, 2)
+    assert (fn_cost, fp_cost) == (4.0, 3.0)
+    assert kappa == pytest.approx(1 / 3)
+
+
+@given(C1=positive, C_minus1=st.floats(0.6, 100), f=st.floats(-10, 10))
+def test_paper_costs_reproduce_the_loss_of_the_formula(C1, C_minus1, f):
+    fn_cost, fp_cost, kappa = paper_costs(C1, C_minus1)
+    assert fn_cost * max(0, 1 - f) == pytest.approx(C1 * max(0, 1 - f))
+    assert fp_cost * max(0, kappa + f) == pytest.approx(max(0, 1 + (2 * C_minus1 - 1) * f), abs=1e-9)
+
+
+def test_paper_costs_unpack_as_keywords():
+    costs = paper_costs(4, 2)
+    model = CostSensitiveSVC(**costs)
+    assert (model.fn_cost, model.fp_cost, model.kappa) == tuple(costs)
+    assert costs["fn_cost"] == costs[0] == costs.fn_cost == 4.0
+    assert costs[-1] == costs.kappa
+    with pytest.raises(KeyError):
+        costs["C1"]
+
+
+@pytest.mark.parametrize(
+    ("C1", "C_minus1", "name"), [(0, 2, "C1"), (-1, 2, "C1"), (4, 0.5, "C_minus1"), (4, NAN, "C_minus1")]
+)
+def test_paper_costs_refuse_costs_without_a_loss(C1, C_minus1, name):
+    with pytest.raises(ValueError, match=f"{name} must be .* got {name}="):
+        paper_costs(C1, C_minus1)
+
+
+def test_positives_have_margin_one_and_negatives_kappa():
+    margins, boxes = margins_and_boxes(Y, C=2.0, fn_cost=5.0, fp_cost=3.0, kappa=0.25)
+    np.testing.assert_array_equal(margins, [1, 0.25, 1, 0.25, 0.25])
+    np.testing.assert_array_equal(boxes, [10, 6, 10, 6, 6])
+
+
+@given(
+    y=arrays(np.int64, 8, elements=st.sampled_from([-1, 1])),
+    C=positive,
+    fn=arrays(float, 8, elements=positive),
+    fp=arrays(float, 8, elements=positive),
+    kappa=arrays(float, 8, elements=positive),
+    weight=arrays(float, 8, elements=positive),
+)
+def test_every_row_gets_the_margin_and_box_of_its_own_costs(y, C, fn, fp, kappa, weight):
+    margins, boxes = margins_and_boxes(y, C=C, fn_cost=fn, fp_cost=fp, kappa=kappa, sample_weight=weight)
+    for i in range(8):
+        expected = (1.0, C * weight[i] * fn[i]) if y[i] > 0 else (kappa[i], C * weight[i] * fp[i])
+        assert (margins[i], boxes[i]) == pytest.approx(expected)
+
+
+def test_tied_kappa_is_the_inverse_of_each_false_positive_cost():
+    fp_cost = np.array([NAN, 2.0, NAN, 4.0, 0.0])
+    margins, boxes = margins_and_boxes(Y, fp_cost=fp_cost, kappa="tied")
+    np.testing.assert_array_equal(margins, [1, 0.5, 1, 0.25, 1])
+    np.testing.assert_array_equal(boxes, [1, 2, 1, 4, 0])
+
+
+def test_values_on_rows_of_the_other_class_are_ignored():
+    fn_cost = [2.0, NAN, 3.0, -np.inf, -1.0]
+    fp_cost = [NAN, 4.0, -5.0, 5.0, 6.0]
+    kappa = [-1.0, 0.5, 0.0, 0.5, 0.5]
+    margins, boxes = margins_and_boxes(Y, fn_cost=fn_cost, fp_cost=fp_cost, kappa=kappa)
+    np.testing.assert_array_equal(margins, [1, 0.5, 1, 0.5, 0.5])
+    np.testing.assert_array_equal(boxes, [2, 4, 3, 5, 6])
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        list,
+        tuple,
+        np.array,
+        pd.Series,
+        pl.Series,
+        lambda v: pd.Series(v, dtype="Float64", index=range(9, 4, -1)),
+    ],
+    ids=["list", "tuple", "numpy", "pandas", "polars", "pandas nullable"],
+)
+def test_costs_may_come_in_any_array(container):
+    fn_cost = container([2.0, None, 3.0, None, None])
+    np.testing.assert_array_equal(example_costs(Y, fn_cost=fn_cost), [2, 1, 3, 1, 1])
+
+
+def test_sample_weights_multiply_the_costs():
+    weight = np.array([1.0, 2.0, 0.0, 3.0, 4.0])
+    np.testing.assert_array_equal(example_costs(Y, fn_cost=10.0, sample_weight=weight), [10, 2, 0, 3, 4])
+    np.testing.assert_array_equal(row_weights(None, 3), [1, 1, 1])
+    np.testing.assert_array_equal(row_weights(2, 3), [2, 2, 2])
+
+
+@pytest.mark.parametrize("name", ["fn_cost", "fp_cost", "kappa", "sample_weight"])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (NAN, "got {name}=nan"),
+        (np.inf, "got {name}=inf"),
+        (-1.0, "got {name}=-1.0"),
+        ([1.0, 1.0, -2.0, -2.0, 1.0], "got {name}=-2.0 in row [23]"),
+        ([NAN] * 5, "got {name}=nan in row [01] "),
+        ([1.0, 2.0], r"shape \(5,\); got shape \(2,\)"),
+        (np.ones((5, 1)), r"shape \(5,\); got shape \(5, 1\)"),
+        (["a"] * 5, "a number or an array of numbers"),
+        (True, r"one value for each row of X, shape \(5,\); got shape \(\)"),
+    ],
+)
+def test_bad_values_are_refused_by_name(name, value, message):
+    with pytest.raises(ValueError, match=f"{name} must .*{message.format(name=name)}"):
+        margins_and_boxes(Y, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["fn_cost", "fp_cost", "sample_weight"])
+@pytest.mark.parametrize("value", [0, np.zeros(5)], ids=["scalar", "array"])
+def test_costs_that_are_all_zero_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be positive on at least one row.* got zero on all"):
+        margins_and_boxes(Y, **{name: value})
+
+
+@pytest.mark.parametrize("kappa", [0, 0.0, [0.0] * 5])
+def test_kappa_must_be_positive(kappa):
+    with pytest.raises(ValueError, match=r"kappa must be finite and positive .* got kappa=0.0"):
+        margins_and_boxes(Y, kappa=kappa)
+
+
+def test_unknown_kappa_rule_is_refused():
+    with pytest.raises(ValueError, match=r"kappa must be .*'tied'; got kappa='loose'"):
+        margins_and_boxes(Y, kappa="loose")
+
+
+def test_overflowing_boxes_are_refused():
+    with pytest.raises(ValueError, match="overflows"):
+        margins_and_boxes(Y, C=1e200, fn_cost=1e200)
+    with pytest.raises(ValueError, match="overflows"):
+        margins_and_boxes(Y, fp_cost=5e-324, kappa="tied")
+
+
+def _warnings_of(**costs):
+    margins, boxes = margins_and_boxes(Y, **costs)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_outside_type_two(Y, margins, boxes, costs.get("fn_cost", 1.0), stacklevel=1)
+    return [str(w.message) for w in caught if w.category is CostConditionWarning]
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        {},
+        {"fn_cost": 5.0},
+        {"fp_cost": 5.0},
+        {"fn_cost": 4.0, "fp_cost": 1.0, "kappa": 0.25},
+        dict(paper_costs(4, 2)),
+        dict(paper_costs(49, 25)),
+        {"fn_cost": [4.0, NAN, 9.0, NAN, NAN], "kappa": [NAN, 0.25, NAN, 0.5, 1.0]},
+        {"fn_cost": [4.0, NAN, 0.1, NAN, NAN], "kappa": 0.5, "sample_weight": [1, 1, 0, 1, 1]},
+    ],
+)
+def test_no_warning_within_the_type_two_condition(costs):
+    assert _warnings_of(**costs) == []
+
+
+@pytest.mark.parametrize(
+    ("costs", "reason"),
+    [
+        ({"kappa": 2.0, "fn_cost": 9.0}, "kappa=2 exceeds 1"),
+        ({"fn_cost": 0.5}, "kappa=1 needs fn_cost >= 1, got 0.5"),
+        ({"kappa": 0.1, "fn_cost": 4.0}, "kappa=0.1 needs fn_cost >= 10, got 4"),
+        (dict(paper_costs(4, 3)), "kappa=0.2 needs fn_cost >= 5, got 4"),
+        (dict(paper_costs(4, 0.75)), "kappa=2 exceeds 1"),
+        ({"fn_cost": [4.0, NAN, 1.5, NAN, NAN], "kappa": 0.5}, "needs fn_cost >= 2, got 1.5"),
+        ({"fn_cost": 4.0, "kappa": [NAN, 0.5, NAN, 0.5, 0.2]}, "kappa=0.2 needs fn_cost >= 5"),
+    ],
+)
+def test_one_warning_with_the_reason_outside_the_type_two_condition(costs, reason):
+    (message,) = _warnings_of(**costs)
+    assert reason in message
+    assert "0 < kappa <= 1 <= 1/kappa <= fn_cost" in message

@@ -1,0 +1,71 @@
+"""The shared threads: limits are set once, restored once, and survive errors, nesting and forks."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from cssvm import _threads
+
+
+def blas_threads():
+    return [library.num_threads for library in ThreadpoolController().select(user_api="blas").lib_controllers]
+
+
+def test_blas_has_one_thread_inside_and_its_own_number_after():
+    np.ones((2, 2)) @ np.ones((2, 2))
+    before = blas_threads()
+    with _threads.own_threads(), _threads.own_threads():
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+def test_a_computation_that_overlaps_another_uses_one_thread_and_both_restore_the_limit():
+    before = blas_threads()
+    inside, leave = threading.Barrier(2), threading.Event()
+
+    def compute():
+        with _threads.own_threads():
+            inside.wait()
+            leave.wait()
+
+    worker = threading.Thread(target=compute)
+    worker.start()
+    inside.wait()
+    with _threads.own_threads() as n_threads:
+        assert n_threads == 1
+    leave.set()
+    worker.join()
+    assert blas_threads() == before
+
+
+def test_number_of_threads_is_what_blas_was_allowed():
+    with threadpool_limits(1), _threads.own_threads() as n_threads:
+        assert n_threads == 1
+
+
+def test_every_task_runs_and_an_error_reaches_the_caller():
+    done = np.zeros(100, int)
+
+    def task(i):
+        done[i] += 1
+
+    with _threads.own_threads():
+        _threads.run(task, [(i,) for i in range(100)])
+        assert (done == 1).all()
+        with pytest.raises(ZeroDivisionError):
+            _threads.run(lambda i: 1 // i, [(i,) for i in range(10)])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_gets_threads_of_its_own():
+    with _threads.own_threads():
+        _threads.run(lambda i: None, [(i,) for i in range(4)])
+        child = os.fork()
+        if child == 0:
+            with _threads.own_threads():
+                _threads.run(lambda i: None, [(i,) for i in range(4)])
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
