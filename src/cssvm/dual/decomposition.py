@@ -30,8 +30,8 @@ KEPT = 0.5  # share of a working set that stays for the next one
 LOCAL_ACCURACY = 0.1  # a working set is solved to this share of the violation it was chosen for
 STEPS_WORK = 1 << 27  # pair steps times size between two looks at Ctrl-C, about 0.1 s
 MAX_IDLE = 5  # working sets in a row without a gain before the solver calls itself stalled
-POLISHED = 400  # free variables up to which the finish costs less than the pair steps did
-POLISH_TOL = 1e-5  # where pair steps hand over to the finish: the free set has settled
+POLISHED = 1500  # free variables the finish factorises at once: all that a problem in float64 usually has
+PATIENCE = 10  # pair steps per variable before the finish has a try: on ill-conditioned kernels it is far quicker
 
 
 class Decomposition:
@@ -59,10 +59,23 @@ class Decomposition:
         finally:
             self.profile[phase] += time.perf_counter() - begun
 
-    def run(self, tol: float, max_iter: int) -> Status:
-        """Take working sets until the violation is at most `tol`."""
+    def run(self, tol: float, max_iter: float) -> Status:
+        """Take working sets until the violation is at most `tol` and, where that is cheap, on to the optimum."""
+        if self.rows.dtype != np.float64 or self.size < self.n:
+            return self.approach(tol, max_iter)
+        patience = PATIENCE * self.n
+        while True:
+            status = self.approach(tol, min(max_iter, self.n_iter + patience))
+            stopped = status != Status.ITERATION_LIMIT or self.n_iter >= max_iter
+            if self.finish():
+                return Status.CONVERGED
+            if stopped:
+                return status
+            patience *= 2
+
+    def approach(self, tol: float, limit: float) -> Status:
+        """Take working sets until the violation is at most `tol` or `limit` pair steps have been made."""
         objective, idle = float("-inf"), 0
-        limit = float("inf") if max_iter < 0 else float(max_iter)
         while True:
             left = violation(self.beta, self.gradient, self.problem)
             if left <= tol:
@@ -135,12 +148,10 @@ class Decomposition:
             changed = change != 0
             update_gradient(self.gradient, self.rows.store, slots[changed], change[changed])
 
-    def finish(self) -> None:
-        """Make the solution exact where that is cheap."""
-        n_free = np.count_nonzero((self.beta > self.problem.lower) & (self.beta < self.problem.upper))
-        if self.rows.dtype == np.float64 and n_free <= POLISHED and self.size == self.n:
-            with self.timed("polish"):
-                polish(self.rows, self.problem, self.beta, self.gradient, POLISHED)
+    def finish(self) -> bool:
+        """Try to make the solution exact; True on success."""
+        with self.timed("polish"):
+            return polish(self.rows, self.problem, self.beta, self.gradient, POLISHED)
 
 
 def _smallest(keys: np.ndarray, count: int) -> np.ndarray:
@@ -169,12 +180,7 @@ def solve(
     """
     with _threads.own_threads():
         state = Decomposition(rows, problem, start)
-        exact = rows.dtype == np.float64 and state.size == state.n
-        status = state.run(min(tol, POLISH_TOL) if exact else tol, max_iter)
-        if status != Status.CONVERGED and violation(state.beta, state.gradient, problem) <= tol:
-            status = Status.CONVERGED
-        if status == Status.CONVERGED:
-            state.finish()
+        status = state.run(tol, np.inf if max_iter < 0 else max_iter)
         bias = certificate.best_bias(state.gradient, problem)
         primal, dual = certificate.objectives(state.beta, state.gradient, bias, problem)
     return Solution(

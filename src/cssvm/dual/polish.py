@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .problem import DualProblem, Rows
 
-MAX_ROUNDS = 100
+MAX_ROUNDS = 300  # each a factorisation of K_FF and at least one variable reaching or leaving a bound
 RIDGE = 1e-10  # of the mean diagonal: equal rows make K_FF singular; repeated steps remove what the ridge distorts
 PRECISION = 1e-12  # of the decision values' scale, where rounding errors of G begin
 
@@ -46,19 +46,25 @@ def polish(rows: Rows, problem: DualProblem, beta: np.ndarray, gradient: np.ndar
         worst = max(residual, wrong.max())
         if worst <= precision:
             return True
-        if wrong.max() <= precision and residual > 0.5 * previous:
+        if wrong.max() > precision:
+            free |= wrong > 0.5 * wrong.max()
+            previous = np.inf
+        elif residual > 0.5 * previous:
             return False  # rounding errors, not variables, are what is left
-        previous = residual
-        free |= wrong > max(precision, 0.5 * wrong.max())
+        else:
+            previous = residual
     return False
 
 
 def _newton_direction(kernel: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """The d with K d + b 1 = G and sum(d) = 0."""
+    """The d with K d + b 1 = G and sum(d) = 0.
+
+    G enters less its mean: near the optimum the right-hand side is then small, and so are errors relative to it.
+    """
     shifted = kernel.copy()
     shifted.flat[:: len(shifted) + 1] += RIDGE * np.abs(kernel.diagonal()).mean()
     factor = cho_factor(shifted, overwrite_a=True, check_finite=False)
-    target, ones = cho_solve(factor, np.column_stack([gradient, np.ones(len(kernel))]), check_finite=False).T
+    target, ones = cho_solve(factor, np.column_stack([gradient - gradient.mean(), np.ones(len(kernel))]), check_finite=False).T
     direction: np.ndarray = target - (target.sum() / ones.sum()) * ones
     return direction - direction.mean()
 
