@@ -85,11 +85,11 @@ def paper_costs(C1: float, C_minus1: float) -> PaperCosts:
     >>> CostSensitiveSVC(**paper_costs(4, 1))
     CostSensitiveSVC(fn_cost=4.0)
     """
-    if not _is_number(C1) or not 0 < C1 < np.inf:
+    if not is_number(C1) or not 0 < C1 < np.inf:
         raise ValueError(
             f"C1 must be a positive finite number; got C1={C1!r}. Pass the cost of a false negative, for example C1=4."
         )
-    if not _is_number(C_minus1) or not 0.5 < C_minus1 < np.inf:
+    if not is_number(C_minus1) or not 0.5 < C_minus1 < np.inf:
         raise ValueError(
             "C_minus1 must be a finite number above 1/2, so that the slope 2 C_minus1 - 1 is positive; "
             f"got C_minus1={C_minus1!r}. Scale both costs up so that C_minus1 >= 1."
@@ -185,11 +185,11 @@ def _negative_margins(y: NDArray[Any], kappa: Any, fp_cost: Any) -> Vector:
 
 def _row_values(name: str, value: Any, rows: NDArray[np.bool_], whose: str, *, positive: bool = False) -> Vector:
     """`value` as (n,) float64, validated where `rows` is true and 0 elsewhere, where it may hold anything."""
-    values = np.where(rows, float(value) if _is_number(value) else _as_vector(name, value, len(rows)), 0.0)
+    values = np.where(rows, float(value) if is_number(value) else _as_vector(name, value, len(rows)), 0.0)
     wrong = rows & ~(np.isfinite(values) & ((values > 0) if positive else (values >= 0)))
     if wrong.any():
         expected = "finite and positive" if positive else "finite and non-negative"
-        where = "" if _is_number(value) else f" in row {np.argmax(wrong)} ({wrong.sum()} such rows)"
+        where = "" if is_number(value) else f" in row {np.argmax(wrong)} ({wrong.sum()} such rows)"
         raise ValueError(
             f"{name} must be {expected} on every row{whose}; got {name}={values[np.argmax(wrong)]}{where}. "
             "Correct these values, or drop the rows"
@@ -220,6 +220,6 @@ def _as_vector(name: str, value: Any, n_samples: int) -> Vector:
     return values
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     """A real scalar; True and False are no costs."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)

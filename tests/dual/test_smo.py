@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cssvm.dual.gradient import update_block, update_gradient
+from cssvm.dual.block import empty_block, update_border
 from cssvm.dual.smo import MIN_CURVATURE, update_by_pairs
 
 
@@ -43,15 +43,15 @@ def test_pair_steps_equal_their_numpy_twin(q):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_gradient_update_and_block_equal_numpy(dtype):
+def test_border_of_a_block_equals_the_block_of_the_new_members(dtype):
     rng = np.random.default_rng(0)
-    store = rng.normal(size=(50, 5000)).astype(dtype)
-    slots, change = rng.permutation(50)[:23], rng.normal(size=23)
-    gradient = rng.normal(size=5000)
-    expected = gradient - change @ store[slots].astype(float)
-    update_gradient(gradient, store, slots, change)
-    np.testing.assert_allclose(gradient, expected, atol=1e-12)
-    columns = rng.permutation(5000)[:23]
-    block = np.empty((23, 23), dtype)
-    update_block(block, store, slots, columns)
-    np.testing.assert_array_equal(block, store[np.ix_(slots, columns)])
+    K = rng.normal(size=(900, 900)).astype(dtype)
+    K = K + K.T
+    members, places = rng.permutation(900)[:300], np.sort(rng.permutation(300)[:70])
+    block = empty_block(300, 300, dtype)
+    block[:, :300] = K[np.ix_(members, members)]
+    members[places] = np.setdiff1d(np.arange(900), members)[:70]
+    values = empty_block(70, 300, dtype)
+    values[:, :300] = K[np.ix_(members[places], members)]
+    update_border(block, places, values)
+    np.testing.assert_array_equal(block[:, :300], K[np.ix_(members, members)])

@@ -42,7 +42,8 @@ def test_working_sets_reach_the_optimum_of_the_whole(kernel, monkeypatch):
     problem = signed(y, margins, boxes)
     whole = solve(rows_of(kernel, X, boxes), problem, tol=1e-6)
     monkeypatch.setattr(decomposition, "WHOLE", 50)
-    monkeypatch.setattr(decomposition, "WORKING_SET", 40)
+    monkeypatch.setattr(decomposition, "FIRST_SIZE", 20)
+    monkeypatch.setattr(decomposition, "LAST_SIZE", 60)
     parts = solve(rows_of(kernel, X, boxes), problem, tol=1e-6)
     assert parts.status == Status.CONVERGED
     assert parts.dual_objective == pytest.approx(whole.dual_objective, rel=1e-6)
@@ -137,15 +138,50 @@ def test_one_sided_boxes_leave_everything_at_zero():
     assert solution.status == Status.CONVERGED
 
 
-def test_small_row_budget_gives_the_optimum_of_a_large_one():
+def overlapping_classes(n, d=4):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(5000, 4))
-    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=5000) > 0, 1.0, -1.0)
-    boxes, margins = np.ones(5000), np.ones(5000)
-    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=0.25)
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
+    return X, y, np.ones(n), np.ones(n)
+
+
+@pytest.mark.parametrize("d", [4, 300])
+def test_small_row_budget_gives_the_optimum_of_a_large_one(d):
+    X, y, margins, boxes = overlapping_classes(5000, d)
+    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=1 / d)
     large = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
-    rows = kernel_rows(kernel, X, boxes=boxes, tol=1e-3, cache_size=4)
-    small = solve(rows, problem)
-    assert rows.store.nbytes <= 4 * 2**20
+    small = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3, cache_size=4), problem)
     assert small.dual_objective == pytest.approx(large.dual_objective, rel=1e-5)
     assert small.violation <= 1e-3
+
+
+def test_sleeping_variables_change_nothing_but_the_time(monkeypatch):
+    X, y, margins, boxes = overlapping_classes(6000)
+    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=0.25)
+    slept = []
+    monkeypatch.setattr(
+        decomposition.Decomposition,
+        "wake",
+        lambda state, wake=decomposition.Decomposition.wake: (slept.append(len(state.asleep)), wake(state)),
+    )
+    solution = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
+    assert max(slept) > 0
+    K = gram(kernel, X)
+    np.testing.assert_allclose(solution.gradient, y - K @ solution.beta, atol=1e-4)
+    assert solution.violation <= 1e-3
+    monkeypatch.setattr(decomposition, "WORTH_SLEEPING", 0.0)
+    sleepless = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
+    assert solution.dual_objective == pytest.approx(sleepless.dual_objective, rel=1e-5)
+
+
+def test_working_set_grows_with_the_free_variables(monkeypatch):
+    monkeypatch.setattr(decomposition, "WHOLE", 100)
+    monkeypatch.setattr(decomposition, "FIRST_SIZE", 64)
+    X, y, margins, boxes = overlapping_classes(1200)
+    boxes = 100.0 * boxes
+    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=1.0)
+    grown = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
+    monkeypatch.setattr(decomposition, "LAST_SIZE", 64)
+    kept = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
+    assert grown.dual_objective == pytest.approx(kept.dual_objective, rel=1e-4)
+    assert max(grown.violation, kept.violation) <= 1e-3

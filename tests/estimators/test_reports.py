@@ -9,7 +9,7 @@ from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC
 from cssvm.dual import Status
 
 ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC]
-X, Y = make_classification(300, 10, flip_y=0.3, random_state=0)
+X, Y = make_classification(2000, 10, flip_y=0.3, random_state=0)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

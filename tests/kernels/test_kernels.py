@@ -7,8 +7,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from cssvm import _threads
 from cssvm.kernels import Kernel, expand, kernel_rows
-from cssvm.kernels.blocks import DENSE_ENOUGH, SparseBlocks, kernel_blocks
-from cssvm.kernels.rows import MIN_ROWS, available_bytes
+from cssvm.kernels.blocks import DENSE_ENOUGH, SparsePoints, prepare_points
+from cssvm.kernels.rows import MIN_ROWS, PrecomputedRows, StoredRows, StreamedRows, available_bytes
 
 PARAMETERS = {
     "linear": {},
@@ -39,6 +39,23 @@ def dense(matrix):
     return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
+def block_of(rows, left, right):
+    """K[left][:, right] as the provider computes it, with a margin of untouched numbers around it."""
+    out = np.full((len(left) + 1, len(right) + 3), 7.0, rows.dtype)
+    with _threads.own_threads():
+        rows.update_block(out, left, right)
+    assert (out[len(left) :] == 7.0).all()
+    assert (out[:, len(right) :] == 7.0).all()
+    return out[: len(left), : len(right)]
+
+
+def sum_of(rows, indices, coef, columns=None):
+    total = np.zeros(rows.n if columns is None else len(columns))
+    with _threads.own_threads():
+        rows.subtract(total, indices, coef, columns)
+    return -total
+
+
 @pytest.mark.parametrize("kind", ["dense", "sparse", "sparse, crowded", "sparse, 64-bit", "shifted"])
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_values_equal_scikit_learn(name, kind):
@@ -52,10 +69,12 @@ def test_values_equal_scikit_learn(name, kind):
     np.testing.assert_allclose(expand(kernel, X, vectors, coef), reference @ coef, rtol=1e-9, atol=1e-9)
     gram = pairwise_kernels(dense(vectors) - centre, metric=name, **PARAMETERS[name])
     rows = kernel_rows(kernel, vectors, boxes=np.ones(300), tol=1e-3)
-    with _threads.own_threads():
-        slots = rows.fetch(np.array([5, 299, 0, 17]))
-    np.testing.assert_allclose(rows.store[slots], gram[[5, 299, 0, 17]], rtol=1e-9, atol=1e-10)
+    some, others = np.array([5, 299, 0, 17]), np.array([2, 250, 249])
+    np.testing.assert_allclose(block_of(rows, some, others), gram[np.ix_(some, others)], rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(rows.diagonal, gram.diagonal(), rtol=1e-9)
+    np.testing.assert_allclose(sum_of(rows, some, coef[:4]), coef[:4] @ gram[some], rtol=1e-9, atol=1e-10)
+    narrow = sum_of(rows, some, coef[:4], others)
+    np.testing.assert_allclose(narrow, coef[:4] @ gram[np.ix_(some, others)], rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -70,10 +89,11 @@ def test_float32_rows_are_right_to_float32(name, density):
     parameters = {**PARAMETERS[name], "gamma": 0.01} if "gamma" in PARAMETERS[name] else {}
     rows = kernel_rows(Kernel(name, **parameters), X, boxes=np.full(2000, 1e-2), tol=1e-3)
     assert rows.dtype == np.float32
-    with _threads.own_threads():
-        slots = rows.fetch(np.arange(0, 2000, 100))
-    reference = pairwise_kernels(dense(X)[::100], dense(X), metric=name, **parameters)
-    np.testing.assert_allclose(rows.store[slots], reference, rtol=0, atol=3e-6 * np.abs(reference).max())
+    some = np.arange(0, 2000, 100)
+    reference = pairwise_kernels(dense(X)[some], dense(X), metric=name, **parameters)
+    largest = np.abs(reference).max()
+    np.testing.assert_allclose(block_of(rows, some, np.arange(2000)), reference, rtol=0, atol=3e-6 * largest)
+    np.testing.assert_allclose(sum_of(rows, some, np.ones(20)), reference.sum(axis=0), rtol=0, atol=3e-5 * largest)
 
 
 def test_float32_gives_way_to_float64_where_rounding_would_show():
@@ -83,20 +103,29 @@ def test_float32_gives_way_to_float64_where_rounding_would_show():
     }
     assert keeps == {1.0: np.float32, 1e4: np.float64}
     narrow = kernel_rows(Kernel("rbf", gamma=1e4), X, boxes=np.ones(2000), tol=1e-3)
-    assert (narrow.dtype, narrow.blocks.dtype) == (np.float32, np.float64)
+    assert (narrow.dtype, narrow.points.rows.dtype) == (np.float32, np.float64)
     assert kernel_rows(Kernel("rbf"), X, boxes=np.full(2000, 1e6), tol=1e-3).dtype == np.float64
 
 
 def test_crowded_sparse_rows_are_unpacked():
     few, many = (sp.random_array((50, 40), density=d, format="csr") for d in (DENSE_ENOUGH / 2, 2 * DENSE_ENOUGH))
     kernel = Kernel("rbf")
-    assert isinstance(kernel_blocks(kernel, few, few, np.float64), SparseBlocks)
-    assert not isinstance(kernel_blocks(kernel, many, many, np.float64), SparseBlocks)
+    assert isinstance(prepare_points(kernel, few, few, np.float64)[0], SparsePoints)
+    assert not isinstance(prepare_points(kernel, many, many, np.float64)[0], SparsePoints)
+
+
+def test_rows_dear_to_compute_are_stored_and_cheap_ones_are_not():
+    rng = np.random.default_rng(0)
+    few, many = rng.normal(size=(50, 5)), rng.normal(size=(50, 500))
+    sparse = sp.random_array((50, 500), density=0.01, format="csr", rng=rng)
+    kinds = [type(kernel_rows(Kernel("rbf"), X, boxes=np.ones(50), tol=1e-3)) for X in (few, many, sparse)]
+    assert kinds == [StreamedRows, StoredRows, StoredRows]
+    assert isinstance(kernel_rows(Kernel("laplacian"), many, boxes=np.ones(50), tol=1e-3), StoredRows)
 
 
 def test_store_keeps_its_budget_and_the_rows_last_used():
-    X = np.random.default_rng(0).normal(size=(4000, 3))
-    rows = kernel_rows(Kernel("rbf"), X, boxes=np.ones(4000), tol=1e-3, cache_size=2)
+    X = np.random.default_rng(0).normal(size=(4000, 300))
+    rows = kernel_rows(Kernel("rbf", gamma=1e-3), X, boxes=np.ones(4000), tol=1e-3, cache_size=2)
     assert rows.store.nbytes <= 2 * 2**20
     capacity = rows.capacity
     with _threads.own_threads():
@@ -106,34 +135,39 @@ def test_store_keeps_its_budget_and_the_rows_last_used():
         before = rows.fetch(recent).copy()
         rows.fetch(np.arange(2000, 2000 + capacity // 3))
         np.testing.assert_array_equal(rows.fetch(recent), before)
-        reference = pairwise_kernels(X[recent[:5]], X, metric="rbf", gamma=1.0)
+        reference = pairwise_kernels(X[recent[:5]], X, metric="rbf", gamma=1e-3)
         np.testing.assert_allclose(rows.store[before[:5]], reference, atol=1e-5)
-    with pytest.raises(ValueError, match="rows asked for at once"):
-        rows.fetch(np.arange(capacity + 1))
 
 
-def test_tiny_budget_still_holds_a_working_set():
-    X = np.random.default_rng(0).normal(size=(2000, 3))
+def test_tiny_budget_still_holds_a_few_rows():
+    X = np.random.default_rng(0).normal(size=(2000, 300))
     assert kernel_rows(Kernel("rbf"), X, boxes=np.ones(2000), tol=1e-3, cache_size=1e-3).capacity == MIN_ROWS
 
 
-def test_product_of_rows_without_room_for_them_all():
-    X = np.random.default_rng(0).normal(size=(3000, 3))
-    rows = kernel_rows(Kernel("rbf"), X, boxes=np.ones(3000), tol=1e-3, cache_size=1)
-    coef = np.random.default_rng(1).normal(size=900)
-    chosen = np.arange(0, 2700, 3)
-    with _threads.own_threads():
-        product = rows.product(chosen, coef)
-    np.testing.assert_allclose(product, coef @ pairwise_kernels(X[chosen], X, metric="rbf", gamma=1.0), atol=1e-4)
+def test_sum_of_rows_without_room_for_them_all():
+    X = np.random.default_rng(0).normal(size=(3000, 300))
+    rows = kernel_rows(Kernel("rbf", gamma=1e-3), X, boxes=np.ones(3000), tol=1e-3, cache_size=1)
+    coef, chosen, columns = np.random.default_rng(1).normal(size=900), np.arange(0, 2700, 3), np.arange(5, 3000, 7)
+    reference = coef @ pairwise_kernels(X[chosen], X, metric="rbf", gamma=1e-3)
+    np.testing.assert_allclose(sum_of(rows, chosen, coef), reference, atol=1e-4)
+    np.testing.assert_allclose(sum_of(rows, chosen, coef, columns), reference[columns], atol=1e-4)
+
+
+def test_precomputed_rows_are_looked_up():
+    gram = np.random.default_rng(0).normal(size=(30, 30))
+    gram = gram @ gram.T
+    rows, some, others = PrecomputedRows(gram), np.array([3, 29, 4]), np.array([0, 12])
+    np.testing.assert_array_equal(block_of(rows, some, others), gram[np.ix_(some, others)])
+    np.testing.assert_allclose(sum_of(rows, some, np.ones(3), others), gram[np.ix_(some, others)].sum(axis=0))
 
 
 def test_callable_kernel_must_return_a_matrix():
     X = np.random.default_rng(0).normal(size=(20, 3))
     rows = kernel_rows(Kernel(lambda A, B: A @ B.T), X, boxes=np.ones(20), tol=1e-3)
-    np.testing.assert_allclose(rows.store[rows.fetch(np.arange(20))], X @ X.T)
-    wrong = kernel_rows(Kernel(lambda A, B: (A @ B.T)[:1]), X, boxes=np.ones(20), tol=1e-3)
+    np.testing.assert_allclose(block_of(rows, np.arange(20), np.arange(20)), X @ X.T)
+    np.testing.assert_allclose(sum_of(rows, np.arange(20), np.ones(20)), (X @ X.T).sum(axis=0))
     with pytest.raises(ValueError, match="kernel returned an array of shape"):
-        wrong.fetch(np.arange(20))
+        kernel_rows(Kernel(lambda A, B: np.ones((len(A), 7))), X, boxes=np.ones(20), tol=1e-3)
 
 
 def test_available_memory_is_positive_and_no_more_than_the_machine_has():

@@ -1,12 +1,16 @@
-"""The solver: working sets on kernel rows in blocks.
+"""The solver: pair steps on working sets, with the gradient of all other variables brought up to date in bulk.
 
-Solves the problem of `problem.py` given kernel rows. The main loop is four verbs: select a working set of the
-variables that violate optimality most, fetch their kernel rows, solve the problem restricted to them by pair steps,
-update the gradient of all variables with the rows of those that changed. A problem no larger than one working set is
+The main loop is four verbs: select a working set of the variables that violate optimality most, fetch the kernel values
+among them, solve the problem restricted to them by pair steps, update the gradient of all variables. Pair steps
+inside a working set cost a microsecond each and kernel rows a hundred, so working sets are large and solved well: few
+variables change more than once or twice, and their rows need not be kept. A problem no larger than one working set is
 solved at one go.
 
-When pair steps have reached the tolerance, an active-set Newton finish (`polish.py`) makes problems with few free
-variables exact, so that sample weights mean repetition and results do not carry the tolerance's arbitrariness.
+Variables that rest at a bound and are far from leaving it are `asleep`: they get no updates until the others are
+optimal. What they miss is kept as the change of beta since, so waking them costs one sum over the variables that
+moved meanwhile, and the result is that of a solver that never let them sleep.
+
+Small problems are then made exact by an active-set Newton finish (`polish.py`), so that sample weights mean repetition.
 """
 
 from __future__ import annotations
@@ -19,19 +23,24 @@ import numpy as np
 
 from .. import _threads
 from . import certificate
-from .gradient import update_block, update_gradient
+from .block import empty_block, update_border
 from .polish import polish
 from .problem import DualProblem, Rows, Solution, Status, feasible, violation
 from .smo import update_by_pairs
 
 WHOLE = 4096  # problems up to this size are one working set
-WORKING_SET = 1024
+FIRST_SIZE = 2048  # of the working set: it doubles when free variables fill more than `CROWDED` of it
+LAST_SIZE = 8192
+CROWDED = 0.6
 KEPT = 0.5  # share of a working set that stays for the next one
 LOCAL_ACCURACY = 0.1  # a working set is solved to this share of the violation it was chosen for
+SETTLED = 0.1  # share of members that are new below which it is solved to `LOCAL_TOL` of the tolerance at once
+LOCAL_TOL = 0.5
 STEPS_WORK = 1 << 27  # pair steps times size between two looks at Ctrl-C, about 0.1 s
 MAX_IDLE = 5  # working sets in a row without a gain before the solver calls itself stalled
-POLISHED = 1500  # free variables the finish factorises at once: all that a problem in float64 usually has
 PATIENCE = 10  # pair steps per variable before the finish has a try: on ill-conditioned kernels it is far quicker
+DEEP = 1.0  # distance from leaving its bound, in violations, past which a variable may sleep
+WORTH_SLEEPING = 0.7  # share of the variables awake that must remain for others to be put to sleep
 
 
 class Decomposition:
@@ -40,15 +49,19 @@ class Decomposition:
     def __init__(self, rows: Rows, problem: DualProblem, start: np.ndarray | None):
         self.rows, self.problem = rows, problem
         self.n = len(problem.linear)
-        self.size = self.n if self.n <= min(WHOLE, rows.capacity) else min(WORKING_SET, rows.capacity)
+        self.last_size = max(2, min(self.n, LAST_SIZE, int((rows.budget / rows.dtype.itemsize / 2) ** 0.5)))
+        self.size = self.n if self.n <= min(WHOLE, self.last_size) else min(FIRST_SIZE, self.last_size)
         self.n_iter = 0
         self.profile = {"kernel": 0.0, "select": 0.0, "local": 0.0, "update": 0.0, "polish": 0.0}
-        self.working = np.empty(0, np.intp)
+        self.working = np.empty(0, np.intp)  # variable at each place of the working set
+        self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
+        self.awake: np.ndarray | None = None  # sorted; None: all
+        self.asleep: list[tuple[np.ndarray, np.ndarray]] = []  # columns with the change of beta they have missed
         self.beta = np.zeros(self.n) if start is None else feasible(start, problem)
         self.gradient = problem.linear.astype(np.float64, copy=True)
         moved = np.flatnonzero(self.beta)
         if len(moved):
-            self.gradient -= rows.product(moved, self.beta[moved])
+            rows.subtract(self.gradient, moved, self.beta[moved])
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
@@ -60,106 +73,182 @@ class Decomposition:
             self.profile[phase] += time.perf_counter() - begun
 
     def run(self, tol: float, max_iter: float) -> Status:
-        """Take working sets until the violation is at most `tol` and, where that is cheap, on to the optimum."""
+        """Bring the violation to at most `tol` and, where that is cheap, to the optimum."""
         if self.rows.dtype != np.float64 or self.size < self.n:
             return self.approach(tol, max_iter)
         patience = PATIENCE * self.n
         while True:
             status = self.approach(tol, min(max_iter, self.n_iter + patience))
-            stopped = status != Status.ITERATION_LIMIT or self.n_iter >= max_iter
+            if status == Status.ITERATION_LIMIT and self.n_iter >= max_iter:
+                return status
             if self.finish():
                 return Status.CONVERGED
-            if stopped:
+            if status != Status.ITERATION_LIMIT:
                 return status
             patience *= 2
 
     def approach(self, tol: float, limit: float) -> Status:
         """Take working sets until the violation is at most `tol` or `limit` pair steps have been made."""
-        objective, idle = float("-inf"), 0
+        gained, idle = 0.0, 0
         while True:
-            left = violation(self.beta, self.gradient, self.problem)
-            if left <= tol:
-                return Status.CONVERGED
-            if self.n_iter >= limit:
-                return Status.ITERATION_LIMIT
-            reached = float(0.5 * self.beta @ (self.problem.linear + self.gradient))
-            idle = idle + 1 if reached <= objective + 1e-15 * abs(objective) else 0
-            objective = max(objective, reached)
-            if idle == MAX_IDLE:
-                return Status.STALLED
-            self.select()
-            local_tol = 0.9 * tol if self.size == self.n else max(LOCAL_ACCURACY * left, 0.5 * tol)
-            self.update(*self.solve_locally(local_tol, limit - self.n_iter))
+            bottom, top = self.bounds_of_bias()
+            if top - bottom <= tol and self.asleep:
+                self.wake()
+                continue
+            if top - bottom <= tol or self.n_iter >= limit or idle == MAX_IDLE:
+                self.wake()
+                if violation(self.beta, self.gradient, self.problem) <= tol:
+                    return Status.CONVERGED
+                return Status.ITERATION_LIMIT if self.n_iter >= limit else Status.STALLED
+            with self.timed("select"):
+                self.let_sleep(bottom, top)
+                places = self.select(bottom, top)
+            with self.timed("kernel"):
+                self.fetch(places)
+            with self.timed("local"):
+                settled = self.size == self.n or len(places) <= SETTLED * self.size
+                accuracy = LOCAL_TOL * tol if settled else max(LOCAL_ACCURACY * (top - bottom), LOCAL_TOL * tol)
+                change, gain = self.solve_locally(accuracy, limit)
+            with self.timed("update"):
+                self.update(change)
+            gained += gain
+            idle = idle + 1 if gain <= 1e-15 * gained else 0
 
-    def select(self) -> None:
-        """Choose the working set: a part of the last one, then the worst violators of both sides."""
-        with self.timed("select"):
-            if self.size == self.n:
-                self.working = np.arange(self.n)
-                return
-            beta, (_, lower, upper) = self.beta, self.problem
-            grows, shrinks = beta < upper, beta > lower
-            chosen = np.zeros(self.n, bool)
-            if len(self.working):
-                keep = self.working[(grows & shrinks)[self.working]][: int(KEPT * self.size)]
-                chosen[keep] = True
-            half = (self.size - int(chosen.sum())) // 2
-            ascending = np.where(grows & ~chosen, -self.gradient, np.inf)
-            chosen[_smallest(ascending, half)] = True
-            descending = np.where(shrinks & ~chosen, self.gradient, np.inf)
-            chosen[_smallest(descending, self.size - int(chosen.sum()))] = True
-            self.working = np.flatnonzero(chosen)
+    def bounds_of_bias(self) -> tuple[float, float]:
+        """Least gradient of the variables that may shrink and largest of those that may grow, among those awake."""
+        part = slice(None) if self.awake is None else self.awake
+        beta, gradient = self.beta[part], self.gradient[part]
+        shrinks, grows = beta > self.problem.lower[part], beta < self.problem.upper[part]
+        return float(gradient[shrinks].min(initial=np.inf)), float(gradient[grows].max(initial=-np.inf))
 
-    def solve_locally(self, tol: float, max_steps: float) -> tuple[np.ndarray, np.ndarray]:
-        """Pair steps inside the working set; returns places of its rows and the change of its variables."""
-        working, rows = self.working, self.rows
-        with self.timed("kernel"):
-            slots = rows.fetch(working)
-            kernel = self._block(slots)
-        with self.timed("local"):
-            beta = self.beta[working]
-            lower, upper = self.problem.lower[working], self.problem.upper[working]
-            gradient = self.gradient[working].astype(rows.dtype)
-            diagonal = rows.diagonal[working].astype(rows.dtype)
-            steps_at_once = max(1, STEPS_WORK // len(working))
-            while max_steps > 0:
-                allowed = int(min(steps_at_once, max_steps))
-                steps, _ = update_by_pairs(kernel, diagonal, gradient, beta, lower, upper, tol, allowed)
-                self.n_iter += steps
-                max_steps -= steps
-                if steps < allowed:
-                    break
-            change = beta - self.beta[working]
-            self.beta[working] = beta
-        return slots, change
+    def let_sleep(self, bottom: float, top: float) -> None:
+        """Put variables to sleep that rest at a bound, well away from leaving it."""
+        if self.size == self.n:
+            return
+        awake = np.arange(self.n) if self.awake is None else self.awake
+        needed = self.distance_inside(awake, bottom, top) <= (1.0 + DEEP) * (top - bottom)
+        mask = np.zeros(self.n, bool)
+        mask[awake[needed]] = True
+        mask[self.working] = True
+        kept = mask[awake]
+        if kept.sum() <= WORTH_SLEEPING * len(awake):
+            self.asleep.append((awake[~kept], np.zeros(self.n)))
+            self.awake = awake[kept]
 
-    def _block(self, slots: np.ndarray) -> np.ndarray:
-        """The working set's kernel values among themselves, (q, q)."""
-        store, working = self.rows.store, self.working
-        if len(working) == store.shape[1] == len(store) and np.array_equal(slots, working):
-            return store
-        block = np.empty((len(working), len(working)), store.dtype)
-        update_block(block, store, slots, working)
-        return block
-
-    def update(self, slots: np.ndarray, change: np.ndarray) -> None:
-        """Bring the gradient of all variables up to date."""
+    def wake(self) -> None:
+        """Give the sleeping variables the updates they have missed."""
         with self.timed("update"):
-            changed = change != 0
-            update_gradient(self.gradient, self.rows.store, slots[changed], change[changed])
+            for columns, missed in self.asleep:
+                moved = np.flatnonzero(missed)
+                gradient = self.gradient[columns]
+                self.rows.subtract(gradient, moved, missed[moved], columns)
+                self.gradient[columns] = gradient
+        self.awake, self.asleep = None, []
+
+    def distance_inside(self, variables: np.ndarray, bottom: float, top: float) -> np.ndarray:
+        """How far a variable is from being picked for a step, 0 or less for one that violates optimality now.
+
+        A variable that may grow violates if its gradient exceeds `bottom`, one that may shrink if it is below `top`.
+        """
+        beta, gradient = self.beta[variables], self.gradient[variables]
+        growing = np.where(beta < self.problem.upper[variables], bottom - gradient, np.inf)
+        shrinking = np.where(beta > self.problem.lower[variables], gradient - top, np.inf)
+        return np.minimum(growing, shrinking)
+
+    def select(self, bottom: float, top: float) -> np.ndarray:
+        """Put the worst violators into the working set, in place of members at rest; returns the places they take."""
+        if not len(self.working):
+            self.working = self._first_members()
+            return np.arange(self.size)
+        if self.size == self.n:
+            return np.empty(0, np.intp)
+        added = self.grow()
+        outside = np.ones(self.n, bool)
+        outside[self.working] = False
+        candidates = np.flatnonzero(outside) if self.awake is None else self.awake[outside[self.awake]]
+        distance = self.distance_inside(candidates, bottom, top)
+        count = max(added, min(int((1.0 - KEPT) * self.size), int(np.count_nonzero(distance < 0))))
+        entering = candidates[_smallest(distance, count)]
+        leaving = _smallest(-self.distance_inside(self.working, bottom, top), len(entering) - added)
+        places = np.concatenate([np.sort(leaving), np.arange(len(self.working), len(self.working) + added)])
+        self.working = np.concatenate([self.working, np.empty(added, np.intp)])
+        self.working[places] = entering
+        return places
+
+    def grow(self) -> int:
+        """Make room in the working set when free variables crowd it; returns the number of places added."""
+        free = np.count_nonzero((self.beta > self.problem.lower) & (self.beta < self.problem.upper))
+        n_awake = self.n if self.awake is None else len(self.awake)
+        size = min(2 * self.size, self.last_size, n_awake)
+        if free <= CROWDED * self.size or size <= self.size:
+            return 0
+        grown = empty_block(size, size, self.rows.dtype)
+        grown[: self.size, : self.size] = self.kernel[:, : self.size]
+        added, self.kernel, self.size = size - self.size, grown, size
+        return added
+
+    def _first_members(self) -> np.ndarray:
+        """All variables, or an even sample of those that can move: half may grow, half may shrink."""
+        if self.size == self.n:
+            return np.arange(self.n)
+        _, lower, upper = self.problem
+        sides = [np.flatnonzero((self.beta < upper) & (upper > 0)), np.flatnonzero((self.beta > lower) & (lower < 0))]
+        sides[0] = sides[0][np.linspace(0, len(sides[0]) - 1, min(len(sides[0]), self.size // 2)).astype(np.intp)]
+        rest = self.size - len(sides[0])
+        sides[1] = sides[1][np.linspace(0, len(sides[1]) - 1, min(len(sides[1]), rest)).astype(np.intp)]
+        chosen = np.zeros(self.n, bool)
+        chosen[np.concatenate(sides)] = True
+        chosen[np.flatnonzero(~chosen)[: self.size - chosen.sum()]] = True
+        return np.flatnonzero(chosen)
+
+    def fetch(self, places: np.ndarray) -> None:
+        """Bring the kernel values of the working set up to date where its members changed."""
+        if len(places) == self.size:
+            self.rows.update_block(self.kernel, self.working, self.working)
+        elif len(places):
+            values = empty_block(len(places), self.size, self.rows.dtype)
+            self.rows.update_block(values, self.working[places], self.working)
+            update_border(self.kernel, places, values)
+
+    def solve_locally(self, tol: float, limit: float) -> tuple[np.ndarray, float]:
+        """Pair steps inside the working set; returns the change of its variables and the gain of the objective."""
+        working, dtype = self.working, self.rows.dtype
+        beta, before = self.beta[working], self.gradient[working]
+        lower, upper = self.problem.lower[working], self.problem.upper[working]
+        gradient, diagonal = before.astype(dtype), self.rows.diagonal[working].astype(dtype)
+        at_once = max(1, STEPS_WORK // len(working))
+        while self.n_iter < limit:
+            allowed = int(min(at_once, limit - self.n_iter))
+            steps, _ = update_by_pairs(self.kernel, diagonal, gradient, beta, lower, upper, tol, allowed)
+            self.n_iter += steps
+            if steps < allowed:
+                break
+        change = beta - self.beta[working]
+        self.beta[working] = beta
+        return change, float(0.5 * change @ (before + gradient))
+
+    def update(self, change: np.ndarray) -> None:
+        """Bring the gradient of the variables awake up to date."""
+        moved = np.flatnonzero(change)
+        variables, change = self.working[moved], change[moved]
+        if self.awake is None:
+            self.rows.subtract(self.gradient, variables, change)
+            return
+        gradient = self.gradient[self.awake]
+        self.rows.subtract(gradient, variables, change, self.awake)
+        self.gradient[self.awake] = gradient
+        for _, missed in self.asleep:
+            missed[variables] += change
 
     def finish(self) -> bool:
         """Try to make the solution exact; True on success."""
         with self.timed("polish"):
-            return polish(self.rows, self.problem, self.beta, self.gradient, POLISHED)
+            return polish(self.kernel[:, : self.n], self.problem, self.beta, self.gradient)
 
 
 def _smallest(keys: np.ndarray, count: int) -> np.ndarray:
-    """Indices of up to `count` smallest finite keys."""
-    count = min(count, int(np.count_nonzero(np.isfinite(keys))))
-    if count <= 0:
-        return np.empty(0, np.intp)
-    return np.argpartition(keys, count - 1)[:count]
+    """Places of the `count` smallest keys."""
+    return np.argpartition(keys, count - 1)[:count] if 0 < count < len(keys) else np.arange(min(count, len(keys)))
 
 
 def solve(

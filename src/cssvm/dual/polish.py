@@ -13,25 +13,23 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .problem import DualProblem, Rows
+from .problem import DualProblem
 
 MAX_ROUNDS = 300  # each a factorisation of K_FF and at least one variable reaching or leaving a bound
 RIDGE = 1e-10  # of the mean diagonal: equal rows make K_FF singular; repeated steps remove what the ridge distorts
 PRECISION = 1e-12  # of the decision values' scale, where rounding errors of G begin
 
 
-def polish(rows: Rows, problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, max_free: int) -> bool:
-    """Improve `beta` and `gradient` in place; True if the optimum was reached to rounding."""
+def polish(kernel: np.ndarray, problem: DualProblem, beta: np.ndarray, gradient: np.ndarray) -> bool:
+    """Improve `beta` and `gradient` in place, given all of K (n, n); True if the optimum was reached to rounding."""
     lower, upper = problem.lower, problem.upper
     free = (beta > lower) & (beta < upper)
-    precision = PRECISION * (1.0 + np.abs(rows.diagonal).max() * np.abs(beta).max())
+    precision = PRECISION * (1.0 + np.abs(kernel.diagonal()).max() * np.abs(beta).max())
     previous = np.inf
     for _ in range(MAX_ROUNDS):
         members = np.flatnonzero(free)
-        if len(members) > max_free:
-            return False
         if len(members) > 1:
-            block = rows.store[rows.fetch(members)]
+            block = kernel[members]
             try:
                 direction = _newton_direction(block[:, members], gradient[members])
             except LinAlgError:  # an indefinite kernel
@@ -64,7 +62,9 @@ def _newton_direction(kernel: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     shifted = kernel.copy()
     shifted.flat[:: len(shifted) + 1] += RIDGE * np.abs(kernel.diagonal()).mean()
     factor = cho_factor(shifted, overwrite_a=True, check_finite=False)
-    target, ones = cho_solve(factor, np.column_stack([gradient - gradient.mean(), np.ones(len(kernel))]), check_finite=False).T
+    target, ones = cho_solve(
+        factor, np.column_stack([gradient - gradient.mean(), np.ones(len(kernel))]), check_finite=False
+    ).T
     direction: np.ndarray = target - (target.sum() / ones.sum()) * ones
     return direction - direction.mean()
 

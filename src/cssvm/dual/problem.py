@@ -32,16 +32,15 @@ class Rows(Protocol):
     """What the solver asks of a kernel: see `cssvm.kernels.rows`."""
 
     n: int
-    capacity: int
     dtype: Any
     diagonal: np.ndarray
-    store: np.ndarray
+    budget: int
 
-    def fetch(self, indices: np.ndarray) -> np.ndarray:
-        """Make rows available; return their places in `store`."""
+    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into the corner of `out`, which may be larger."""
 
-    def product(self, indices: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        """Sum of rows weighted by `coef`, (n,) float64."""
+    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
+        """Take coef @ K[indices][:, columns] from `total`, float64."""
 
 
 class Status(IntEnum):

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..costs import TIED
+from ..costs import TIED, is_number
 from ..kernels import KERNEL_NAMES
 
 
 def _real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    return is_number(value) and bool(np.isfinite(float(value)))
 
 
 def _whole(value: Any) -> bool:
@@ -82,7 +82,7 @@ def given_cost(estimator: BaseEstimator, name: str, at_fit: Any) -> Any:
         return at_fit
     value = getattr(estimator, name)
     tied = name == "kappa" and _among(value, (TIED,))
-    if not tied and not (isinstance(value, numbers.Real) and not isinstance(value, bool)):
+    if not (tied or is_number(value)):
         expected = 'a number or "tied"' if name == "kappa" else "a number"
         raise ValueError(
             f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "

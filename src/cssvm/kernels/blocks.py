@@ -1,17 +1,19 @@
-"""Blocks of kernel values between the rows of two matrices.
+"""Blocks of kernel values between two sets of points, dense or sparse.
 
-Given a kernel, `left` (n_left, d) and `right` (n_right, d), a provider has one verb::
+Two verbs, for `left` (m points), `right` (n points) and a kernel k::
 
-    fill(rows, out, slots)      out[slots[i], :] = k(left[rows[i]], right[:])
+    fill(left, right, out)                out[i, j] = k(left_i, right_j)
+    subtract(left, right, coef, total)    total[j] -= sum_i coef_i k(left_i, right_j)
 
-with rows, slots (m,) intp and out (anything, n_right) float32 or float64. Dense, sparse and callable rows differ only
-in how the values of a tile come about; the tiles are the same whatever the number of threads.
+Both walk over tiles small enough to stay in the processor's cache between the passes over them: products (BLAS on dense
+rows, an inverted index on sparse ones), the kernel function, the sum. The second verb therefore never writes a kernel
+value to memory, which is why recomputing rows of a cheap kernel beats keeping them. Tiles are the same whatever the
+number of threads, and each belongs to one thread.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,152 +21,153 @@ import scipy.sparse as sp
 
 from .. import _threads
 from .functions import Kernel
-from .loops import UPDATES, update_l1_distances, update_sparse_l1, update_sparse_products
+from .loops import UPDATES, update_l1_distances, update_row_sum, update_sparse_l1, update_sparse_products
 
-TILE_ROWS, TILE_COLUMNS = 128, 1024  # 512 KB of float32: a tile stays in the second-level cache between its two passes
-SPARSE_TILE = 1 << 18  # values per tile of sparse rows, which always span all columns
-DENSE_ENOUGH = (
-    0.1  # past this density BLAS on dense rows beats the sparse scatter (0.3 ns per common feature against 0.02)
-)
+TILE_ROWS, TILE_COLUMNS = 128, 1024  # 512 KB of float32, the size of a second-level cache
+SPARSE_COLUMNS = 4096  # per tile of sparse points: enough to amortise walking through the rows, a page of sums
+DENSE_ENOUGH = 0.1  # past this density BLAS on unpacked rows beats the sparse products
 
-
-class _Tiles:
-    """What the providers share: the kernel function's loop and one scratch tile per thread."""
-
-    def __init__(self, kernel: Kernel, n_right: int, dtype: Any):
-        self.kernel, self.n_right, self.dtype = kernel, n_right, np.dtype(dtype)
-        self._update = UPDATES[str(kernel.name)]
-        self._scratch = threading.local()
-
-    def _tile(self, n_rows: int, n_columns: int) -> np.ndarray:
-        size = n_rows * n_columns
-        if getattr(self._scratch, "flat", np.empty(0)).size < size:
-            self._scratch.flat = np.empty(size, self.dtype)
-        return self._scratch.flat[:size].reshape(n_rows, n_columns)
-
-    def _finish(self, values: np.ndarray, left: Any, right: Any, out: Any, slots: Any, start: int) -> None:
-        kernel = self.kernel
-        self._update(values, left, right, kernel.scale, float(kernel.coef0), int(kernel.degree), out, slots, start)
+_scratch = threading.local()
 
 
-class DenseBlocks(_Tiles):
-    """Dense rows: inner products by BLAS in the precision of `dtype`.
+def _buffer(name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
+    """Scratch tile of that name, one for each thread; fresh memory for every tile would cost more than the tile's work."""
+    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    flat = getattr(_scratch, name, None)
+    if flat is None or flat.nbytes < size:
+        flat = np.empty(size, np.uint8)
+        setattr(_scratch, name, flat)
+    return flat[:size].view(dtype).reshape(shape)
 
-    `left` may be sparse: its rows are unpacked as they are used. Exponential kernels depend on differences only, so
-    rows are taken relative to `centre`: products then lose the large common part that would cost them digits.
+
+class DensePoints:
+    """Dense rows prepared for one kernel, products in the precision of `rows`.
+
+    Exponential kernels depend on differences only, so rows are taken relative to a centre: products then lose the
+    large common part that would cost them digits.
     """
 
-    def __init__(self, kernel: Kernel, left: Any, right: np.ndarray, dtype: Any):
-        super().__init__(kernel, len(right), dtype)
-        self.centre = right.mean(axis=0, dtype=np.float64) if kernel.is_exponential else np.zeros(right.shape[1])
-        self.left = None if left is right else left
-        self.right = self._prepared(right)
-        self.right_norms = self._norms(self.right)
-        if kernel.name == "laplacian":
-            self._columns = np.ascontiguousarray(self.right.T)
+    def __init__(self, kernel: Kernel, rows: np.ndarray, norms: np.ndarray):
+        self.kernel, self.rows, self.norms = kernel, rows, norms
 
-    def _prepared(self, rows: Any) -> np.ndarray:
-        rows = rows.toarray() if sp.issparse(rows) else rows
-        rows = rows - self.centre if self.kernel.is_exponential else rows
-        return np.ascontiguousarray(rows, self.dtype)
-
-    def _norms(self, rows: np.ndarray) -> np.ndarray:
-        if self.kernel.name != "rbf":
-            return np.zeros(len(rows), self.dtype)
+    @classmethod
+    def prepare(cls, kernel: Kernel, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
+        """Centre and convert (n, d) rows; sparse ones are unpacked."""
+        X = X.toarray() if sp.issparse(X) else X
+        rows = np.ascontiguousarray(X - centre if kernel.is_exponential else X, dtype)
+        if kernel.name != "rbf":
+            return cls(kernel, rows, np.zeros(len(rows), dtype))
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        return (self.kernel.gamma * squares).astype(self.dtype)
+        return cls(kernel, rows, (kernel.gamma * squares).astype(dtype))
 
-    def fill(self, rows: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
-        """Write the kernel rows of `left[rows]` against all of `right`."""
-        left = self.right[rows] if self.left is None else self._prepared(self.left[rows])
-        norms = self.right_norms[rows] if self.left is None else self._norms(left)
-        parts = [slice(i, i + TILE_ROWS) for i in range(0, len(rows), TILE_ROWS)]
-        _threads.run(
-            self._fill_tile,
-            [
-                (left[part], norms[part], start, out, slots[part])
-                for start in range(0, self.n_right, TILE_COLUMNS)
-                for part in parts
-            ],
-        )
+    def __len__(self) -> int:
+        return len(self.rows)
 
-    def _fill_tile(self, left: np.ndarray, norms: np.ndarray, start: int, out: Any, slots: Any) -> None:
-        right = self.right[start : start + TILE_COLUMNS]
-        values = self._tile(len(left), len(right))
+    def take(self, indices: Any) -> DensePoints:
+        """Some of the points: a slice or an index array."""
+        return DensePoints(self.kernel, self.rows[indices], self.norms[indices])
+
+    def tiles(self) -> list[tuple[int, DensePoints]]:
+        """Consecutive parts with where they begin."""
+        return [(j, self.take(slice(j, j + TILE_COLUMNS))) for j in range(0, len(self), TILE_COLUMNS)]
+
+    def update_products(self, left: DensePoints, values: np.ndarray) -> None:
+        """Write what the kernel is a function of, for `left` against these points."""
         if self.kernel.name == "laplacian":
-            update_l1_distances(left, self._columns[:, start : start + TILE_COLUMNS], values)
+            update_l1_distances(left.rows, np.ascontiguousarray(self.rows.T), values)
         else:
-            np.matmul(left, right.T, out=values)
-        self._finish(values, norms, self.right_norms[start : start + TILE_COLUMNS], out, slots, start)
+            np.matmul(left.rows, self.rows.T, out=values)
 
 
-class SparseBlocks(_Tiles):
-    """CSR rows: inner products through an inverted index of `right`, at the cost of the features two rows share."""
+class SparsePoints:
+    """CSR rows; products through an inverted index, at the cost of the features two rows share."""
 
-    def __init__(self, kernel: Kernel, left: Any, right: Any, dtype: Any):
-        super().__init__(kernel, right.shape[0], dtype)
-        self.left = sp.csr_array(left, dtype=self.dtype)
-        self.columns = sp.csc_array(right, dtype=self.dtype)
-        self.left_norms, self.right_norms = self._norms(left), self._norms(right)
-        self._products = update_sparse_l1 if kernel.name == "laplacian" else update_sparse_products
+    def __init__(self, kernel: Kernel, rows: Any, norms: np.ndarray):
+        self.kernel, self.rows, self.norms = kernel, rows, norms
+        self._columns: Any = None
+        self._tiles: list[tuple[int, SparsePoints]] = []
 
-    def _norms(self, rows: Any) -> np.ndarray:
-        if not self.kernel.is_exponential:
-            return np.zeros(rows.shape[0], self.dtype)
-        size = abs(rows) if self.kernel.name == "laplacian" else rows.multiply(rows)
-        return (self.kernel.gamma * np.asarray(size.sum(axis=1), dtype=np.float64).ravel()).astype(self.dtype)
+    @classmethod
+    def prepare(cls, kernel: Kernel, X: Any, centre: Any, dtype: Any) -> SparsePoints:
+        """Convert (n, d) CSR rows."""
+        rows = sp.csr_array(X, dtype=dtype)
+        if not kernel.is_exponential:
+            return cls(kernel, rows, np.zeros(rows.shape[0], dtype))
+        size = abs(X) if kernel.name == "laplacian" else X.multiply(X)
+        return cls(kernel, rows, (kernel.gamma * np.asarray(size.sum(axis=1), np.float64).ravel()).astype(dtype))
 
-    def fill(self, rows: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
-        """Write the kernel rows of `left[rows]` against all of `right`."""
-        step = max(1, SPARSE_TILE // self.n_right)
-        _threads.run(
-            self._fill_tile, [(rows[i : i + step], out, slots[i : i + step]) for i in range(0, len(rows), step)]
-        )
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
 
-    def _fill_tile(self, rows: np.ndarray, out: Any, slots: Any) -> None:
-        values = self._tile(len(rows), self.n_right)
-        left, right = self.left, self.columns
-        self._products(left.indptr, left.indices, left.data, rows, right.indptr, right.indices, right.data, values)
-        self._finish(values, self.left_norms[rows], self.right_norms, out, slots, 0)
+    def take(self, indices: Any) -> SparsePoints:
+        """Some of the points: a slice or an index array."""
+        return SparsePoints(self.kernel, self.rows[indices], self.norms[indices])
 
+    def tiles(self) -> list[tuple[int, SparsePoints]]:
+        """Consecutive parts with where they begin, each with its inverted index."""
+        if not self._tiles:
+            self._tiles = [(j, self.take(slice(j, j + SPARSE_COLUMNS))) for j in range(0, len(self), SPARSE_COLUMNS)]
+            for _, tile in self._tiles:
+                tile._columns = sp.csc_array(tile.rows)
+        return self._tiles
 
-class CallableBlocks:
-    """The user's own function, called with blocks of rows from the calling thread only."""
-
-    BLOCK = 1 << 22  # kernel values asked for at a time
-
-    def __init__(self, function: Callable[..., Any], left: Any, right: Any):
-        self.function, self.left, self.right, self.n_right = function, left, right, right.shape[0]
-
-    def fill(self, rows: np.ndarray, out: np.ndarray, slots: np.ndarray) -> None:
-        """Write the kernel rows of `left[rows]` against all of `right`."""
-        step = max(1, self.BLOCK // self.n_right)
-        for i in range(0, len(rows), step):
-            part = rows[i : i + step]
-            block = np.asarray(self.function(self.left[part], self.right))
-            if block.shape != (len(part), self.n_right):
-                raise ValueError(
-                    f"kernel returned an array of shape {block.shape} for {len(part)} rows against {self.n_right}; "
-                    "a callable kernel must return the (len(A), len(B)) matrix of kernel values"
-                )
-            out[slots[i : i + step]] = block
+    def update_products(self, left: SparsePoints, values: np.ndarray) -> None:
+        """Write what the kernel is a function of, for `left` against these points."""
+        update = update_sparse_l1 if self.kernel.name == "laplacian" else update_sparse_products
+        a, b = left.rows, self._columns
+        update(a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, values)
 
 
-Blocks = DenseBlocks | SparseBlocks | CallableBlocks
+Points = DensePoints | SparsePoints
 
 
-def kernel_blocks(kernel: Kernel, left: Any, right: Any, dtype: Any) -> Blocks:
-    """The provider for these rows: callable, sparse, or dense (sparse `right` past `DENSE_ENOUGH` is unpacked)."""
-    if callable(kernel.name):
-        return CallableBlocks(kernel.name, left, right)
-    if not sp.issparse(right):
-        return DenseBlocks(kernel, left, right, dtype)
-    if density(right) <= DENSE_ENOUGH:
-        return SparseBlocks(kernel, sp.csr_array(left), right, dtype)
-    unpacked = right.toarray()
-    return DenseBlocks(kernel, unpacked if left is right else left, unpacked, dtype)
+def prepare_points(kernel: Kernel, X: Any, vectors: Any, dtype: Any) -> tuple[Points, Points]:
+    """`X` and `vectors` prepared alike; sparse vectors that are crowded (`DENSE_ENOUGH`) are unpacked."""
+    sparse = sp.issparse(vectors) and density(vectors) <= DENSE_ENOUGH
+    centre = 0.0 if sp.issparse(vectors) else vectors.mean(axis=0, dtype=np.float64)
+    kind: Any = SparsePoints if sparse else DensePoints
+    right = kind.prepare(kernel, vectors, centre, dtype)
+    return (right if X is vectors else kind.prepare(kernel, X, centre, dtype)), right
 
 
 def density(rows: Any) -> float:
     """Share of stored entries of a sparse matrix."""
     return rows.nnz / max(1, rows.shape[0] * rows.shape[1])
+
+
+def fill(left: Points, right: Points, out: np.ndarray) -> None:
+    """Write all kernel values, (len(left), len(right)), in the precision of `out`."""
+    parts = _parts(left)
+
+    def tile_column(start: int, tile: Points) -> None:
+        for begin, part in parts:
+            _update_values(part, tile, out, begin, start)
+
+    _threads.run(tile_column, right.tiles())
+
+
+def subtract(left: Points, right: Points, coef: np.ndarray, total: np.ndarray, dtype: Any) -> None:
+    """Take the kernel sums from `total` (len(right),) float64; kernel values are rounded to `dtype`, sums are not."""
+    parts, order = _parts(left), np.arange(TILE_ROWS)
+
+    def tile_column(start: int, tile: Points) -> None:
+        target = total[start : start + len(tile)]
+        for begin, part in parts:
+            values = _buffer("kernel", (len(part), len(tile)), dtype)
+            _update_values(part, tile, values, 0, 0)
+            update_row_sum(target, values, order[: len(part)], coef[begin : begin + len(part)], 0)
+
+    _threads.run(tile_column, right.tiles())
+
+
+def _parts(left: Points) -> list[tuple[int, Points]]:
+    return [(i, left.take(slice(i, i + TILE_ROWS))) for i in range(0, len(left), TILE_ROWS)]
+
+
+def _update_values(part: Points, tile: Points, out: np.ndarray, top: int, start: int) -> None:
+    """Write the kernel values of one tile, whose corner in `out` is (top, start)."""
+    kernel = tile.kernel
+    products = _buffer("products", (len(part), len(tile)), part.norms.dtype)
+    tile.update_products(part, products)  # type: ignore[arg-type]
+    update = UPDATES[str(kernel.name)]
+    update(products, part.norms, tile.norms, kernel.scale, float(kernel.coef0), int(kernel.degree), out, top, start)

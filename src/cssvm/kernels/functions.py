@@ -9,10 +9,8 @@ laplacian  exp(-gamma |x - z|_1)
 ========== ============================================
 
 A block of kernel values is made in two passes over a tile that stays in the processor's cache: `values` (inner products
-from BLAS or from a sparse scatter, or L1 distances), then one of the loops below, which turns values into kernel values
-and writes them where the block is kept::
-
-    out[slots[i], start + j] = k(values[i, j], left[i], right[j])
+from BLAS or from an inverted index, or L1 distances), then a compiled loop (`loops.py`) that turns them into kernel
+values ``out[top + i, start + j] = k(values[i, j], left[i], right[j])``.
 
 For the two exponential kernels the exponent is ``scale * value - left - right``: rbf has scale = 2 gamma and
 left, right = gamma |x|^2; laplacian has scale = -gamma and, on sparse rows, left, right = gamma |x|_1.

@@ -1,43 +1,79 @@
-"""Rows of the Gram matrix, computed when asked for and kept while the byte budget lasts.
+"""The Gram matrix as the solver wants it: blocks of it, and sums of its rows, within a byte budget.
 
-The solver sees this much of a kernel:
+A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, and two verbs::
 
-* ``n``, ``dtype`` and ``diagonal`` (n,) float64;
-* ``capacity``: how many rows can be held at once;
-* ``fetch(indices) -> slots``: afterwards row ``indices[i]`` is ``store[slots[i]]``, until the next fetch;
-* ``product(indices, coef)``: the sum of those rows weighted by `coef`, (n,) float64, without keeping them.
+    update_block(out, left, right)                   out[: len(left), : len(right)] = K[left][:, right]
+    subtract(total, indices, coef, columns=None)     total -= coef @ K[indices][:, columns]
 
-While the whole matrix fits the budget no row is computed twice; past that the least recently used rows give way.
-Precision: `_precisions` keeps rows in float32 where their rounding cannot move a decision value by more than the
-tolerance of the fit allows, and in float64 otherwise, always so for small problems.
+`StreamedRows` computes both afresh. `StoredRows` is for kernels that are dear to compute: it keeps the rows it has
+summed, the least recently used giving way when the budget is spent. `PrecomputedRows` looks them up.
+
+Precision: `_precisions` lets kernel values be float32 where their rounding cannot move a decision value by more than
+the tolerance of the fit allows, and has them in float64 otherwise, always so for small problems.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .. import _threads
-from .blocks import Blocks, kernel_blocks
+from .blocks import DensePoints, Points, fill, prepare_points, subtract
 from .functions import Kernel
+from .loops import update_row_sum, update_row_sum_at
 
 EXACT_ROWS = 1500  # up to here float64 throughout costs milliseconds and makes small fits exact
 FLOAT32_ROUNDING = 2.0**-24 / 3**0.5  # root mean square of a relative rounding error
 ROUNDING_ALLOWED = 4.0  # times tol; boxes overstate |beta| several times over
-MEGABYTE = 1 << 20
+DEAR = 100  # features past which reading a stored row beats computing it again
+DEAR_LAPLACIAN = 32  # the same for L1 distances, which BLAS does not do
+SUM_COLUMNS = 2048  # of a sum per task: 16 KB stay in the first-level cache while the rows stream past
+FRESH_ROWS = 256  # computed at a time before they go to their places in the store
 NORM_BLOCK = 1 << 14  # rows at a time
-EXPAND_BLOCK = 1 << 22  # kernel values at a time
-MIN_ROWS = 64  # what a working set needs at least, however small the budget
+EXPAND_BLOCK = 1 << 22  # kernel values of a callable at a time
+MIN_ROWS = 64  # kept at least, however small the budget
+MEGABYTE = 1 << 20
 
 
-class GramRows:
-    """Least-recently-used store of Gram matrix rows over a block provider."""
+class StreamedRows:
+    """Kernel values computed whenever they are asked for."""
 
-    def __init__(self, blocks: Blocks, diagonal: np.ndarray, dtype: Any, budget: int):
-        self.blocks, self.diagonal, self.dtype = blocks, diagonal, np.dtype(dtype)
+    def __init__(self, points: Points, diagonal: np.ndarray, dtype: Any, budget: int):
+        self.points, self.diagonal, self.dtype, self.budget = points, diagonal, np.dtype(dtype), budget
+        self.n = len(diagonal)
+        self._narrow: tuple[Any, Any] = (None, points)
+
+    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into the corner of `out`."""
+        fill(self.points.take(left), self.points.take(right), out)
+
+    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
+        """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
+        subtract(self.points.take(indices), self._right(columns), coef, total, self.dtype)
+
+    def _right(self, columns: Any) -> Points:
+        """The points of these columns; those asked for last are kept, as the solver asks for the same many times."""
+        if self._narrow[0] is not columns:
+            self._narrow = (columns, self.points if columns is None else self.points.take(columns))
+        return self._narrow[1]
+
+
+class StoredRows:
+    """Least-recently-used store of rows; `update_block` is the function of that name that computes them."""
+
+    def __init__(
+        self,
+        update_block: Callable[[np.ndarray, np.ndarray, np.ndarray], None],
+        diagonal: np.ndarray,
+        dtype: Any,
+        budget: int,
+    ):
+        self.update_block = update_block
+        self.diagonal, self.dtype, self.budget = diagonal, np.dtype(dtype), budget
         self.n = len(diagonal)
         self.capacity = int(min(self.n, max(MIN_ROWS, budget // (self.n * self.dtype.itemsize))))
         self.store = np.empty((self.capacity, self.n), self.dtype)
@@ -45,87 +81,115 @@ class GramRows:
         self._row_in = np.full(self.capacity, -1, np.intp)
         self._used = np.zeros(self.capacity, np.int64)
         self._clock = 0
+        self._fresh = np.empty((min(self.capacity, FRESH_ROWS), self.n), self.dtype)
 
     def fetch(self, indices: np.ndarray) -> np.ndarray:
-        """Make the rows available and return their places in `store`."""
-        if len(indices) > self.capacity:
-            raise ValueError(f"{len(indices)} rows asked for at once, but the store holds {self.capacity}")
+        """Make up to `capacity` rows available and return their places in `store`, valid until the next fetch."""
         self._clock += 1
         held = self._slot_of[indices]
         self._used[held[held >= 0]] = self._clock
         missing = indices[held < 0]
         if len(missing):
-            slots = self._free_slots(len(missing))
-            self.blocks.fill(missing, self.store, slots)
-            self._row_in[slots] = missing
-            self._slot_of[missing] = slots
-            self._used[slots] = self._clock
+            slots = np.argsort(self._used, kind="stable")[: len(missing)]
+            evicted = self._row_in[slots]
+            self._slot_of[evicted[evicted >= 0]] = -1
+            self._row_in[slots] = -1  # stays so if the computation is interrupted
+            everything = np.arange(self.n)
+            for i in range(0, len(missing), len(self._fresh)):
+                part = slice(i, i + len(self._fresh))
+                self.update_block(self._fresh, missing[part], everything)
+                self.store[slots[part]] = self._fresh[: len(missing[part])]
+            self._row_in[slots], self._slot_of[missing], self._used[slots] = missing, slots, self._clock
         return self._slot_of[indices]
 
-    def _free_slots(self, count: int) -> np.ndarray:
-        slots = np.argsort(self._used, kind="stable")[:count]
-        evicted = self._row_in[slots]
-        self._slot_of[evicted[evicted >= 0]] = -1
-        self._row_in[slots] = -1
-        return slots
-
-    def product(self, indices: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        """Sum of rows `indices` weighted by `coef`."""
-        total = np.zeros(self.n)
+    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
+        """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
         for i in range(0, len(indices), self.capacity):
             part = slice(i, i + self.capacity)
-            total += coef[part] @ self.store[self.fetch(indices[part])]
-        return total
+            _subtract_rows(total, self.store, self.fetch(indices[part]), coef[part], columns)
 
 
 class PrecomputedRows:
     """A Gram matrix the user has computed: every row is at hand."""
 
     def __init__(self, gram: np.ndarray):
-        self.store = np.ascontiguousarray(gram)
-        self.n = self.capacity = len(gram)
-        self.dtype = self.store.dtype
+        self.gram = np.ascontiguousarray(gram)
+        self.n, self.dtype, self.budget = len(gram), self.gram.dtype, available_bytes() // 2
         self.diagonal = gram.diagonal().astype(np.float64)
 
-    def fetch(self, indices: np.ndarray) -> np.ndarray:
-        """Rows are where the user put them."""
-        return indices
+    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into the corner of `out`."""
+        out[: len(left), : len(right)] = self.gram[np.ix_(left, right)]
 
-    def product(self, indices: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        """Sum of rows `indices` weighted by `coef`."""
-        return coef @ self.store[indices].astype(np.float64)
+    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
+        """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
+        _subtract_rows(total, self.gram, indices, coef, columns)
+
+
+def _subtract_rows(total: np.ndarray, store: np.ndarray, slots: np.ndarray, coef: np.ndarray, columns: Any) -> None:
+    """Subtract coef @ store[slots][:, columns] from total, in float64 and in the order given."""
+    parts = [slice(i, i + SUM_COLUMNS) for i in range(0, len(total), SUM_COLUMNS)]
+    if columns is None:
+        _threads.run(update_row_sum, [(total[part], store, slots, coef, part.start) for part in parts])
+    else:
+        _threads.run(update_row_sum_at, [(total[part], store, slots, coef, columns[part]) for part in parts])
 
 
 def kernel_rows(kernel: Kernel, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> Any:
-    """The Gram matrix of `X` as the solver wants it.
+    """The provider for the Gram matrix of `X`.
 
     Parameters
     ----------
     kernel : Kernel
     X : (n, d) array or CSR matrix; for a precomputed kernel the (n, n) Gram matrix
     boxes : (n,) float64
-        Upper bounds of the dual variables; with `tol` they decide the precision rows are kept in.
+        Upper bounds of the dual variables; with `tol` they decide the precision of kernel values.
     tol : float
         Tolerance of the fit.
     cache_size : "auto" or float
-        Budget for rows in megabytes; "auto" takes half of the memory available now.
+        Budget for kernel values in megabytes; "auto" takes half of the memory available now.
     """
     if kernel.name == "precomputed":
         return PrecomputedRows(X.toarray() if sp.issparse(X) else X)
     budget = available_bytes() // 2 if cache_size == "auto" else int(cache_size * MEGABYTE)
     if callable(kernel.name):
-        diagonal = np.array(
-            [np.asarray(kernel.name(X[i : i + 1], X[i : i + 1]), float).item() for i in range(X.shape[0])]
-        )
-        return GramRows(kernel_blocks(kernel, X, X, np.float64), diagonal, np.float64, budget)
+        return _called_rows(kernel.name, X, budget)
     squares = _squared_norms(X, centred=kernel.is_exponential)
     diagonal = kernel.of_squared_norms(squares)
     compute, keep = _precisions(kernel, squares, diagonal, boxes, tol)
-    return GramRows(kernel_blocks(kernel, X, X, compute), diagonal, keep, budget)
+    points, _ = prepare_points(kernel, X, X, compute)
+    streamed = StreamedRows(points, diagonal, keep, budget)
+    return StoredRows(streamed.update_block, diagonal, keep, budget) if _is_dear(points) else streamed
+
+
+def _is_dear(points: Points) -> bool:
+    """Whether a row costs more to compute than to read from memory."""
+    n_features = points.rows.shape[1]
+    if points.kernel.name == "laplacian":
+        return n_features > DEAR_LAPLACIAN
+    return n_features > DEAR or not isinstance(points, DensePoints)
+
+
+def _called_rows(function: Callable[..., Any], X: Any, budget: int) -> StoredRows:
+    """Rows of the user's own kernel function, called with blocks of rows from the calling thread only."""
+
+    def update_block(out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        block = np.asarray(function(X[left], X[right]), dtype=np.float64)
+        if block.shape != (len(left), len(right)):
+            raise ValueError(
+                f"kernel returned an array of shape {block.shape} for {len(left)} rows against {len(right)}; "
+                "a callable kernel must return the (len(A), len(B)) matrix of kernel values"
+            )
+        out[: len(left), : len(right)] = block
+
+    diagonal = np.empty((X.shape[0], 1))
+    for i in range(len(diagonal)):
+        update_block(diagonal[i : i + 1], np.array([i]), np.array([i]))
+    return StoredRows(update_block, diagonal.ravel(), np.float64, budget)
 
 
 def _precisions(kernel: Kernel, squares: np.ndarray, diagonal: np.ndarray, boxes: np.ndarray, tol: float) -> Any:
-    """Precision of inner products and of stored rows, from the error that float32 would bring to a decision value.
+    """Precision of inner products and of kernel values, from the error that float32 would bring to a decision value.
 
     A decision value is the sum of n products beta_i K_i with |beta_i| <= boxes_i. Independent rounding errors of
     relative size u in K add up to about u max|K| |boxes|_2; the exponent of an rbf kernel brings
@@ -155,22 +219,23 @@ def _squared_norms(X: Any, *, centred: bool) -> np.ndarray:
 def expand(kernel: Kernel, X: Any, vectors: Any, coef: np.ndarray) -> np.ndarray:
     """Sum over j of ``coef[j] * k(X[i], vectors[j])`` for every row of `X`, (len(X),) float64.
 
-    Computed in blocks and in float64. For a precomputed kernel `X` holds the kernel values themselves, (n,
-    len(coef)), and `vectors` is ignored.
+    Computed in blocks and in float64. For a precomputed kernel `X` holds the kernel values themselves,
+    (n, len(coef)), and `vectors` is ignored.
     """
     if kernel.name == "precomputed":
         return np.asarray(X @ coef, dtype=np.float64).ravel()
+    total = np.zeros(X.shape[0])
     if not len(coef):
-        return np.zeros(X.shape[0])
-    total = np.empty(X.shape[0])
-    step = max(1, min(X.shape[0], EXPAND_BLOCK // len(coef)))
-    values = np.empty((step, len(coef)))
+        return total
+    step = NORM_BLOCK if not callable(kernel.name) else max(1, EXPAND_BLOCK // len(coef))
     with _threads.own_threads():
-        blocks = kernel_blocks(kernel, X, vectors, np.float64)
         for i in range(0, X.shape[0], step):
-            rows = np.arange(i, min(i + step, X.shape[0]))
-            blocks.fill(rows, values, rows - i)
-            total[rows] = values[: len(rows)] @ coef
+            part = X[i : i + step]
+            if callable(kernel.name):
+                total[i : i + step] = np.asarray(kernel.name(part, vectors), dtype=np.float64) @ coef
+            else:
+                left, right = prepare_points(kernel, part, vectors, np.float64)
+                subtract(right, left, -coef, total[i : i + step], np.float64)
     return total
 
 
