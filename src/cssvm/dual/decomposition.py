@@ -55,6 +55,7 @@ class Decomposition:
         self.profile = {"kernel": 0.0, "select": 0.0, "local": 0.0, "update": 0.0, "polish": 0.0}
         self.working = np.empty(0, np.intp)  # variable at each place of the working set
         self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
+        self.fresh = empty_block(0, 0, rows.dtype)  # room for those of new members
         self.awake: np.ndarray | None = None  # sorted; None: all
         self.asleep: list[tuple[np.ndarray, np.ndarray]] = []  # columns with the change of beta they have missed
         self.beta = np.zeros(self.n) if start is None else feasible(start, problem)
@@ -206,7 +207,9 @@ class Decomposition:
         if len(places) == self.size:
             self.rows.update_block(self.kernel, self.working, self.working)
         elif len(places):
-            values = empty_block(len(places), self.size, self.rows.dtype)
+            if len(self.fresh) < len(places) or self.fresh.shape[1] != self.kernel.shape[1]:
+                self.fresh = empty_block(int((1.0 - KEPT) * self.size), self.size, self.rows.dtype)
+            values = self.fresh[: len(places)]
             self.rows.update_block(values, self.working[places], self.working)
             update_border(self.kernel, places, values)
 

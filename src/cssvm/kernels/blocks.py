@@ -31,7 +31,7 @@ _scratch = threading.local()
 
 
 def _buffer(name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
-    """Scratch tile of that name, one for each thread; fresh memory for every tile would cost more than the tile's work."""
+    """Scratch tile of that name, one for each thread; fresh memory would cost more than the work on it."""
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
     flat = getattr(_scratch, name, None)
     if flat is None or flat.nbytes < size:

@@ -32,6 +32,7 @@ ROUNDING_ALLOWED = 4.0  # times tol; boxes overstate |beta| several times over
 DEAR = 100  # features past which reading a stored row beats computing it again
 DEAR_LAPLACIAN = 32  # the same for L1 distances, which BLAS does not do
 SUM_COLUMNS = 2048  # of a sum per task: 16 KB stay in the first-level cache while the rows stream past
+SAMPLE = (64, 512)  # rows whose kernel values show how large a typical one is
 FRESH_ROWS = 256  # computed at a time before they go to their places in the store
 NORM_BLOCK = 1 << 14  # rows at a time
 EXPAND_BLOCK = 1 << 22  # kernel values of a callable at a time
@@ -156,7 +157,7 @@ def kernel_rows(kernel: Kernel, X: Any, *, boxes: np.ndarray, tol: float, cache_
         return _called_rows(kernel.name, X, budget)
     squares = _squared_norms(X, centred=kernel.is_exponential)
     diagonal = kernel.of_squared_norms(squares)
-    compute, keep = _precisions(kernel, squares, diagonal, boxes, tol)
+    compute, keep = _precisions(kernel, X, squares, boxes, tol)
     points, _ = prepare_points(kernel, X, X, compute)
     streamed = StreamedRows(points, diagonal, keep, budget)
     return StoredRows(streamed.update_block, diagonal, keep, budget) if _is_dear(points) else streamed
@@ -188,17 +189,22 @@ def _called_rows(function: Callable[..., Any], X: Any, budget: int) -> StoredRow
     return StoredRows(update_block, diagonal.ravel(), np.float64, budget)
 
 
-def _precisions(kernel: Kernel, squares: np.ndarray, diagonal: np.ndarray, boxes: np.ndarray, tol: float) -> Any:
+def _precisions(kernel: Kernel, X: Any, squares: np.ndarray, boxes: np.ndarray, tol: float) -> Any:
     """Precision of inner products and of kernel values, from the error that float32 would bring to a decision value.
 
     A decision value is the sum of n products beta_i K_i with |beta_i| <= boxes_i. Independent rounding errors of
-    relative size u in K add up to about u max|K| |boxes|_2; the exponent of an rbf kernel brings
-    u gamma (|x|^2 + |z|^2) more.
+    relative size u in K add up to about u k |boxes|_2 with k a typical kernel value, here the root mean square of a
+    sample; the exponent of an rbf kernel brings u gamma (|x|^2 + |z|^2) more.
     """
-    if len(boxes) <= EXACT_ROWS:
+    n = len(boxes)
+    if n <= EXACT_ROWS:
         return np.float64, np.float64
+    some, others = X[:: -(-n // SAMPLE[0])], X[:: -(-n // SAMPLE[1])]
+    left, right = prepare_points(kernel, some, others, np.float64)
+    values = np.empty((len(left), len(right)))
+    fill(left, right, values)
     allowed = ROUNDING_ALLOWED * tol
-    rounding = FLOAT32_ROUNDING * np.abs(diagonal).max() * np.linalg.norm(boxes)
+    rounding = FLOAT32_ROUNDING * np.sqrt(np.mean(values**2)) * np.linalg.norm(boxes)
     if rounding > allowed:
         return np.float64, np.float64
     exponent = 1.0 + 2.0 * kernel.gamma * squares.max() if kernel.is_exponential else 1.0
