@@ -1,74 +1,185 @@
-"""The problems: seeded Gaussian clusters, standardised, RBF kernel with gamma = 1/d, costs 4 : 1."""
+"""The problems: rows, kernel and costs, the rows each peer may be given, and the ratios to reach."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from sklearn.datasets import make_classification
+
+from benchmarks import generated, real
+from benchmarks.rows import Data
 
 FN_COST = 4.0
 FP_COST = 1.0
 TOL = 1e-3
 N_PREDICT = 2_000
-# `--quick` divides n and the rows to predict by this: it checks that everything runs, it measures nothing.
+# Rows beyond which a peer's fit takes minutes: it is timed at its limit, and its time at n follows from its growth.
+LIMITS = {"sklearn": 20_000, "sklearnex": 100_000, "libsvm": 5_000}
+LEFT_OUT = 0
+# Fits of fewer rows take milliseconds, and their growth says nothing about larger ones.
+MIN_GROWTH_ROWS = 4_000
+# `--quick` checks that everything runs, it measures nothing: a tenth of the rows, within these bounds.
 QUICK_DIVISOR = 10
-# Large enough to reach a solver's blocked and threaded paths, small enough to take well under a second.
-N_WARM_UP = 2_000
+QUICK_ROWS = (200, 2_000)
 
 
 @dataclass(frozen=True)
 class Case:
+    """One problem. `gamma`, `growth` and `limits` not given are 1/d, whether n is large enough, and LIMITS."""
+
     name: str
     n: int
     d: int
-    C: float
+    C: float = 1.0
+    source: str = "clusters"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kernel: str = "rbf"
+    gamma: float | None = None
+    fn_cost: float = FN_COST
+    cache_mb: int | None = None  # cssvm's budget for kernel values; None is its own choice
     n_predict: int = N_PREDICT
+    growth: bool | None = None
+    peers: tuple[str, ...] | None = None  # those timed unless others are asked for; None: all
+    limits: Mapping[str, int] = field(default_factory=dict)
+    targets: Mapping[str, float] = field(default_factory=dict)
+    predict_targets: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
 
-    @property
-    def gamma(self) -> float:
-        return 1.0 / self.d
+    def __post_init__(self) -> None:
+        resolved = {
+            "gamma": 1.0 / self.d if self.gamma is None else self.gamma,
+            "growth": self.n >= MIN_GROWTH_ROWS if self.growth is None else self.growth,
+            "limits": LIMITS | dict(self.limits),
+        }
+        for name, value in resolved.items():
+            object.__setattr__(self, name, value)
+
+    def rows_for(self, peer: str) -> int:
+        """How many of the rows a peer is timed with: all, or its limit; none if it is left out."""
+        return min(self.n, self.limits.get(peer, self.n))
+
+    def growth_rows(self, peer: str) -> tuple[int, ...]:
+        """The smaller fits that show how a peer's time grows; a peer at its limit always needs them."""
+        rows = self.rows_for(peer)
+        return (rows // 4, rows // 2) if self.growth or rows < self.n else ()
 
     def quick(self) -> "Case":
-        return replace(self, n=self.n // QUICK_DIVISOR, n_predict=self.n_predict // QUICK_DIVISOR)
+        n = min(self.n, max(QUICK_ROWS[0], min(QUICK_ROWS[1], self.n // QUICK_DIVISOR)))
+        return replace(
+            self,
+            n=n,
+            n_predict=min(n, self.n_predict),
+            limits={peer: rows * n // self.n for peer, rows in self.limits.items()},
+        )
 
-    def warm_up(self) -> "Case":
-        """A small problem of the same kind, drawn with another seed."""
-        n = min(self.n, N_WARM_UP)
-        return replace(self, name=self.name + " warm-up", n=n, n_predict=n, seed=self.seed + 1)
+
+def targets(sklearn: float, sklearnex: float) -> dict[str, float]:
+    return {"sklearn": sklearn, "sklearnex": sklearnex}
 
 
-CASES = {
-    case.name: case
-    for case in (
-        Case("5k-20", n=5_000, d=20, C=1.0),
-        Case("20k-20", n=20_000, d=20, C=1.0),
-        Case("10k-200", n=10_000, d=200, C=1.0),
-        Case("20k-20-C100", n=20_000, d=20, C=100.0),
-    )
+SMALL = (
+    Case("n200-20", n=200, d=20, targets=targets(1, 1)),
+    Case("n500-20", n=500, d=20, targets=targets(1, 1)),
+    Case("n1000-20", n=1_000, d=20, targets=targets(1, 1)),
+    Case("5k-20", n=5_000, d=20, targets=targets(5, 3)),
+)
+LARGE = (
+    Case("20k-20", n=20_000, d=20, targets=targets(10, 2)),
+    Case("10k-200", n=10_000, d=200, targets=targets(7, 1.5)),
+    Case("20k-20-C100", n=20_000, d=20, C=100.0, targets=targets(4, 3)),
+    Case("sparse-linear", n=20_000, d=5_000, source="sparse", kernel="linear", targets=targets(2, 1)),
+    Case("sparse-rbf", n=20_000, d=5_000, source="sparse", gamma=1.0, targets=targets(2, 1)),
+    Case(
+        "100k-50",
+        n=100_000,
+        d=50,
+        cache_mb=1_000,
+        limits={"sklearn": 25_000, "libsvm": LEFT_OUT},
+        targets=targets(5, 1.5),
+    ),
+    Case(
+        "imbalanced",
+        n=20_000,
+        d=20,
+        C=10.0,
+        fn_cost=100.0,
+        options={"positives": 1 / 201, "flip_y": 0.002},
+        targets=targets(5, 1.5),
+    ),
+    # Label noise of 7 % gives about 10,000 support vectors.
+    Case(
+        "predict",
+        n=20_000,
+        d=20,
+        options={"flip_y": 0.07},
+        n_predict=20_000,
+        growth=False,
+        limits={"libsvm": LEFT_OUT},
+        predict_targets=targets(10, 1),
+    ),
+)
+REAL = (
+    Case("german", n=1_000, d=24, source="german", fn_cost=5.0, n_predict=1_000),
+    Case("ijcnn1", n=49_990, d=22, C=10.0, source="ijcnn1", gamma=1.0, limits={"libsvm": LEFT_OUT}),
+    Case("covertype-50k", n=50_000, d=54, C=10.0, source="covertype", fn_cost=100.0, limits={"libsvm": LEFT_OUT}),
+)
+LONG = (
+    Case(
+        "covertype",
+        n=581_012,
+        d=54,
+        C=10.0,
+        source="covertype",
+        fn_cost=100.0,
+        peers=("cssvm",),
+        limits={"sklearnex": 50_000},
+    ),
+    Case(
+        "mnist",
+        n=60_000,
+        d=784,
+        C=10.0,
+        source="mnist",
+        gamma=0.02,
+        limits={"sklearn": 10_000, "sklearnex": 20_000, "libsvm": LEFT_OUT},
+    ),
+)
+CASES = {case.name: case for case in (*SMALL, *LARGE, *REAL, *LONG)}
+GROUPS = {
+    name: tuple(case.name for case in cases)
+    for name, cases in {
+        "small": SMALL,
+        "large": LARGE,
+        "real": REAL,
+        "long": LONG,
+        "all": (*SMALL, *LARGE, *REAL, *LONG),
+    }.items()
 }
+DEFAULT_GROUPS = ("small", "large", "real")
 
 
-def generate(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Training rows (n, d) float64, labels (n,) in {0, 1}, 1 being the target, and rows to predict."""
-    X, y = make_classification(
-        n_samples=case.n + case.n_predict,
-        n_features=case.d,
-        n_informative=case.d // 2,
-        n_redundant=case.d // 10,
-        n_clusters_per_class=4,
-        class_sep=1.0,
-        flip_y=0.05,
-        random_state=case.seed,
-    )
-    X_train, y_train = X[: case.n], y[: case.n]
-    center, scale = X_train.mean(axis=0), X_train.std(axis=0)
-    return (
-        np.ascontiguousarray((X_train - center) / scale),
-        y_train,
-        np.ascontiguousarray((X[case.n :] - center) / scale),
-    )
+def chosen(names: list[str] | tuple[str, ...]) -> list[Case]:
+    """The cases of these names, groups written out, each once."""
+    return [CASES[name] for name in dict.fromkeys(case for name in names for case in GROUPS.get(name, (name,)))]
+
+
+def missing(case: Case, folder: Path | None) -> str | None:
+    """Why the rows of a case cannot be had, or None if they can."""
+    return real.SOURCES[case.source].missing(folder) if case.source in real.SOURCES else None
+
+
+def load(case: Case, folder: Path | None = None) -> Data:
+    """The rows of a case. Those to predict are new where rows are generated and training rows where they are real.
+
+    Which rows are predicted does not matter for the time it takes.
+    """
+    if case.source in real.SOURCES:
+        X, y = real.SOURCES[case.source].read(folder, case.n, case.seed)
+        return Data(X, y, X[: case.n_predict])
+    return generated.SOURCES[case.source](case.n, case.n_predict, case.d, case.seed, **case.options)
 
 
 def boxes(case: Case, y: np.ndarray) -> np.ndarray:
     """Upper bounds c_i of a_i, (n,) float64: C * fn_cost for the target, C * fp_cost for the rest."""
-    return case.C * np.where(y == 1, FN_COST, FP_COST)
+    return case.C * np.where(y == 1, case.fn_cost, FP_COST)

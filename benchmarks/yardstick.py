@@ -8,20 +8,30 @@ The dual in signed variables beta_i = y_i a_i:
 An objective means something only for a feasible point, so the infeasibility is measured as well.
 """
 
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 
-# Kernel rows computed at a time: 1024 x 20,000 float64 are 160 MB.
-BLOCK_ROWS = 1024
+# Kernel values computed at a time: 160 MB of float64.
+BLOCK_VALUES = 20_000_000
 
 
-def rbf_quadratic_form(X: np.ndarray, beta: np.ndarray, gamma: float) -> float:
-    """beta' K beta for K_ij = exp(-gamma |x_i - x_j|^2); X (n, d), beta (n,), both float64."""
-    X = np.asarray(X, dtype=np.float64)
-    squared_norms = np.einsum("ij,ij->i", X, X)
+def linear_quadratic_form(X: Any, beta: np.ndarray) -> float:
+    """beta' K beta = |X' beta|^2 for K = X X'; X (n, d) dense or CSR, beta (n,), both float64."""
+    w = X.T @ beta
+    return float(w @ w)
+
+
+def rbf_quadratic_form(X: Any, beta: np.ndarray, gamma: float) -> float:
+    """beta' K beta for K_ij = exp(-gamma |x_i - x_j|^2); X (n, d) dense or CSR, beta (n,), both float64."""
+    squared_norms = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    block = max(1, BLOCK_VALUES // max(1, len(beta)))
     total = 0.0
-    for start in range(0, len(beta), BLOCK_ROWS):
-        rows = slice(start, start + BLOCK_ROWS)
-        K = X[rows] @ X.T
+    for start in range(0, len(beta), block):
+        rows = slice(start, start + block)
+        products = X[rows] @ X.T
+        K = products.toarray() if sp.issparse(products) else products
         K *= 2.0
         K -= squared_norms[rows, None]
         K -= squared_norms
@@ -32,10 +42,17 @@ def rbf_quadratic_form(X: np.ndarray, beta: np.ndarray, gamma: float) -> float:
     return float(total)
 
 
-def dual_objective(X: np.ndarray, beta: np.ndarray, gamma: float, margins: np.ndarray | float = 1.0) -> float:
-    """sum_i m_i |beta_i| - 1/2 beta' K beta over the support vectors X (n_sv, d)."""
+def quadratic_form(X: Any, beta: np.ndarray, kernel: str, gamma: float) -> float:
+    X = X.astype(np.float64, copy=False)
+    return linear_quadratic_form(X, beta) if kernel == "linear" else rbf_quadratic_form(X, beta, gamma)
+
+
+def dual_objective(
+    X: Any, beta: np.ndarray, gamma: float, margins: np.ndarray | float = 1.0, *, kernel: str = "rbf"
+) -> float:
+    """sum_i m_i |beta_i| - 1/2 beta' K beta over the support vectors X (n_sv, d), dense or CSR."""
     beta = np.asarray(beta, dtype=np.float64)
-    return float(np.sum(margins * np.abs(beta))) - 0.5 * rbf_quadratic_form(X, beta, gamma)
+    return float(np.sum(margins * np.abs(beta))) - 0.5 * quadratic_form(X, beta, kernel, gamma)
 
 
 def infeasibility(beta: np.ndarray, y: np.ndarray, c: np.ndarray) -> float:

@@ -25,13 +25,13 @@ from .. import _threads
 from . import certificate
 from .block import empty_block, update_border
 from .polish import polish
-from .problem import DualProblem, Rows, Solution, Status, feasible, violation
+from .problem import DualProblem, Round, Rows, Solution, Status, feasible, violation
 from .smo import update_by_pairs
 
 WHOLE = 4096  # problems up to this size are one working set
-FIRST_SIZE = 2048  # of the working set: it doubles when free variables fill more than `CROWDED` of it
+FIRST_SIZE = 2048  # of the working set: it doubles when free variables outnumber `CROWDED` of it
 LAST_SIZE = 8192
-CROWDED = 0.6
+CROWDED = 1.0
 KEPT = 0.5  # share of a working set that stays for the next one
 LOCAL_ACCURACY = 0.1  # a working set is solved to this share of the violation it was chosen for
 SETTLED = 0.1  # share of members that are new below which it is solved to `LOCAL_TOL` of the tolerance at once
@@ -51,7 +51,9 @@ class Decomposition:
         self.n = len(problem.linear)
         self.last_size = max(2, min(self.n, LAST_SIZE, int((rows.budget / rows.dtype.itemsize / 2) ** 0.5)))
         self.size = self.n if self.n <= min(WHOLE, self.last_size) else min(FIRST_SIZE, self.last_size)
+        self.begun = time.perf_counter()
         self.n_iter = 0
+        self.trace: list[Round] = []
         self.profile = {"kernel": 0.0, "select": 0.0, "local": 0.0, "update": 0.0, "polish": 0.0}
         self.working = np.empty(0, np.intp)  # variable at each place of the working set
         self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
@@ -111,7 +113,8 @@ class Decomposition:
                 accuracy = LOCAL_TOL * tol if settled else max(LOCAL_ACCURACY * (top - bottom), LOCAL_TOL * tol)
                 change, gain = self.solve_locally(accuracy, limit)
             with self.timed("update"):
-                self.update(change)
+                n_moved = self.update(change)
+            self.record(top - bottom, len(places), n_moved)
             gained += gain
             idle = idle + 1 if gain <= 1e-15 * gained else 0
 
@@ -189,18 +192,13 @@ class Decomposition:
         return added
 
     def _first_members(self) -> np.ndarray:
-        """All variables, or an even sample of those that can move: half may grow, half may shrink."""
+        """All variables, or an even sample of both signs."""
         if self.size == self.n:
             return np.arange(self.n)
-        _, lower, upper = self.problem
-        sides = [np.flatnonzero((self.beta < upper) & (upper > 0)), np.flatnonzero((self.beta > lower) & (lower < 0))]
-        sides[0] = sides[0][np.linspace(0, len(sides[0]) - 1, min(len(sides[0]), self.size // 2)).astype(np.intp)]
-        rest = self.size - len(sides[0])
-        sides[1] = sides[1][np.linspace(0, len(sides[1]) - 1, min(len(sides[1]), rest)).astype(np.intp)]
-        chosen = np.zeros(self.n, bool)
-        chosen[np.concatenate(sides)] = True
-        chosen[np.flatnonzero(~chosen)[: self.size - chosen.sum()]] = True
-        return np.flatnonzero(chosen)
+        positive = self.problem.upper > 0
+        count = max(self.size // 2, self.size - int(np.count_nonzero(~positive)))
+        first = _even_part(np.flatnonzero(positive), count)
+        return np.sort(np.concatenate([first, _even_part(np.flatnonzero(~positive), self.size - len(first))]))
 
     def fetch(self, places: np.ndarray) -> None:
         """Bring the kernel values of the working set up to date where its members changed."""
@@ -230,23 +228,36 @@ class Decomposition:
         self.beta[working] = beta
         return change, float(0.5 * change @ (before + gradient))
 
-    def update(self, change: np.ndarray) -> None:
-        """Bring the gradient of the variables awake up to date."""
+    def update(self, change: np.ndarray) -> int:
+        """Bring the gradient of the variables awake up to date; returns the number of variables that moved."""
         moved = np.flatnonzero(change)
         variables, change = self.working[moved], change[moved]
         if self.awake is None:
             self.rows.subtract(self.gradient, variables, change)
-            return
+            return len(moved)
         gradient = self.gradient[self.awake]
         self.rows.subtract(gradient, variables, change, self.awake)
         self.gradient[self.awake] = gradient
         for _, missed in self.asleep:
             missed[variables] += change
+        return len(moved)
+
+    def record(self, violation: float, n_entered: int, n_moved: int) -> None:
+        """Enter a working set into the trace."""
+        n_awake = self.n if self.awake is None else len(self.awake)
+        n_steps = self.n_iter - sum(past.n_steps for past in self.trace)
+        seconds = time.perf_counter() - self.begun
+        self.trace.append(Round(violation, n_awake, self.size, n_entered, n_moved, n_steps, seconds))
 
     def finish(self) -> bool:
         """Try to make the solution exact; True on success."""
         with self.timed("polish"):
             return polish(self.kernel[:, : self.n], self.problem, self.beta, self.gradient)
+
+
+def _even_part(items: np.ndarray, count: int) -> np.ndarray:
+    """Up to `count` items, evenly spaced."""
+    return items[np.linspace(0, len(items) - 1, min(len(items), count)).astype(np.intp)]
 
 
 def _smallest(keys: np.ndarray, count: int) -> np.ndarray:
@@ -286,4 +297,5 @@ def solve(
         dual_objective=dual,
         gap=certificate.relative_gap(primal, dual),
         profile=state.profile,
+        trace=state.trace,
     )

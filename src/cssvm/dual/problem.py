@@ -51,6 +51,18 @@ class Status(IntEnum):
     STALLED = 2
 
 
+class Round(NamedTuple):
+    """One working set."""
+
+    violation: float  # met
+    n_awake: int
+    size: int
+    n_entered: int  # members new to it
+    n_moved: int
+    n_steps: int  # pair steps
+    seconds: float  # since the solve began
+
+
 @dataclass(frozen=True)
 class Solution:
     """Signed variables with their certificate.
@@ -68,7 +80,8 @@ class Solution:
     primal_objective: float
     dual_objective: float
     gap: float
-    profile: dict[str, float] = field(default_factory=dict)
+    profile: dict[str, float] = field(default_factory=dict)  # seconds in each phase
+    trace: list[Round] = field(default_factory=list)  # all working sets
 
 
 def feasible(start: np.ndarray, problem: DualProblem) -> np.ndarray:

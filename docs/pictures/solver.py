@@ -1,0 +1,49 @@
+"""Draw docs/pictures/solver.png: what the solver does over time on one large fit. Needs the extra `plot`."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.preprocessing import StandardScaler
+
+from cssvm.dual import DualProblem, solve
+from cssvm.kernels import Kernel, kernel_rows
+
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+
+
+def solved(n: int, C: float):
+    X, y = make_classification(n, 20, n_informative=10, flip_y=0.05, random_state=0)
+    X, y = StandardScaler().fit_transform(X), 2.0 * y - 1.0
+    boxes = C * np.where(y > 0, 4.0, 1.0)
+    problem = DualProblem(y, np.minimum(0.0, y * boxes), np.maximum(0.0, y * boxes))
+    return solve(kernel_rows(Kernel("rbf", gamma=1 / 20), X, boxes=boxes, tol=1e-3), problem, tol=1e-3)
+
+
+def draw(n: int = 20_000) -> None:
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4))
+    for axis, C in zip(axes, (1.0, 100.0), strict=True):
+        solved(n, C)  # compile, touch memory
+        solution = solved(n, C)
+        trace = solution.trace
+        time = np.array([0.0] + [r.seconds for r in trace])
+        axis.step(time, [r.violation for r in trace] + [solution.violation], where="post", color=BLUE)
+        axis.axhline(1e-3, color=BLUE, linewidth=0.8, linestyle=":")
+        axis.set(yscale="log", xlabel="seconds", title=f"n = {n:,}, d = 20, C = {C:g}: {len(trace)} working sets")
+        axis.set_ylabel("violation (dotted: tolerance)", color=BLUE)
+        count = axis.twinx()
+        last = trace[-1]
+        count.step(time, [r.n_awake for r in trace] + [last.n_awake], where="post", color=ORANGE, label="awake")
+        count.step(time, [r.size for r in trace] + [last.size], where="post", color=GREEN, label="in the working set")
+        count.plot(time[1:], [r.n_moved for r in trace], "o", color=GREEN, markersize=4, label="moved")
+        count.set(ylim=(0, 1.05 * n))
+        count.set_ylabel("variables")
+    handles, labels = count.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=3, frameon=False)
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
+    figure.savefig(Path(__file__).with_suffix(".png"), dpi=110)
+
+
+if __name__ == "__main__":
+    draw()
