@@ -4,12 +4,13 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import report, timing
-from benchmarks.cases import CASES
+from benchmarks import real, report, tables, timing
+from benchmarks.cases import CASES, DEFAULT_GROUPS, GROUPS, Case, chosen, missing
 from benchmarks.peers import PEERS, REFERENCE
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
 REPEATS = 3
+QUICK_REPEATS = 1
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -19,30 +20,38 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--cases",
         nargs="+",
-        choices=CASES,
-        default=list(CASES),
+        choices=[*GROUPS, *CASES],
+        default=list(DEFAULT_GROUPS),
         metavar="NAME",
-        help=f"which problems: {', '.join(CASES)} (default: all)",
+        help=f"which problems, by group ({', '.join(GROUPS)}) or name ({', '.join(CASES)}); "
+        f"default: {' '.join(DEFAULT_GROUPS)}",
     )
     parser.add_argument(
         "--peers",
         nargs="+",
         choices=PEERS,
         metavar="NAME",
-        default=[p.name for p in PEERS.values() if p.default],
-        help=f"which solvers: {', '.join(PEERS)}; {REFERENCE} always runs",
+        help=f"which solvers: {', '.join(PEERS)} (default: all that a case provides for); {REFERENCE} always runs",
     )
     parser.add_argument(
         "--repeats",
         type=int,
-        default=REPEATS,
         metavar="N",
-        help=f"rounds per case (default {REPEATS}; at most {timing.LONG_FIT_ROUNDS} "
-        f"when a fit takes over {timing.LONG_FIT_SECONDS:g} s)",
+        help=f"rounds per case (default {REPEATS}, {QUICK_REPEATS} with --quick; at most {timing.LONG_FIT_ROUNDS} "
+        f"when a fit takes over {timing.LONG_FIT_SECONDS:g} s, 1 over {timing.VERY_LONG_FIT_SECONDS:g} s)",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help=f"where real data sets lie (default: ${real.FOLDER_VARIABLE}, or ../shared/data beside the repository)",
     )
     parser.add_argument("--quick", action="store_true", help="tiny problems: shows that it runs, not how fast")
     parser.add_argument("--json", type=Path, default=LATEST, metavar="PATH", help="where to write the results")
+    parser.add_argument("--show", type=Path, metavar="PATH", help="print the tables of an earlier run and do nothing")
     options = parser.parse_args(arguments)
+    if options.repeats is None:
+        options.repeats = QUICK_REPEATS if options.quick else REPEATS
     if options.repeats < 1:
         parser.error(f"--repeats must be at least 1, got {options.repeats}")
     return options
@@ -57,28 +66,53 @@ def installed_peers(asked_for: list[str]) -> list[str]:
     return [name for name in names if PEERS[name].installed()]
 
 
-def main(arguments: list[str] | None = None) -> None:
-    options = parse_arguments(arguments)
-    peer_names = installed_peers(options.peers)
+def cases_with_data(names: list[str], folder: Path | None) -> list[Case]:
+    """The cases asked for; those whose data is absent are named and left out."""
+    found = []
+    for case in chosen(names):
+        reason = missing(case, folder)
+        if reason is None:
+            found.append(case)
+        else:
+            print(f"{case.name} is left out: {reason}")
+    return found
+
+
+def run(options: argparse.Namespace) -> dict:
+    """Run the cases one by one; the document is written after each, so that a long run can be interrupted."""
+    folder = real.data_folder(options.data)
+    cases = cases_with_data(options.cases, folder)
+    installed = installed_peers(list(PEERS) if options.peers is None else options.peers)
     document = report.describe_run() | {"quick": options.quick, "repeats": options.repeats}
-    machine = document["machine"]
-    print(
-        f"{machine['cpu']}, {machine['usable_cores']} cores; "
-        + ", ".join(f"{name} {number}" for name, number in document["versions"].items())
-    )
+    print(tables.heading(document))
 
     if not options.quick:
         timing.touch_memory()
-    for name in options.cases:
-        case = CASES[name].quick() if options.quick else CASES[name]
-        results = timing.run_case(case, peer_names, options.repeats)
-        if results:
-            print("\n" + report.case_table(case, results), flush=True)
-            document["cases"].append(report.case_record(case, results))
-
     options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(document, indent=2) + "\n")
-    print(f"\n{report.LEGEND}\n\nwritten: {options.json}")
+    for case in cases:
+        peer_names = [p for p in installed if options.peers is not None or case.peers is None or p in case.peers]
+        results = timing.run_case(
+            case.quick() if options.quick else case,
+            peer_names,
+            options.repeats,
+            folder=folder,
+            pause=0.0 if options.quick else timing.PAUSE_SECONDS,
+        )
+        if results:
+            document["cases"].append(report.case_record(case.quick() if options.quick else case, results))
+            print("\n" + tables.case_table(document["cases"][-1]), flush=True)
+            options.json.write_text(json.dumps(document, indent=2) + "\n")
+    return document
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = parse_arguments(arguments)
+    if options.show is not None:
+        print(tables.whole_run(json.loads(options.show.read_text())))
+        return
+    document = run(options)
+    if document["cases"]:
+        print(f"\n{tables.summary_table(document['cases'])}\n\n{tables.LEGEND}\n\nwritten: {options.json}")
 
 
 if __name__ == "__main__":

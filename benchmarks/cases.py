@@ -133,7 +133,7 @@ LONG = (
         source="covertype",
         fn_cost=100.0,
         peers=("cssvm",),
-        limits={"sklearnex": 50_000},
+        limits={"sklearnex": 50_000, "libsvm": LEFT_OUT},
     ),
     Case(
         "mnist",

@@ -1,29 +1,26 @@
-"""The two forms of a run: a table for people, a JSON document for programs."""
+"""A run as a document: where and when, and for each case what its peers showed, compared and held to the targets."""
 
 import os
 import platform
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
-from benchmarks.cases import FN_COST, FP_COST, TOL, Case
-from benchmarks.peers import REFERENCE
+from benchmarks.cases import FP_COST, TOL, Case
+from benchmarks.peers import CACHE_MB, REFERENCE
 from benchmarks.timing import PeerResult
+from benchmarks.worker import Answer
 
 PACKAGES = ("cssvm", "numpy", "scipy", "scikit-learn", "numba", "scikit-learn-intelex", "libsvm-official")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 # A point further than this outside its constraints has an objective that cannot be compared.
 INFEASIBLE = 1e-4
-
-HEADER = (
-    f"{'solver':<10}{'fit s':>9}{'ratio':>8}{'predict ms':>12}{'ratio':>8}{'support':>9}"
-    f"{'dual objective':>18}{'below best':>12}{'gap':>10}"
-)
-LEGEND = """\
-fit s, predict ms  median over the rounds; ratio: that time divided by cssvm's, so above 1 cssvm is faster
-dual objective     computed for every solver by the same float64 function from its dual coefficients
-below best         how far it falls short of the best solver's objective, relative
-gap                cssvm's own certificate: relative difference of primal and dual objective"""
+# A ratio counts for a target only if cssvm's objective falls short of the best by no more than this, relative.
+SAME_OPTIMUM = 1e-6
+# What a fit may take over its budget for kernel values.
+MEMORY_ALLOWANCE_MB = 300
+MEGABYTE = 2**20
 
 
 def cpu_model() -> str:
@@ -39,6 +36,13 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def memory_mb() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEGABYTE
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
 def versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     for package in PACKAGES:
@@ -49,83 +53,79 @@ def versions() -> dict[str, str]:
     return found
 
 
-def describe_run() -> dict:
+def describe_run() -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": {
             "cpu": cpu_model(),
             "cores": os.cpu_count(),
             "usable_cores": usable_cores(),
+            "memory_mb": memory_mb(),
             "system": platform.system(),
         },
         "thread_variables": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
         "versions": versions(),
-        "problem": {"kernel": "rbf", "fn_cost": FN_COST, "fp_cost": FP_COST, "tol": TOL},
+        "problem": {"fp_cost": FP_COST, "tol": TOL, "peers_cache_mb": CACHE_MB},
         "cases": [],
     }
 
 
-def ratios(results: list[PeerResult]) -> dict[str, tuple[float | None, float | None]]:
-    """Fit and predict time of each peer divided by cssvm's; None where cssvm is missing."""
+def quotient(above: float | None, below: float | None) -> float | None:
+    return None if above is None or below is None else above / below
+
+
+def below_best(results: list[PeerResult], rows: int) -> dict[str, float]:
+    """(best - objective) / |best| of each peer that fitted so many rows, the best taken over feasible answers only."""
+    answers = {r.peer: r.answers[rows] for r in results if rows in r.answers}
+    feasible = [a for a in answers.values() if a.infeasibility <= INFEASIBLE] or list(answers.values())
+    best = max(answer.dual_objective for answer in feasible)
+    return {peer: (best - answer.dual_objective) / abs(best) for peer, answer in answers.items()}
+
+
+def verdict(ratio: float | None, target: float | None, same_optimum: bool) -> str | None:
+    """Whether a ratio reaches its target at the same optimum; None without a target or a ratio."""
+    if ratio is None or target is None:
+        return None
+    return "ok" if ratio >= target and same_optimum else "miss"
+
+
+def peer_record(case: Case, result: PeerResult, results: list[PeerResult]) -> dict[str, Any]:
+    """One peer in one case. Ratios are its time over cssvm's: above 1, cssvm is faster."""
     reference = next((r for r in results if r.peer == REFERENCE), None)
-    if reference is None:
-        return {r.peer: (None, None) for r in results}
-    return {r.peer: (r.fit_median / reference.fit_median, r.predict_median / reference.predict_median) for r in results}
-
-
-def below_best(results: list[PeerResult]) -> dict[str, float]:
-    """(best - objective) / |best| of each peer, the best taken over feasible answers only."""
-    feasible = [r for r in results if r.answer.infeasibility <= INFEASIBLE] or results
-    best = max(r.answer.dual_objective for r in feasible)
-    return {r.peer: (best - r.answer.dual_objective) / abs(best) for r in results}
-
-
-def case_record(case: Case, results: list[PeerResult]) -> dict:
-    """What the JSON document holds of one case."""
-    ratio, short = ratios(results), below_best(results)
-    return asdict(case) | {
-        "gamma": case.gamma,
-        "peers": [
-            {
-                "peer": r.peer,
-                "fit_median": r.fit_median,
-                "predict_median": r.predict_median,
-                "fit_ratio": ratio[r.peer][0],
-                "predict_ratio": ratio[r.peer][1],
-                "below_best": short[r.peer],
-                "fit_seconds": r.fit_seconds,
-                "predict_seconds": r.predict_seconds,
-                **asdict(r.answer),
-            }
-            for r in results
-        ],
+    short = below_best(results, result.rows)
+    same_optimum = short.get(REFERENCE, 0.0) <= SAME_OPTIMUM
+    fit_ratio = quotient(result.fit_at_n, reference and reference.fit_at_n)
+    predict_ratio = quotient(result.predict_median, reference and reference.predict_median)
+    fit_target, predict_target = case.targets.get(result.peer), case.predict_targets.get(result.peer)
+    answer: Answer = result.answer
+    return {
+        "peer": result.peer,
+        "rows": result.rows,
+        "extrapolated": result.extrapolated,
+        "fit_at_n": result.fit_at_n,
+        "fit_ratio": fit_ratio,
+        "fit_target": fit_target,
+        "fit_verdict": verdict(fit_ratio, fit_target, same_optimum),
+        "fit_ratio_at_rows": quotient(result.fit_median, reference and reference.seconds_at(result.rows)),
+        "predict_median": result.predict_median,
+        "predict_ratio": predict_ratio,
+        "predict_target": predict_target,
+        "predict_verdict": verdict(predict_ratio, predict_target, same_optimum),
+        "growth": result.growth,
+        "peak_mb": None if result.peak_bytes is None else result.peak_bytes / MEGABYTE,
+        "below_best": short[result.peer],
+        "reference_below_best": short.get(REFERENCE),
+        "fit_median": result.fit_median,
+        "fit_seconds": result.fit_seconds,
+        "predict_seconds": result.predict_seconds,
+        "smaller_fits": [{"rows": rows, "fit_seconds": seconds} for rows, seconds in sorted(result.smaller.items())],
+        **asdict(answer),
     }
 
 
-def number(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
-
-
-def case_table(case: Case, results: list[PeerResult]) -> str:
-    """The printed table of one case."""
-    ratio, short = ratios(results), below_best(results)
-    lines = [
-        f"{case.name}: n={case.n:,} d={case.d} C={case.C:g} gamma={case.gamma:g}, "
-        f"{case.n_predict:,} rows predicted, {len(results[0].fit_seconds)} round(s)",
-        HEADER,
-        "-" * len(HEADER),
-    ]
-    for r in results:
-        fit_ratio, predict_ratio = ratio[r.peer]
-        lines.append(
-            f"{r.peer:<10}{r.fit_median:>9.3f}{number(fit_ratio, '.2f'):>8}"
-            f"{1e3 * r.predict_median:>12.1f}{number(predict_ratio, '.2f'):>8}{r.answer.n_support:>9,}"
-            f"{r.answer.dual_objective:>18.8g}{short[r.peer]:>12.1e}"
-            f"{number(r.answer.relative_gap, '.1e'):>10}"
-        )
-    lines += [
-        f"! {r.peer} leaves its constraints by {r.answer.infeasibility:.1e} of the largest box"
-        for r in results
-        if r.answer.infeasibility > INFEASIBLE
-    ]
-    return "\n".join(lines)
+def case_record(case: Case, results: list[PeerResult]) -> dict[str, Any]:
+    """What the document holds of one case."""
+    return asdict(case) | {
+        "memory_limit_mb": None if case.cache_mb is None else case.cache_mb + MEMORY_ALLOWANCE_MB,
+        "peers": [peer_record(case, result, results) for result in results],
+    }

@@ -1,18 +1,23 @@
-"""Who runs when: every peer once per round, in alternating order, and the median over the rounds."""
+"""Who runs when: every peer once per round, in alternating order, then the smaller fits that show growth."""
 
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
 from benchmarks.cases import Case
+from benchmarks.peers import REFERENCE
 from benchmarks.worker import Answer, Measurement, Worker, WorkerError
 
-# A case whose slowest fit takes longer than this gets fewer rounds: one in each order.
+# A case whose slowest fit takes longer than this gets fewer rounds: one in each order, or one.
 LONG_FIT_SECONDS = 10.0
 LONG_FIT_ROUNDS = 2
+VERY_LONG_FIT_SECONDS = 120.0
 # Thread pools spin for up to 0.2 s after their work; the next peer starts when they sleep.
 PAUSE_SECONDS = 0.5
 # A fresh virtual machine pays seconds per GB when memory is touched for the first time, once.
@@ -21,18 +26,55 @@ TOUCH_BYTES = 6 * 2**30
 
 @dataclass(frozen=True)
 class PeerResult:
+    """What one peer showed in one case.
+
+    `rows` of the case's `n` rows were fitted in the rounds; `smaller` holds the seconds of single fits by their rows,
+    those with (rows / 4, rows / 2) for the growth; `answers` has what was found by the rows fitted.
+    """
+
     peer: str
+    n: int
+    rows: int
     fit_seconds: list[float]
     predict_seconds: list[float]
-    answer: Answer
+    peak_bytes: int | None
+    smaller: Mapping[int, float]
+    answers: Mapping[int, Answer]
 
     @property
     def fit_median(self) -> float:
         return median(self.fit_seconds)
 
     @property
-    def predict_median(self) -> float:
-        return median(self.predict_seconds)
+    def predict_median(self) -> float | None:
+        return median(self.predict_seconds) if self.predict_seconds else None
+
+    @property
+    def answer(self) -> Answer:
+        return self.answers[self.rows]
+
+    @property
+    def growth(self) -> float | None:
+        """The exponent p of time ~ rows^p: least-squares slope of log time over log rows."""
+        seconds = {rows: self.smaller[rows] for rows in (self.rows // 4, self.rows // 2) if rows in self.smaller}
+        if not seconds:
+            return None
+        seconds[self.rows] = self.fit_median
+        return float(np.polyfit(np.log(list(seconds)), np.log(list(seconds.values())), 1)[0])
+
+    @property
+    def extrapolated(self) -> bool:
+        return self.rows < self.n
+
+    @property
+    def fit_at_n(self) -> float | None:
+        """Seconds of a fit of all n rows: measured, or where the peer was given fewer, carried on by its growth."""
+        if not self.extrapolated:
+            return self.fit_median
+        return None if self.growth is None else self.fit_median * (self.n / self.rows) ** self.growth
+
+    def seconds_at(self, rows: int) -> float | None:
+        return self.fit_median if rows == self.rows else self.smaller.get(rows)
 
 
 def say(text: str) -> None:
@@ -54,46 +96,106 @@ def touch_memory() -> None:
 
 
 def rounds_for(slowest_fit: float, repeats: int) -> int:
+    if slowest_fit > VERY_LONG_FIT_SECONDS:
+        return 1
     return min(repeats, LONG_FIT_ROUNDS) if slowest_fit > LONG_FIT_SECONDS else repeats
 
 
-def start_workers(case: Case, peer_names: list[str]) -> dict[str, Worker]:
-    workers = {}
-    for name in peer_names:
+class Team:
+    """The workers of a case; one that fails is named, stopped and left out from then on."""
+
+    def __init__(self, case: Case, workers: dict[str, Worker]) -> None:
+        self.case, self.workers = case, workers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self.workers))
+
+    def ask(self, name: str, verb: str, *arguments: Any, **options: Any) -> Any:
+        """The worker's reply to wait, measure or judge; None if it failed now or before."""
+        if name not in self.workers:
+            return None
         try:
-            workers[name] = Worker(name, case)
+            return getattr(self.workers[name], verb)(*arguments, **options)
         except WorkerError as error:
-            say(f"{case.name}: {name} failed to start and is left out: {error}")
-    return workers
+            say(f"{self.case.name}: {name} failed and is left out: {error}")
+            self.workers.pop(name).stop()
+            return None
+
+    def stop(self) -> None:
+        for worker in self.workers.values():
+            worker.stop()
 
 
-def measure_rounds(case: Case, workers: dict[str, Worker], repeats: int) -> dict[str, list[Measurement]]:
+def start_team(case: Case, peer_names: list[str], folder: Path | None) -> Team:
+    """Start all at once, as nothing is timed yet, and wait for each to be warm."""
+    team = Team(case, {name: Worker(name, case, folder) for name in peer_names if case.rows_for(name)})
+    for name in team:
+        team.ask(name, "wait")
+    return team
+
+
+def measure_rounds(case: Case, team: Team, repeats: int, pause: float) -> dict[str, list[Measurement]]:
     """All measurements of each peer; rounds alternate between the given order and its reverse."""
-    measured: dict[str, list[Measurement]] = {name: [] for name in workers}
+    measured: dict[str, list[Measurement]] = {name: [] for name in team}
     rounds, done = repeats, 0
-    while done < rounds:
-        for name in list(workers) if done % 2 == 0 else list(workers)[::-1]:
-            time.sleep(PAUSE_SECONDS)
-            measured[name].append(workers[name].measure())
-            say(f"{case.name}: round {done + 1}, {name}: fit {measured[name][-1].fit_seconds:.2f} s")
+    while done < rounds and list(team):
+        for name in list(team) if done % 2 == 0 else list(team)[::-1]:
+            time.sleep(pause)
+            rows = case.rows_for(name)
+            # A peer with fewer rows has fewer support vectors: its prediction would compare with nothing.
+            reply = team.ask(name, "measure", rows, predict=rows == case.n)
+            if reply is not None:
+                measured[name].append(reply)
+                say(f"{case.name}: round {done + 1}, {name}: {rows:,} rows, fit {reply.fit_seconds:.2f} s")
         done += 1
-        rounds = rounds_for(max(m[0].fit_seconds for m in measured.values()), repeats)
+        rounds = rounds_for(max((m[0].fit_seconds for m in measured.values() if m), default=0.0), repeats)
     return measured
 
 
-def run_case(case: Case, peer_names: list[str], repeats: int) -> list[PeerResult]:
-    workers = start_workers(case, peer_names)
+def measure_smaller(
+    case: Case, team: Team, name: str, judged: set[int], pause: float
+) -> tuple[dict[int, float], dict[int, Answer]]:
+    """Seconds and answers by rows: the fits for a peer's growth, and those `judged`, which another compares with."""
+    seconds, answers = {}, {}
+    for rows in sorted({*case.growth_rows(name), *judged}):
+        time.sleep(pause)
+        reply = team.ask(name, "measure", rows)
+        if reply is not None:
+            seconds[rows] = reply.fit_seconds
+            say(f"{case.name}: growth, {name}: {rows:,} rows, fit {reply.fit_seconds:.2f} s")
+            if rows in judged and (answer := team.ask(name, "judge")):
+                answers[rows] = answer
+    return seconds, answers
+
+
+def run_case(
+    case: Case, peer_names: list[str], repeats: int, *, folder: Path | None = None, pause: float = PAUSE_SECONDS
+) -> list[PeerResult]:
+    """Time the peers on a case. cssvm also fits as many rows as each limited peer, to compare their answers."""
+    team = start_team(case, peer_names, folder)
+    results = []
     try:
-        measured = measure_rounds(case, workers, repeats) if workers else {}
-        return [
-            PeerResult(
-                peer=name,
-                fit_seconds=[m.fit_seconds for m in measurements],
-                predict_seconds=[m.predict_seconds for m in measurements],
-                answer=workers[name].judge(),
+        measured = measure_rounds(case, team, repeats, pause)
+        judged = {name: team.ask(name, "judge") for name in team}
+        limited = {case.rows_for(name) for name in team} - {case.n}
+        for name in team:
+            seconds, answers = measure_smaller(case, team, name, limited if name == REFERENCE else set(), pause)
+            if name not in team.workers:
+                continue
+            rows = case.rows_for(name)
+            peaks = [m.peak_bytes for m in measured[name] if m.peak_bytes is not None]
+            results.append(
+                PeerResult(
+                    peer=name,
+                    n=case.n,
+                    rows=rows,
+                    fit_seconds=[m.fit_seconds for m in measured[name]],
+                    predict_seconds=[m.predict_seconds for m in measured[name] if m.predict_seconds is not None],
+                    peak_bytes=max(peaks, default=None),
+                    smaller=seconds,
+                    answers={rows: judged[name]} | answers,
+                )
             )
-            for name, measurements in measured.items()
-        ]
     finally:
-        for worker in workers.values():
-            worker.stop()
+        team.stop()
+    return results

@@ -29,11 +29,10 @@ from .problem import DualProblem, Round, Rows, Solution, Status, feasible, viola
 from .smo import update_by_pairs
 
 WHOLE = 4096  # problems up to this size are one working set
-FIRST_SIZE = 2048  # of the working set: it doubles when free variables outnumber `CROWDED` of it
+FIRST_SIZE = 2048  # of the working set: it doubles when free variables outnumber it
 LAST_SIZE = 8192
-CROWDED = 1.0
-KEPT = 0.5  # share of a working set that stays for the next one
-LOCAL_ACCURACY = 0.1  # a working set is solved to this share of the violation it was chosen for
+KEPT = 0.75  # share of a working set that stays for the next one
+LOCAL_ACCURACY = 0.3  # a working set is solved to this share of the violation it was chosen for
 SETTLED = 0.1  # share of members that are new below which it is solved to `LOCAL_TOL` of the tolerance at once
 LOCAL_TOL = 0.5
 STEPS_WORK = 1 << 27  # pair steps times size between two looks at Ctrl-C, about 0.1 s
@@ -184,7 +183,7 @@ class Decomposition:
         free = np.count_nonzero((self.beta > self.problem.lower) & (self.beta < self.problem.upper))
         n_awake = self.n if self.awake is None else len(self.awake)
         size = min(2 * self.size, self.last_size, n_awake)
-        if free <= CROWDED * self.size or size <= self.size:
+        if free <= self.size or size <= self.size:
             return 0
         grown = empty_block(size, size, self.rows.dtype)
         grown[: self.size, : self.size] = self.kernel[:, : self.size]
@@ -206,7 +205,7 @@ class Decomposition:
             self.rows.update_block(self.kernel, self.working, self.working)
         elif len(places):
             if len(self.fresh) < len(places) or self.fresh.shape[1] != self.kernel.shape[1]:
-                self.fresh = empty_block(int((1.0 - KEPT) * self.size), self.size, self.rows.dtype)
+                self.fresh = empty_block(max(len(places), int((1.0 - KEPT) * self.size)), self.size, self.rows.dtype)
             values = self.fresh[: len(places)]
             self.rows.update_block(values, self.working[places], self.working)
             update_border(self.kernel, places, values)

@@ -31,9 +31,10 @@ FLOAT32_ROUNDING = 2.0**-24 / 3**0.5  # root mean square of a relative rounding 
 ROUNDING_ALLOWED = 4.0  # times tol; boxes overstate |beta| several times over
 DEAR = 100  # features past which reading a stored row beats computing it again
 DEAR_LAPLACIAN = 32  # the same for L1 distances, which BLAS does not do
+DEAR_SPARSE = 2.0  # the same for the features two sparse rows share
 SUM_COLUMNS = 2048  # of a sum per task: 16 KB stay in the first-level cache while the rows stream past
 SAMPLE = (64, 512)  # rows whose kernel values show how large a typical one is
-FRESH_ROWS = 256  # computed at a time before they go to their places in the store
+FRESH_ROWS = 256  # computed at a time for the store
 NORM_BLOCK = 1 << 14  # rows at a time
 EXPAND_BLOCK = 1 << 22  # kernel values of a callable at a time
 MIN_ROWS = 64  # kept at least, however small the budget
@@ -82,7 +83,6 @@ class StoredRows:
         self._row_in = np.full(self.capacity, -1, np.intp)
         self._used = np.zeros(self.capacity, np.int64)
         self._clock = 0
-        self._fresh = np.empty((min(self.capacity, FRESH_ROWS), self.n), self.dtype)
 
     def fetch(self, indices: np.ndarray) -> np.ndarray:
         """Make up to `capacity` rows available and return their places in `store`, valid until the next fetch."""
@@ -91,17 +91,22 @@ class StoredRows:
         self._used[held[held >= 0]] = self._clock
         missing = indices[held < 0]
         if len(missing):
-            slots = np.argsort(self._used, kind="stable")[: len(missing)]
+            slots = np.sort(np.argsort(self._used, kind="stable")[: len(missing)])
             evicted = self._row_in[slots]
             self._slot_of[evicted[evicted >= 0]] = -1
             self._row_in[slots] = -1  # stays so if the computation is interrupted
-            everything = np.arange(self.n)
-            for i in range(0, len(missing), len(self._fresh)):
-                part = slice(i, i + len(self._fresh))
-                self.update_block(self._fresh, missing[part], everything)
-                self.store[slots[part]] = self._fresh[: len(missing[part])]
+            for i in range(0, len(missing), FRESH_ROWS):
+                self._compute(missing[i : i + FRESH_ROWS], slots[i : i + FRESH_ROWS])
             self._row_in[slots], self._slot_of[missing], self._used[slots] = missing, slots, self._clock
         return self._slot_of[indices]
+
+    def _compute(self, missing: np.ndarray, slots: np.ndarray) -> None:
+        """Compute rows where they belong or, if their places are scattered, in a block of their own first."""
+        together = slots[-1] - slots[0] == len(slots) - 1
+        block = self.store[slots[0] : slots[-1] + 1] if together else np.empty((len(slots), self.n), self.dtype)
+        self.update_block(block, missing, np.arange(self.n))
+        if not together:
+            self.store[slots] = block
 
     def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
         """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
@@ -165,10 +170,11 @@ def kernel_rows(kernel: Kernel, X: Any, *, boxes: np.ndarray, tol: float, cache_
 
 def _is_dear(points: Points) -> bool:
     """Whether a row costs more to compute than to read from memory."""
-    n_features = points.rows.shape[1]
-    if points.kernel.name == "laplacian":
-        return n_features > DEAR_LAPLACIAN
-    return n_features > DEAR or not isinstance(points, DensePoints)
+    n_rows, n_features = points.rows.shape
+    if isinstance(points, DensePoints):
+        return n_features > (DEAR_LAPLACIAN if points.kernel.name == "laplacian" else DEAR)
+    used = np.bincount(points.rows.indices, minlength=n_features) / n_rows
+    return float(used @ used) > DEAR_SPARSE
 
 
 def _called_rows(function: Callable[..., Any], X: Any, budget: int) -> StoredRows:
