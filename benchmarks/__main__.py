@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import real, report, tables, timing
@@ -78,30 +79,35 @@ def cases_with_data(names: list[str], folder: Path | None) -> list[Case]:
     return found
 
 
+def run_cases(cases: list[Case], options: argparse.Namespace, folder: Path | None) -> Iterator[dict]:
+    """The record of each case. Every case has its own processes, except in a quick run, which starts them once."""
+    installed = installed_peers(list(PEERS) if options.peers is None else options.peers)
+    with timing.team_of(installed if options.quick else [], folder) as shared:
+        for case in cases:
+            names = [p for p in installed if options.peers is not None or case.peers is None or p in case.peers]
+            if options.quick:
+                case = case.quick()
+                results = timing.run_case(case, shared, names, options.repeats, pause=0.0)
+            else:
+                with timing.team_of([name for name in names if case.rows_for(name)], folder) as team:
+                    results = timing.run_case(case, team, names, options.repeats)
+            if results:
+                yield report.case_record(case, results)
+
+
 def run(options: argparse.Namespace) -> dict:
-    """Run the cases one by one; the document is written after each, so that a long run can be interrupted."""
+    """Run, print and write case by case, so that a long run can be interrupted."""
     folder = real.data_folder(options.data)
     cases = cases_with_data(options.cases, folder)
-    installed = installed_peers(list(PEERS) if options.peers is None else options.peers)
     document = report.describe_run() | {"quick": options.quick, "repeats": options.repeats}
     print(tables.heading(document))
-
     if not options.quick:
         timing.touch_memory()
     options.json.parent.mkdir(parents=True, exist_ok=True)
-    for case in cases:
-        peer_names = [p for p in installed if options.peers is not None or case.peers is None or p in case.peers]
-        results = timing.run_case(
-            case.quick() if options.quick else case,
-            peer_names,
-            options.repeats,
-            folder=folder,
-            pause=0.0 if options.quick else timing.PAUSE_SECONDS,
-        )
-        if results:
-            document["cases"].append(report.case_record(case.quick() if options.quick else case, results))
-            print("\n" + tables.case_table(document["cases"][-1]), flush=True)
-            options.json.write_text(json.dumps(document, indent=2) + "\n")
+    for record in run_cases(cases, options, folder):
+        print("\n" + tables.case_table(record), flush=True)
+        document["cases"].append(record)
+        options.json.write_text(json.dumps(document, indent=2) + "\n")
     return document
 
 

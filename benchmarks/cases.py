@@ -69,7 +69,7 @@ class Case:
         return replace(
             self,
             n=n,
-            n_predict=min(n, self.n_predict),
+            n_predict=min(n, max(QUICK_ROWS[0], self.n_predict // QUICK_DIVISOR)),
             limits={peer: rows * n // self.n for peer, rows in self.limits.items()},
         )
 

@@ -7,12 +7,12 @@ from benchmarks.report import INFEASIBLE, SAME_OPTIMUM
 
 LEGEND = """\
 fit s, predict ms  median over the rounds; ratio: that time divided by cssvm's, so above 1 cssvm is faster
-ok, miss           whether a ratio reaches the target beside it, at an objective no worse than 1e-6 relative
+ok, miss           whether a ratio reaches the target beside it, at an objective no worse than 1e-6
 ~                  the peer was given fewer rows; its time at n is carried on from there by its growth
-growth             p where time grows as n^p: slope through fits of a quarter, half and all of the peer's rows
-peak MB            most memory a fit took over what data and libraries take
-below best         how far the dual objective, computed for all by one float64 function from the dual coefficients,
-                   falls short of the best found with as many rows, relative
+growth             p where time grows as n^p: slope through fits of a quarter, half and all of its rows
+MB                 most memory that a fit took over what data and libraries take
+below              how far the dual objective, computed for all by one float64 function from the dual
+                   coefficients, falls short of the best found with as many rows, relative
 gap                cssvm's own certificate: relative difference of primal and dual objective"""
 
 Record = dict[str, Any]
@@ -20,17 +20,18 @@ Column = tuple[str, int]  # heading, width; the first column is set left, the ot
 
 CASE_COLUMNS: tuple[Column, ...] = (
     ("solver", 10),
-    ("fit s", 10),
-    ("ratio", 16),
+    ("fit s", 9),
+    ("ratio", 17),
     ("predict ms", 11),
     ("ratio", 16),
     ("growth", 7),
-    ("peak MB", 8),
+    ("MB", 7),
     ("support", 9),
-    ("below best", 11),
-    ("gap", 8),
+    ("below", 7),
+    ("gap", 7),
 )
-PEER_WIDTH = 17
+# A ratio with its target and verdict, `~0.75 >=1.5 miss`, and one without.
+WIDE, NARROW = 17, 10
 
 
 def number(value: float | None, form: str) -> str:
@@ -59,7 +60,8 @@ def ratio_cell(peer: Record, verb: str) -> str:
 
 
 def fit_cell(peer: Record) -> str:
-    return ("~" if peer["extrapolated"] else "") + number(peer["fit_at_n"], ".4f" if peer["fit_at_n"] < 1 else ".2f")
+    seconds = peer["fit_at_n"]
+    return ("~" if peer["extrapolated"] else "") + format(seconds, ".4f" if seconds < 1 else ".2f")
 
 
 def peer_row(peer: Record) -> list[str]:
@@ -73,7 +75,7 @@ def peer_row(peer: Record) -> list[str]:
         number(peer["growth"], ".2f"),
         number(peer["peak_mb"], ",.0f"),
         f"{peer['n_support']:,}",
-        f"{peer['below_best']:.1e}",
+        f"{peer['below_best']:.0e}",
         number(peer["relative_gap"], ".0e"),
     ]
 
@@ -142,13 +144,14 @@ def summary_table(records: list[Record]) -> str:
     """All cases, a line each."""
     present = {peer["peer"] for record in records for peer in record["peers"]}
     peer_names = [name for name in PEERS if name in present and name != REFERENCE]
+    held_to_targets = {name for record in records for name in (*record["targets"], *record["predict_targets"])}
     columns = (
         ("case", 14),
         ("n x d", 13),
         ("cssvm s", 9),
         ("gap", 7),
         ("growth", 8),
-        *((name, PEER_WIDTH) for name in peer_names),
+        *((name, WIDE if name in held_to_targets else NARROW) for name in peer_names),
     )
     return "\n".join(table(columns, [row for record in records for row in summary_rows(record, peer_names)]))
 

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -102,44 +103,55 @@ def rounds_for(slowest_fit: float, repeats: int) -> int:
 
 
 class Team:
-    """The workers of a case; one that fails is named, stopped and left out from then on."""
+    """One worker per peer; one that fails is named, stopped and left out from then on."""
 
-    def __init__(self, case: Case, workers: dict[str, Worker]) -> None:
-        self.case, self.workers = case, workers
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(list(self.workers))
+    def __init__(self, workers: dict[str, Worker]) -> None:
+        self.workers = workers
 
     def ask(self, name: str, verb: str, *arguments: Any, **options: Any) -> Any:
-        """The worker's reply to wait, measure or judge; None if it failed now or before."""
+        """The worker's reply; None if it failed now or before."""
         if name not in self.workers:
             return None
         try:
             return getattr(self.workers[name], verb)(*arguments, **options)
         except WorkerError as error:
-            say(f"{self.case.name}: {name} failed and is left out: {error}")
+            say(f"{name} failed and is left out: {error}")
             self.workers.pop(name).stop()
             return None
+
+    def prepare(self, case: Case, peer_names: list[str]) -> list[str]:
+        """Make the peers that the case provides for load and warm up, all at once; those that are ready."""
+        names = [name for name in peer_names if name in self.workers and case.rows_for(name)]
+        for verb in (("prepare", case), ("wait",)):
+            for name in names:
+                self.ask(name, *verb)
+        return self.present(names)
+
+    def present(self, names: list[str]) -> list[str]:
+        return [name for name in names if name in self.workers]
 
     def stop(self) -> None:
         for worker in self.workers.values():
             worker.stop()
 
 
-def start_team(case: Case, peer_names: list[str], folder: Path | None) -> Team:
-    """Start all at once, as nothing is timed yet, and wait for each to be warm."""
-    team = Team(case, {name: Worker(name, case, folder) for name in peer_names if case.rows_for(name)})
-    for name in team:
-        team.ask(name, "wait")
-    return team
+@contextmanager
+def team_of(peer_names: list[str], folder: Path | None) -> Iterator[Team]:
+    team = Team({name: Worker(name, folder) for name in peer_names})
+    try:
+        yield team
+    finally:
+        team.stop()
 
 
-def measure_rounds(case: Case, team: Team, repeats: int, pause: float) -> dict[str, list[Measurement]]:
+def measure_rounds(
+    case: Case, team: Team, names: list[str], repeats: int, pause: float
+) -> dict[str, list[Measurement]]:
     """All measurements of each peer; rounds alternate between the given order and its reverse."""
-    measured: dict[str, list[Measurement]] = {name: [] for name in team}
+    measured: dict[str, list[Measurement]] = {name: [] for name in names}
     rounds, done = repeats, 0
-    while done < rounds and list(team):
-        for name in list(team) if done % 2 == 0 else list(team)[::-1]:
+    while done < rounds and team.present(names):
+        for name in team.present(names)[:: 1 if done % 2 == 0 else -1]:
             time.sleep(pause)
             rows = case.rows_for(name)
             # A peer with fewer rows has fewer support vectors: its prediction would compare with nothing.
@@ -169,33 +181,26 @@ def measure_smaller(
 
 
 def run_case(
-    case: Case, peer_names: list[str], repeats: int, *, folder: Path | None = None, pause: float = PAUSE_SECONDS
+    case: Case, team: Team, peer_names: list[str], repeats: int, pause: float = PAUSE_SECONDS
 ) -> list[PeerResult]:
     """Time the peers on a case. cssvm also fits as many rows as each limited peer, to compare their answers."""
-    team = start_team(case, peer_names, folder)
-    results = []
-    try:
-        measured = measure_rounds(case, team, repeats, pause)
-        judged = {name: team.ask(name, "judge") for name in team}
-        limited = {case.rows_for(name) for name in team} - {case.n}
-        for name in team:
-            seconds, answers = measure_smaller(case, team, name, limited if name == REFERENCE else set(), pause)
-            if name not in team.workers:
-                continue
-            rows = case.rows_for(name)
-            peaks = [m.peak_bytes for m in measured[name] if m.peak_bytes is not None]
-            results.append(
-                PeerResult(
-                    peer=name,
-                    n=case.n,
-                    rows=rows,
-                    fit_seconds=[m.fit_seconds for m in measured[name]],
-                    predict_seconds=[m.predict_seconds for m in measured[name] if m.predict_seconds is not None],
-                    peak_bytes=max(peaks, default=None),
-                    smaller=seconds,
-                    answers={rows: judged[name]} | answers,
-                )
-            )
-    finally:
-        team.stop()
-    return results
+    names = team.prepare(case, peer_names)
+    measured = measure_rounds(case, team, names, repeats, pause)
+    judged = {name: team.ask(name, "judge") for name in names}
+    limited = {case.rows_for(name) for name in team.present(names)} - {case.n}
+    smaller = {
+        name: measure_smaller(case, team, name, limited if name == REFERENCE else set(), pause) for name in names
+    }
+    return [
+        PeerResult(
+            peer=name,
+            n=case.n,
+            rows=case.rows_for(name),
+            fit_seconds=[m.fit_seconds for m in measured[name]],
+            predict_seconds=[m.predict_seconds for m in measured[name] if m.predict_seconds is not None],
+            peak_bytes=max((m.peak_bytes for m in measured[name] if m.peak_bytes is not None), default=None),
+            smaller=smaller[name][0],
+            answers={case.rows_for(name): judged[name]} | smaller[name][1],
+        )
+        for name in team.present(names)
+    ]

@@ -16,7 +16,6 @@ from typing import Any
 from benchmarks import memory
 from benchmarks.cases import Case, boxes, load
 from benchmarks.peers import PEERS
-from benchmarks.rows import Data
 from benchmarks.yardstick import dual_objective, infeasibility
 
 # A fit shorter than this is repeated within one measurement, until these seconds have passed; the median counts.
@@ -76,57 +75,59 @@ def predict_seconds(solver, X_new: Any) -> float:
     return median(seconds)
 
 
-def warm_up(peer_name: str, case: Case, data: Data) -> None:
-    """Compile, load libraries and start thread pools, on the beginnings of the data."""
-    for n in WARM_UP_ROWS:
-        part = data.head(min(n, case.rows_for(peer_name)))
-        solver = PEERS[peer_name].build(case)
-        solver.fit(part.X, part.y)
-        solver.predict(part.X_new[:n])
+class Bench:
+    """One peer on one case: the data, loaded, and the solver, warmed up."""
+
+    def __init__(self, peer_name: str, case: Case, folder: Path | None) -> None:
+        self.case, self.data = case, load(case, folder)
+        self.warm_up(peer_name)
+        self.solver, self.part = PEERS[peer_name].build(case), self.data
+        self.baseline = memory.settle()  # bytes that data and libraries take
+
+    def warm_up(self, peer_name: str) -> None:
+        """Compile, load libraries and start thread pools, on the beginnings of the data."""
+        for n in sorted({min(rows, self.case.rows_for(peer_name)) for rows in WARM_UP_ROWS}):
+            part, solver = self.data.head(n), PEERS[peer_name].build(self.case)
+            solver.fit(part.X, part.y)
+            solver.predict(part.X_new[:n])
+
+    def measure(self, rows: int, predict: bool) -> Measurement:
+        self.part = self.data.head(rows)
+        gc.collect()
+        counted = memory.reset_peak() and self.baseline is not None
+        fit_seconds = repeated(self.solver.fit, self.part.X, self.part.y)
+        peak = memory.peak() if counted else None
+        return Measurement(
+            fit_seconds,
+            predict_seconds=predict_seconds(self.solver, self.part.X_new) if predict else None,
+            peak_bytes=None if peak is None else max(0, peak - self.baseline),
+        )
+
+    def judge(self) -> Answer:
+        from threadpoolctl import threadpool_info
+
+        support, beta = self.solver.dual()
+        vectors, y = self.part.X[support], self.part.y[support]
+        return Answer(
+            dual_objective=dual_objective(vectors, beta, self.case.gamma, kernel=self.case.kernel),
+            infeasibility=infeasibility(beta, y, boxes(self.case, y)),
+            relative_gap=self.solver.relative_gap(),
+            n_support=len(support),
+            threads={pool["prefix"]: pool["num_threads"] for pool in threadpool_info()},
+        )
 
 
-def measure(solver, data: Data, baseline: int | None, *, predict: bool) -> Measurement:
-    """Time a fit, and a prediction if asked for; `baseline` is what the process held before the first fit."""
-    gc.collect()
-    counted = memory.reset_peak() and baseline is not None
-    fit_seconds = repeated(solver.fit, data.X, data.y)
-    peak = memory.peak() if counted else None
-    return Measurement(
-        fit_seconds,
-        predict_seconds=predict_seconds(solver, data.X_new) if predict else None,
-        peak_bytes=None if peak is None else max(0, peak - baseline),
-    )
-
-
-def judge(solver, case: Case, data: Data) -> Answer:
-    from threadpoolctl import threadpool_info
-
-    support, beta = solver.dual()
-    y = data.y[support]
-    return Answer(
-        dual_objective=dual_objective(data.X[support], beta, case.gamma, kernel=case.kernel),
-        infeasibility=infeasibility(beta, y, boxes(case, y)),
-        relative_gap=solver.relative_gap(),
-        n_support=len(support),
-        threads={pool["prefix"]: pool["num_threads"] for pool in threadpool_info()},
-    )
-
-
-def serve(connection: Connection, peer_name: str, case: Case, folder: Path | None) -> None:
-    """Answer the parent's requests until it says stop; an exception is sent back as its text."""
+def serve(connection: Connection, peer_name: str, folder: Path | None) -> None:
+    """Do what the parent asks until it says stop; an exception is sent back as its text."""
     try:
-        data = load(case, folder)
-        warm_up(peer_name, case, data)
-        solver, part = PEERS[peer_name].build(case), data
-        baseline = memory.settle()
-        connection.send("ready")
         while (request := connection.recv()) != "stop":
-            if request == "judge":
-                connection.send(judge(solver, case, part))
+            verb, *arguments = request
+            if verb == "prepare":
+                bench = None  # the last case's data goes before the next one's is loaded
+                bench = Bench(peer_name, *arguments, folder)
+                connection.send("ready")
             else:
-                rows, predict = request
-                part = data.head(rows)
-                connection.send(measure(solver, part, baseline, predict=predict))
+                connection.send(getattr(bench, verb)(*arguments))
     except (EOFError, KeyboardInterrupt):
         pass  # the parent is gone or stopping: nobody is left to tell
     except Exception as error:
@@ -134,26 +135,31 @@ def serve(connection: Connection, peer_name: str, case: Case, folder: Path | Non
 
 
 class Worker:
-    """A peer in its own process, which loads the case's data and warms up; `wait` until it has."""
+    """A peer in its own process."""
 
-    def __init__(self, peer_name: str, case: Case, folder: Path | None = None) -> None:
+    def __init__(self, peer_name: str, folder: Path | None = None) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, childs_end = context.Pipe()
-        self.process = context.Process(target=serve, args=(childs_end, peer_name, case, folder), daemon=True)
+        self.process = context.Process(target=serve, args=(childs_end, peer_name, folder), daemon=True)
         self.process.start()
         childs_end.close()
+
+    def prepare(self, case: Case) -> None:
+        """Begin to load the case's data and to warm up on it; `wait` until that is done."""
+        with contextlib.suppress(OSError):  # a process that has ended says so when waited for
+            self.connection.send(("prepare", case))
 
     def wait(self) -> None:
         self._receive()
 
     def measure(self, rows: int, *, predict: bool = False) -> Measurement:
         """Fit the first `rows` rows, then predict if asked to."""
-        self.connection.send((rows, predict))
+        self.connection.send(("measure", rows, predict))
         return self._receive()
 
     def judge(self) -> Answer:
         """The answer of the fit measured last."""
-        self.connection.send("judge")
+        self.connection.send(("judge",))
         return self._receive()
 
     def stop(self) -> None:
