@@ -125,9 +125,12 @@ def build_sklearnex(case: Case) -> Solver:
 
 @dataclass(frozen=True)
 class Peer:
+    """A solver by name; `warm_up_rows` are the sizes of fits that load, compile and start all it is going to use."""
+
     name: str
     module: str
     build: Callable[[Case], Solver]
+    warm_up_rows: tuple[int, ...] = (2_000,)
 
     def installed(self) -> bool:
         return find_spec(self.module) is not None
@@ -137,7 +140,8 @@ REFERENCE = "cssvm"
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer(REFERENCE, "cssvm", build_cssvm),
+        # It compiles as it goes and treats small, middling (up to 4,096 rows) and large problems in different ways.
+        Peer(REFERENCE, "cssvm", build_cssvm, warm_up_rows=(500, 2_000, 8_000)),
         Peer("sklearn", "sklearn", build_sklearn),
         Peer("sklearnex", "sklearnex", build_sklearnex),
         # The solver that scikit-learn carries, behind another way in: up to 5,000 rows show the difference.

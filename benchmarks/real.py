@@ -50,12 +50,11 @@ def read_ijcnn1(folder: Path, n: int, seed: int) -> tuple[np.ndarray, np.ndarray
 
 def read_covertype(folder: Path, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The label is each line's last character: lines are chosen by it, and only those chosen are parsed."""
-    lines = gzip.decompress((folder / "covertype/covtype.csv.gz").read_bytes()).splitlines()[1:]
-    labels = np.array([line[-1] for line in lines]) - ord("0")
+    text = gzip.decompress((folder / "covertype/covtype.csv.gz").read_bytes()).decode()
+    _, *lines = text.splitlines()
+    labels = np.array([int(line[-1]) for line in lines])
     rows = stratified_order(labels, seed)[:n]
-    # Twice as fast as np.loadtxt, which takes half a minute for all rows.
-    numbers = np.fromstring(b",".join([lines[row] for row in rows]), dtype=np.float64, sep=",")
-    X = numbers.reshape(len(rows), -1)[:, :-1]
+    X = np.loadtxt([lines[row] for row in rows], delimiter=",")[:, :-1]
     return standardise(X, like=X), (labels[rows] == 4).astype(int)
 
 

@@ -147,7 +147,7 @@ def summary_table(records: list[Record]) -> str:
     held_to_targets = {name for record in records for name in (*record["targets"], *record["predict_targets"])}
     columns = (
         ("case", 14),
-        ("n x d", 13),
+        ("n x d", 15),
         ("cssvm s", 9),
         ("gap", 7),
         ("growth", 8),

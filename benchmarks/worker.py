@@ -24,9 +24,6 @@ SHORT_FITS_TOGETHER = 0.3
 # Predictions take milliseconds: each measurement is the median of this many calls, or of one that takes long.
 PREDICT_CALLS = 3
 LONG_PREDICT_SECONDS = 1.0
-# Beginnings of the data to warm up with: solvers treat small problems in other ways than large ones, and the larger
-# is large enough to reach blocked and threaded paths, small enough to take about a second.
-WARM_UP_ROWS = (500, 4_000)
 STOP_SECONDS = 5.0
 
 
@@ -86,8 +83,9 @@ class Bench:
 
     def warm_up(self, peer_name: str) -> None:
         """Compile, load libraries and start thread pools, on the beginnings of the data."""
-        for n in sorted({min(rows, self.case.rows_for(peer_name)) for rows in WARM_UP_ROWS}):
-            part, solver = self.data.head(n), PEERS[peer_name].build(self.case)
+        peer = PEERS[peer_name]
+        for n in sorted({min(rows, self.case.rows_for(peer_name)) for rows in peer.warm_up_rows}):
+            part, solver = self.data.head(n), peer.build(self.case)
             solver.fit(part.X, part.y)
             solver.predict(part.X_new[:n])
 

@@ -82,29 +82,29 @@ def test_values_equal_scikit_learn(name, kind):
 def test_float32_rows_are_right_to_float32(name, density):
     rng = np.random.default_rng(2)
     X = (
-        rng.normal(size=(2000, 60))
+        rng.normal(size=(5000, 60))
         if density == 1.0
-        else sp.random_array((2000, 60), density=density, format="csr", rng=rng)
+        else sp.random_array((5000, 60), density=density, format="csr", rng=rng)
     )
     parameters = {**PARAMETERS[name], "gamma": 0.01} if "gamma" in PARAMETERS[name] else {}
-    rows = kernel_rows(Kernel(name, **parameters), X, boxes=np.full(2000, 1e-2), tol=1e-3)
+    rows = kernel_rows(Kernel(name, **parameters), X, boxes=np.full(5000, 1e-2), tol=1e-3)
     assert rows.dtype == np.float32
-    some = np.arange(0, 2000, 100)
+    some = np.arange(0, 5000, 250)
     reference = pairwise_kernels(dense(X)[some], dense(X), metric=name, **parameters)
     largest = np.abs(reference).max()
-    np.testing.assert_allclose(block_of(rows, some, np.arange(2000)), reference, rtol=0, atol=3e-6 * largest)
+    np.testing.assert_allclose(block_of(rows, some, np.arange(5000)), reference, rtol=0, atol=3e-6 * largest)
     np.testing.assert_allclose(sum_of(rows, some, np.ones(20)), reference.sum(axis=0), rtol=0, atol=3e-5 * largest)
 
 
 def test_float32_gives_way_to_float64_where_rounding_would_show():
-    X = np.random.default_rng(0).normal(size=(2000, 3))
+    X = np.random.default_rng(0).normal(size=(5000, 3))
     keeps = {
-        scale: kernel_rows(Kernel("linear"), scale * X, boxes=np.ones(2000), tol=1e-3).dtype for scale in (1.0, 1e4)
+        scale: kernel_rows(Kernel("linear"), scale * X, boxes=np.ones(5000), tol=1e-3).dtype for scale in (1.0, 1e4)
     }
     assert keeps == {1.0: np.float32, 1e4: np.float64}
-    narrow = kernel_rows(Kernel("rbf", gamma=1e4), X, boxes=np.ones(2000), tol=1e-3)
+    narrow = kernel_rows(Kernel("rbf", gamma=1e4), X, boxes=np.ones(5000), tol=1e-3)
     assert (narrow.dtype, narrow.points.rows.dtype) == (np.float32, np.float64)
-    assert kernel_rows(Kernel("rbf"), X, boxes=np.full(2000, 1e6), tol=1e-3).dtype == np.float64
+    assert kernel_rows(Kernel("rbf"), X, boxes=np.full(5000, 1e6), tol=1e-3).dtype == np.float64
 
 
 def test_crowded_sparse_rows_are_unpacked():

@@ -41,5 +41,5 @@ def objectives(beta: np.ndarray, gradient: np.ndarray, bias: float, problem: Dua
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """(primal - dual) / max(|primal|, |dual|)."""
-    return (primal - dual) / max(abs(primal), abs(dual), np.finfo(float).tiny)
+    """(primal - dual) / max(|primal|, |dual|), at least 0: rounding errors can turn the difference around."""
+    return max(0.0, primal - dual) / max(abs(primal), abs(dual), np.finfo(float).tiny)

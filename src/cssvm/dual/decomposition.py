@@ -23,8 +23,8 @@ import numpy as np
 
 from .. import _threads
 from . import certificate
-from .block import empty_block, update_border
-from .polish import polish
+from .block import empty_block, update_border, update_products
+from .polish import STEP_WORK, polish
 from .problem import DualProblem, Round, Rows, Solution, Status, feasible, violation
 from .smo import update_by_pairs
 
@@ -36,7 +36,11 @@ LOCAL_ACCURACY = 0.3  # a working set is solved to this share of the violation i
 SETTLED = 0.1  # share of members that are new below which it is solved to `LOCAL_TOL` of the tolerance at once
 LOCAL_TOL = 0.5
 STEPS_WORK = 1 << 27  # pair steps times size between two looks at Ctrl-C, about 0.1 s
+REFRESH = 20  # pair steps per member after which a float32 gradient is taken anew
+LOCAL_STEPS = 200  # pair steps per member after which the whole problem is looked at again
+NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
 MAX_IDLE = 5  # working sets in a row without a gain before the solver calls itself stalled
+MIN_POLISH = 1.5e9  # operations the finish may take in any case, about 0.1 s; else twice what pair steps took
 PATIENCE = 10  # pair steps per variable before the finish has a try: on ill-conditioned kernels it is far quicker
 DEEP = 1.0  # distance from leaving its bound, in violations, past which a variable may sleep
 WORTH_SLEEPING = 0.7  # share of the variables awake that must remain for others to be put to sleep
@@ -115,7 +119,7 @@ class Decomposition:
                 n_moved = self.update(change)
             self.record(top - bottom, len(places), n_moved)
             gained += gain
-            idle = idle + 1 if gain <= 1e-15 * gained else 0
+            idle = idle + 1 if gain <= NO_GAIN * gained else 0
 
     def bounds_of_bias(self) -> tuple[float, float]:
         """Least gradient of the variables that may shrink and largest of those that may grow, among those awake."""
@@ -213,19 +217,35 @@ class Decomposition:
     def solve_locally(self, tol: float, limit: float) -> tuple[np.ndarray, float]:
         """Pair steps inside the working set; returns the change of its variables and the gain of the objective."""
         working, dtype = self.working, self.rows.dtype
-        beta, before = self.beta[working], self.gradient[working]
+        old, before = self.beta[working], self.gradient[working]
         lower, upper = self.problem.lower[working], self.problem.upper[working]
-        gradient, diagonal = before.astype(dtype), self.rows.diagonal[working].astype(dtype)
-        at_once = max(1, STEPS_WORK // len(working))
+        diagonal = self.rows.diagonal[working].astype(dtype)
+        beta, after = old.copy(), before.copy()
+        limit = min(limit, self.n_iter + LOCAL_STEPS * len(working))
+        while True:
+            gradient = after.astype(dtype)
+            steps = self._pair_steps(gradient, diagonal, beta, lower, upper, tol, limit)
+            if dtype == np.float64:
+                after = gradient
+            else:  # a float32 gradient gathers rounding errors: take it anew from the change of beta
+                after = before.copy()
+                update_products(after, self.kernel, beta - old)
+            if steps < REFRESH * len(working):
+                break
+        self.beta[working] = beta
+        return beta - old, float(0.5 * (beta - old) @ (before + after))
+
+    def _pair_steps(self, gradient, diagonal, beta, lower, upper, tol, limit):  # type: ignore[no-untyped-def]
+        """Up to `REFRESH` pair steps per member, looking out for Ctrl-C; returns their number."""
+        q, begun = len(beta), self.n_iter
+        limit = min(limit, begun + REFRESH * q)
         while self.n_iter < limit:
-            allowed = int(min(at_once, limit - self.n_iter))
+            allowed = int(min(max(1, STEPS_WORK // q), limit - self.n_iter))
             steps, _ = update_by_pairs(self.kernel, diagonal, gradient, beta, lower, upper, tol, allowed)
             self.n_iter += steps
             if steps < allowed:
                 break
-        change = beta - self.beta[working]
-        self.beta[working] = beta
-        return change, float(0.5 * change @ (before + gradient))
+        return self.n_iter - begun
 
     def update(self, change: np.ndarray) -> int:
         """Bring the gradient of the variables awake up to date; returns the number of variables that moved."""
@@ -250,8 +270,9 @@ class Decomposition:
 
     def finish(self) -> bool:
         """Try to make the solution exact; True on success."""
+        work = max(MIN_POLISH, 2 * STEP_WORK * self.n * self.n_iter)
         with self.timed("polish"):
-            return polish(self.kernel[:, : self.n], self.problem, self.beta, self.gradient)
+            return polish(self.kernel[:, : self.n], self.problem, self.beta, self.gradient, work)
 
 
 def _even_part(items: np.ndarray, count: int) -> np.ndarray:

@@ -15,19 +15,24 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .problem import DualProblem
 
-MAX_ROUNDS = 300  # each a factorisation of K_FF and at least one variable reaching or leaving a bound
+STEP_WORK = 20  # a pair step on n variables takes the time of this many times n floating-point operations of a round
 RIDGE = 1e-10  # of the mean diagonal: equal rows make K_FF singular; repeated steps remove what the ridge distorts
 PRECISION = 1e-12  # of the decision values' scale, where rounding errors of G begin
 
 
-def polish(kernel: np.ndarray, problem: DualProblem, beta: np.ndarray, gradient: np.ndarray) -> bool:
-    """Improve `beta` and `gradient` in place, given all of K (n, n); True if the optimum was reached to rounding."""
+def polish(kernel: np.ndarray, problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, work: float) -> bool:
+    """Improve `beta` and `gradient` in place, given all of K (n, n); True if the optimum was reached to rounding.
+
+    Rounds are made until they have taken `work` floating-point operations; each factorises K_FF, and a variable reaches
+    or leaves its bound.
+    """
     lower, upper = problem.lower, problem.upper
     free = (beta > lower) & (beta < upper)
     precision = PRECISION * (1.0 + np.abs(kernel.diagonal()).max() * np.abs(beta).max())
     previous = np.inf
-    for _ in range(MAX_ROUNDS):
+    while work > 0:
         members = np.flatnonzero(free)
+        work -= len(members) ** 3 / 3 + 8 * len(members) * len(beta)
         if len(members) > 1:
             block = kernel[members]
             try:

@@ -27,6 +27,7 @@ from .functions import Kernel
 from .loops import update_row_sum, update_row_sum_at
 
 EXACT_ROWS = 1500  # up to here float64 throughout costs milliseconds and makes small fits exact
+EXACT_ROWS_UNBOUNDED = 4096  # the same for kernels without an exponential; pair steps alone can crawl on those
 FLOAT32_ROUNDING = 2.0**-24 / 3**0.5  # root mean square of a relative rounding error
 ROUNDING_ALLOWED = 4.0  # times tol; boxes overstate |beta| several times over
 DEAR = 100  # features past which reading a stored row beats computing it again
@@ -203,7 +204,7 @@ def _precisions(kernel: Kernel, X: Any, squares: np.ndarray, boxes: np.ndarray, 
     sample; the exponent of an rbf kernel brings u gamma (|x|^2 + |z|^2) more.
     """
     n = len(boxes)
-    if n <= EXACT_ROWS:
+    if n <= (EXACT_ROWS if kernel.is_exponential else EXACT_ROWS_UNBOUNDED):
         return np.float64, np.float64
     some, others = X[:: -(-n // SAMPLE[0])], X[:: -(-n // SAMPLE[1])]
     left, right = prepare_points(kernel, some, others, np.float64)
