@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,10 +100,13 @@ def run(options: argparse.Namespace) -> dict:
     """Run, print and write case by case, so that a long run can be interrupted."""
     folder = real.data_folder(options.data)
     cases = cases_with_data(options.cases, folder)
+    if options.quick:
+        # On a machine that is busy with other things, OpenMP's spinning threads turn milliseconds into seconds.
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    else:
+        timing.touch_memory()
     document = report.describe_run() | {"quick": options.quick, "repeats": options.repeats}
     print(tables.heading(document))
-    if not options.quick:
-        timing.touch_memory()
     options.json.parent.mkdir(parents=True, exist_ok=True)
     for record in run_cases(cases, options, folder):
         print("\n" + tables.case_table(record), flush=True)

@@ -70,7 +70,8 @@ class Case:
             self,
             n=n,
             n_predict=min(n, max(QUICK_ROWS[0], self.n_predict // QUICK_DIVISOR)),
-            limits={peer: rows * n // self.n for peer, rows in self.limits.items()},
+            # Half of so few rows, at least: a quarter of the limit must still have rows of both classes.
+            limits={peer: rows and max(n // 2, rows * n // self.n) for peer, rows in self.limits.items()},
         )
 
 

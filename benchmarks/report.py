@@ -13,7 +13,13 @@ from benchmarks.timing import PeerResult
 from benchmarks.worker import Answer
 
 PACKAGES = ("cssvm", "numpy", "scipy", "scikit-learn", "numba", "scikit-learn-intelex", "libsvm-official")
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OMP_WAIT_POLICY",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
 # A point further than this outside its constraints has an objective that cannot be compared.
 INFEASIBLE = 1e-4
 # A ratio counts for a target only if cssvm's objective falls short of the best by no more than this, relative.

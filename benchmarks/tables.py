@@ -53,15 +53,19 @@ def ratio_cell(peer: Record, verb: str) -> str:
     ratio = peer[f"{verb}_ratio"]
     if ratio is None:
         return "-"
-    text = ("~" if peer["extrapolated"] else "") + format(ratio, ".1f" if ratio >= 10 else ".2f")
+    text = carried_on(peer, verb) + format(ratio, ".2f" if ratio < 10 else ".1f" if ratio < 100 else ".0f")
     if peer[f"{verb}_verdict"] is None:
         return text
     return f"{text} >={peer[f'{verb}_target']:g} {peer[f'{verb}_verdict']}"
 
 
+def carried_on(peer: Record, verb: str) -> str:
+    return "~" if verb == "fit" and peer["extrapolated"] else ""
+
+
 def fit_cell(peer: Record) -> str:
     seconds = peer["fit_at_n"]
-    return ("~" if peer["extrapolated"] else "") + format(seconds, ".4f" if seconds < 1 else ".2f")
+    return carried_on(peer, "fit") + format(seconds, ".4f" if seconds < 1 else ".2f" if seconds < 100 else ".0f")
 
 
 def peer_row(peer: Record) -> list[str]:

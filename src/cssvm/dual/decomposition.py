@@ -114,9 +114,9 @@ class Decomposition:
             with self.timed("local"):
                 settled = self.size == self.n or len(places) <= SETTLED * self.size
                 accuracy = LOCAL_TOL * tol if settled else max(LOCAL_ACCURACY * (top - bottom), LOCAL_TOL * tol)
-                change, gain = self.solve_locally(accuracy, limit)
+                change, after, gain = self.solve_locally(accuracy, limit)
             with self.timed("update"):
-                n_moved = self.update(change)
+                n_moved = self.update(change, after)
             self.record(top - bottom, len(places), n_moved)
             gained += gain
             idle = idle + 1 if gain <= NO_GAIN * gained else 0
@@ -214,8 +214,8 @@ class Decomposition:
             self.rows.update_block(values, self.working[places], self.working)
             update_border(self.kernel, places, values)
 
-    def solve_locally(self, tol: float, limit: float) -> tuple[np.ndarray, float]:
-        """Pair steps inside the working set; returns the change of its variables and the gain of the objective."""
+    def solve_locally(self, tol: float, limit: float) -> tuple[np.ndarray, np.ndarray, float]:
+        """Pair steps inside the working set; returns the change of its variables, their gradient, and the gain."""
         working, dtype = self.working, self.rows.dtype
         old, before = self.beta[working], self.gradient[working]
         lower, upper = self.problem.lower[working], self.problem.upper[working]
@@ -233,7 +233,7 @@ class Decomposition:
             if steps < REFRESH * len(working):
                 break
         self.beta[working] = beta
-        return beta - old, float(0.5 * (beta - old) @ (before + after))
+        return beta - old, after, float(0.5 * (beta - old) @ (before + after))
 
     def _pair_steps(self, gradient, diagonal, beta, lower, upper, tol, limit):  # type: ignore[no-untyped-def]
         """Up to `REFRESH` pair steps per member, looking out for Ctrl-C; returns their number."""
@@ -247,10 +247,13 @@ class Decomposition:
                 break
         return self.n_iter - begun
 
-    def update(self, change: np.ndarray) -> int:
+    def update(self, change: np.ndarray, after: np.ndarray) -> int:
         """Bring the gradient of the variables awake up to date; returns the number of variables that moved."""
         moved = np.flatnonzero(change)
         variables, change = self.working[moved], change[moved]
+        if self.size == self.n:
+            self.gradient[self.working] = after
+            return len(moved)
         if self.awake is None:
             self.rows.subtract(self.gradient, variables, change)
             return len(moved)

@@ -62,10 +62,8 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
 
 def check_parameters(estimator: BaseEstimator) -> None:
     """Raise a ValueError for the first constructor parameter that cannot be used."""
-    for name, value in estimator.get_params(deep=False).items():
-        if name not in CHECKS:
-            continue
-        right, expected, example = CHECKS[name]
+    for name, (right, expected, example) in CHECKS.items():
+        value = getattr(estimator, name)
         if not right(value):
             raise ValueError(
                 f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "

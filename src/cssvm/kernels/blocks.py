@@ -21,9 +21,17 @@ import scipy.sparse as sp
 
 from .. import _threads
 from .functions import Kernel
-from .loops import UPDATES, update_l1_distances, update_row_sum, update_sparse_l1, update_sparse_products
+from .loops import (
+    UPDATES,
+    update_l1_distances,
+    update_mirrored,
+    update_row_sum,
+    update_sparse_l1,
+    update_sparse_products,
+)
 
 TILE_ROWS, TILE_COLUMNS = 128, 1024  # 512 KB of float32, the size of a second-level cache
+SQUARE_TILE = 256  # rows and columns of a tile of a symmetric block
 SPARSE_COLUMNS = 4096  # per tile of sparse points: enough to amortise walking through the rows, a page of sums
 DENSE_ENOUGH = 0.1  # past this density BLAS on unpacked rows beats the sparse products
 
@@ -67,9 +75,9 @@ class DensePoints:
         """Some of the points: a slice or an index array."""
         return DensePoints(self.kernel, self.rows[indices], self.norms[indices])
 
-    def tiles(self) -> list[tuple[int, DensePoints]]:
+    def tiles(self, columns: int = TILE_COLUMNS) -> list[tuple[int, DensePoints]]:
         """Consecutive parts with where they begin."""
-        return [(j, self.take(slice(j, j + TILE_COLUMNS))) for j in range(0, len(self), TILE_COLUMNS)]
+        return [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
 
     def update_products(self, left: DensePoints, values: np.ndarray) -> None:
         """Write what the kernel is a function of, for `left` against these points."""
@@ -103,10 +111,10 @@ class SparsePoints:
         """Some of the points: a slice or an index array."""
         return SparsePoints(self.kernel, self.rows[indices], self.norms[indices])
 
-    def tiles(self) -> list[tuple[int, SparsePoints]]:
+    def tiles(self, columns: int = SPARSE_COLUMNS) -> list[tuple[int, SparsePoints]]:
         """Consecutive parts with where they begin, each with its inverted index."""
-        if not self._tiles:
-            self._tiles = [(j, self.take(slice(j, j + SPARSE_COLUMNS))) for j in range(0, len(self), SPARSE_COLUMNS)]
+        if not self._tiles or len(self._tiles[0][1]) != min(columns, len(self)):
+            self._tiles = [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
             for _, tile in self._tiles:
                 tile._columns = sp.csc_array(tile.rows)
         return self._tiles
@@ -144,6 +152,20 @@ def fill(left: Points, right: Points, out: np.ndarray) -> None:
             _update_values(part, tile, out, begin, start)
 
     _threads.run(tile_column, right.tiles())
+
+
+def fill_symmetric(points: Points, out: np.ndarray) -> None:
+    """Write all kernel values among `points`; those below the diagonal are copies of those above."""
+
+    def tile_column(start: int, tile: Points, parts: list[tuple[int, Points]]) -> None:
+        for top, part in parts:
+            _update_values(part, tile, out, top, start)
+            if top < start:
+                update_mirrored(out, top, start, len(part), len(tile))
+
+    tiles = points.tiles(SQUARE_TILE)
+    tasks = [(start, tile, tiles[: k + 1]) for k, (start, tile) in enumerate(tiles)]
+    _threads.run(tile_column, tasks[::-1])  # the longest first
 
 
 def subtract(left: Points, right: Points, coef: np.ndarray, total: np.ndarray, dtype: Any) -> None:

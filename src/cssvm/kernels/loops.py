@@ -154,6 +154,15 @@ def update_sparse_l1(indptr, indices, data, by_column, column_rows, column_data,
 
 
 @njit
+def update_mirrored(out, top, start, n_rows, n_columns):  # type: ignore[no-untyped-def]
+    """Copy the tile of `out` at (top, start) to its place across the diagonal."""
+    for j in range(n_columns):
+        target = out[start + j, top : top + n_rows]
+        for i in range(n_rows):
+            target[i] = out[top + i, start + j]
+
+
+@njit
 def update_row_sum(total, store, slots, coef, start):  # type: ignore[no-untyped-def]
     """total[j] -= sum_k coef[k] * store[slots[k], start + j], in float64."""
     part = slice(start, start + total.shape[0])

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import _threads
-from .blocks import DensePoints, Points, fill, prepare_points, subtract
+from .blocks import DensePoints, Points, fill, fill_symmetric, prepare_points, subtract
 from .functions import Kernel
 from .loops import update_row_sum, update_row_sum_at
 
@@ -40,6 +40,7 @@ NORM_BLOCK = 1 << 14  # rows at a time
 EXPAND_BLOCK = 1 << 22  # kernel values of a callable at a time
 MIN_ROWS = 64  # kept at least, however small the budget
 MEGABYTE = 1 << 20
+SMALL_BUDGET = 64 * MEGABYTE
 
 
 class StreamedRows:
@@ -52,7 +53,10 @@ class StreamedRows:
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Write K[left][:, right] into the corner of `out`."""
-        fill(self.points.take(left), self.points.take(right), out)
+        if right is left:
+            fill_symmetric(self.points.take(left), out)
+        else:
+            fill(self.points.take(left), self.points.take(right), out)
 
     def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
         """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
@@ -121,7 +125,7 @@ class PrecomputedRows:
 
     def __init__(self, gram: np.ndarray):
         self.gram = np.ascontiguousarray(gram)
-        self.n, self.dtype, self.budget = len(gram), self.gram.dtype, available_bytes() // 2
+        self.n, self.dtype, self.budget = len(gram), self.gram.dtype, _automatic_budget(len(gram))
         self.diagonal = gram.diagonal().astype(np.float64)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
@@ -158,7 +162,7 @@ def kernel_rows(kernel: Kernel, X: Any, *, boxes: np.ndarray, tol: float, cache_
     """
     if kernel.name == "precomputed":
         return PrecomputedRows(X.toarray() if sp.issparse(X) else X)
-    budget = available_bytes() // 2 if cache_size == "auto" else int(cache_size * MEGABYTE)
+    budget = _automatic_budget(X.shape[0]) if cache_size == "auto" else int(cache_size * MEGABYTE)
     if callable(kernel.name):
         return _called_rows(kernel.name, X, budget)
     squares = _squared_norms(X, centred=kernel.is_exponential)
@@ -252,6 +256,11 @@ def expand(kernel: Kernel, X: Any, vectors: Any, coef: np.ndarray) -> np.ndarray
     return total
 
 
+def _automatic_budget(n: int) -> int:
+    """Half of the memory available; for a small matrix, which fits anywhere, without asking the system."""
+    return SMALL_BUDGET if 2 * n * n * np.dtype(float).itemsize <= SMALL_BUDGET else available_bytes() // 2
+
+
 def available_bytes() -> int:
     """Memory this process may still take: what the system has available, less where a control group allows less."""
     limits = []
@@ -264,4 +273,4 @@ def available_bytes() -> int:
         pass
     if not limits and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
         limits.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return max(64 * MEGABYTE, min(limits, default=1024 * MEGABYTE))
+    return max(SMALL_BUDGET, min(limits, default=1024 * MEGABYTE))
