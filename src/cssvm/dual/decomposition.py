@@ -273,6 +273,8 @@ class Decomposition:
 
     def finish(self) -> bool:
         """Try to make the solution exact; True on success."""
+        if not len(self.working):  # the start was optimal already
+            self.fetch(self.select(*self.bounds_of_bias()))
         work = max(MIN_POLISH, 2 * STEP_WORK * self.n * self.n_iter)
         with self.timed("polish"):
             return polish(self.kernel[:, : self.n], self.problem, self.beta, self.gradient, work)

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+BALANCED = 1e-13  # a sum of beta this small, relative to that of |beta|, is zero
+
 
 class DualProblem(NamedTuple):
     """Linear term and bounds, (n,) float64 each."""
@@ -88,6 +90,8 @@ def feasible(start: np.ndarray, problem: DualProblem) -> np.ndarray:
     """`start` put into the bounds, then its heavier sign scaled down until the sum is zero."""
     beta = np.clip(np.asarray(start, dtype=np.float64), problem.lower, problem.upper)
     up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
+    if abs(up - down) <= BALANCED * (up + down):
+        return beta  # scaling would take variables off their bounds for the sake of rounding errors
     if up > down:
         beta[beta > 0] *= down / up
     elif down > up:
