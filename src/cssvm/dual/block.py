@@ -18,23 +18,6 @@ def empty_block(n_rows: int, n_columns: int, dtype: Any) -> np.ndarray:
     return np.empty((n_rows, n_columns + PADDING), dtype)
 
 
-def update_products(total: np.ndarray, block: np.ndarray, coef: np.ndarray) -> None:
-    """Take block @ coef, in float64, from `total` for a symmetric block."""
-    parts = range(0, len(block), ROWS)
-    _threads.run(_update_products, [(total, block, coef, i, min(i + ROWS, len(block))) for i in parts])
-
-
-@njit
-def _update_products(total, block, coef, first, last):  # type: ignore[no-untyped-def]
-    moved = np.flatnonzero(coef)
-    for k in range(first, last):
-        row = block[k]
-        product = 0.0
-        for j in moved:
-            product += coef[j] * row[j]
-        total[k] -= product
-
-
 def update_border(block: np.ndarray, places: np.ndarray, values: np.ndarray) -> None:
     """Set the rows and the columns `places` of a symmetric block to `values`, one row for each place."""
     parts = range(0, len(block), ROWS)

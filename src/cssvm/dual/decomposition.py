@@ -22,8 +22,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from .. import _threads
+from .._sums import subtract_rows
 from . import certificate
-from .block import empty_block, update_border, update_products
+from .block import empty_block, update_border
 from .polish import STEP_WORK, polish
 from .problem import DualProblem, Round, Rows, Solution, Status, feasible, violation
 from .smo import update_by_pairs
@@ -229,7 +230,8 @@ class Decomposition:
                 after = gradient
             else:  # a float32 gradient gathers rounding errors: take it anew from the change of beta
                 after = before.copy()
-                update_products(after, self.kernel, beta - old)
+                moved = np.flatnonzero(beta != old)
+                subtract_rows(after, self.kernel, moved, (beta - old)[moved])
             if steps < REFRESH * len(working):
                 break
         self.beta[working] = beta

@@ -20,12 +20,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import _threads
+from .._sums import update_row_sum
 from .functions import Kernel
 from .loops import (
     UPDATES,
     update_l1_distances,
     update_mirrored,
-    update_row_sum,
     update_sparse_l1,
     update_sparse_products,
 )

@@ -160,29 +160,3 @@ def update_mirrored(out, top, start, n_rows, n_columns):  # type: ignore[no-unty
         target = out[start + j, top : top + n_rows]
         for i in range(n_rows):
             target[i] = out[top + i, start + j]
-
-
-@njit
-def update_row_sum(total, store, slots, coef, start):  # type: ignore[no-untyped-def]
-    """total[j] -= sum_k coef[k] * store[slots[k], start + j], in float64."""
-    part = slice(start, start + total.shape[0])
-    whole = len(coef) - len(coef) % 4
-    for k in range(0, whole, 4):  # four rows at a time: a quarter of the loads and stores of the total
-        a, b = store[slots[k], part], store[slots[k + 1], part]
-        c, d = store[slots[k + 2], part], store[slots[k + 3], part]
-        u, v, w, x = coef[k], coef[k + 1], coef[k + 2], coef[k + 3]
-        for j in range(total.shape[0]):
-            total[j] -= (u * a[j] + v * b[j]) + (w * c[j] + x * d[j])
-    for k in range(whole, len(coef)):
-        row, factor = store[slots[k], part], coef[k]
-        for j in range(total.shape[0]):
-            total[j] -= factor * row[j]
-
-
-@njit
-def update_row_sum_at(total, store, slots, coef, columns):  # type: ignore[no-untyped-def]
-    """total[j] -= sum_k coef[k] * store[slots[k], columns[j]], in float64."""
-    for k in range(len(coef)):
-        row, factor = store[slots[k]], coef[k]
-        for j in range(total.shape[0]):
-            total[j] -= factor * row[columns[j]]

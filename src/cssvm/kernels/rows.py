@@ -22,9 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import _threads
+from .._sums import subtract_rows
 from .blocks import DensePoints, Points, fill, fill_symmetric, prepare_points, subtract
 from .functions import Kernel
-from .loops import update_row_sum, update_row_sum_at
 
 EXACT_ROWS = 1500  # up to here float64 throughout costs milliseconds and makes small fits exact
 EXACT_ROWS_UNBOUNDED = 4096  # the same for kernels without an exponential; pair steps alone can crawl on those
@@ -33,7 +33,6 @@ ROUNDING_ALLOWED = 4.0  # times tol; boxes overstate |beta| several times over
 DEAR = 100  # features past which reading a stored row beats computing it again
 DEAR_LAPLACIAN = 32  # the same for L1 distances, which BLAS does not do
 DEAR_SPARSE = 2.0  # the same for the features two sparse rows share
-SUM_COLUMNS = 2048  # of a sum per task: 16 KB stay in the first-level cache while the rows stream past
 SAMPLE = (64, 512)  # rows whose kernel values show how large a typical one is
 FRESH_ROWS = 256  # computed at a time for the store
 NORM_BLOCK = 1 << 14  # rows at a time
@@ -117,7 +116,7 @@ class StoredRows:
         """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
         for i in range(0, len(indices), self.capacity):
             part = slice(i, i + self.capacity)
-            _subtract_rows(total, self.store, self.fetch(indices[part]), coef[part], columns)
+            subtract_rows(total, self.store, self.fetch(indices[part]), coef[part], columns)
 
 
 class PrecomputedRows:
@@ -134,16 +133,7 @@ class PrecomputedRows:
 
     def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
         """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
-        _subtract_rows(total, self.gram, indices, coef, columns)
-
-
-def _subtract_rows(total: np.ndarray, store: np.ndarray, slots: np.ndarray, coef: np.ndarray, columns: Any) -> None:
-    """Subtract coef @ store[slots][:, columns] from total, in float64 and in the order given."""
-    parts = [slice(i, i + SUM_COLUMNS) for i in range(0, len(total), SUM_COLUMNS)]
-    if columns is None:
-        _threads.run(update_row_sum, [(total[part], store, slots, coef, part.start) for part in parts])
-    else:
-        _threads.run(update_row_sum_at, [(total[part], store, slots, coef, columns[part]) for part in parts])
+        subtract_rows(total, self.gram, indices, coef, columns)
 
 
 def kernel_rows(kernel: Kernel, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> Any:
