@@ -117,7 +117,7 @@ def test_crowded_sparse_rows_are_unpacked():
 def test_rows_dear_to_compute_are_stored_and_cheap_ones_are_not():
     rng = np.random.default_rng(0)
     few, many = rng.normal(size=(50, 5)), rng.normal(size=(50, 500))
-    thin, thick = (sp.random_array((50, 500), density=d, format="csr", rng=rng) for d in (0.01, 0.09))
+    thin, thick = (sp.random_array((50, 2000), density=d, format="csr", rng=rng) for d in (0.01, 0.1))
     kinds = [type(kernel_rows(Kernel("rbf"), X, boxes=np.ones(50), tol=1e-3)) for X in (few, many, thin, thick)]
     assert kinds == [StreamedRows, StoredRows, StreamedRows, StoredRows]
     assert isinstance(kernel_rows(Kernel("laplacian"), many, boxes=np.ones(50), tol=1e-3), StoredRows)
