@@ -36,7 +36,7 @@ format: $(VENV)/.installed-lint  ## Apply ruff's fixes and formatting
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (several minutes)
+bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (half an hour; ARGS="--quick" to see it run)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 clean:  ## Remove the environment, caches and build products

@@ -30,7 +30,7 @@ from .loops import (
     update_sparse_products,
 )
 
-TILE_ROWS, TILE_COLUMNS = 128, 1024  # 512 KB of float32, the size of a second-level cache
+TILE_ROWS, TILE_COLUMNS = 256, 1024  # 1 MB of float32: small enough for the caches, large enough to hide Python
 SQUARE_TILE = 256  # rows and columns of a tile of a symmetric block
 SPARSE_COLUMNS = 4096  # per tile of sparse points: enough to amortise walking through the rows, a page of sums
 DENSE_ENOUGH = 0.1  # past this density BLAS on unpacked rows beats the sparse products

@@ -130,14 +130,17 @@ def update_l1_distances(left, right_columns, out):  # type: ignore[no-untyped-de
 
 @njit
 def update_sparse_products(indptr, indices, data, by_column, column_rows, column_data, out):  # type: ignore[no-untyped-def]
-    """out[i, j] = <left_i, right_j>: left in CSR, right by columns, touching common features only."""
+    """out[i, j] = <left_i, right_j>: left in CSR, right by columns, touching common features only.
+
+    An unsigned index spares the check for a negative one.
+    """
     for i in range(out.shape[0]):
         target = out[i]
         target[:] = 0
         for entry in range(indptr[i], indptr[i + 1]):
             x, feature = data[entry], indices[entry]
             for other in range(by_column[feature], by_column[feature + 1]):
-                target[column_rows[other]] += x * column_data[other]
+                target[np.uintp(column_rows[other])] += x * column_data[other]
 
 
 @njit
@@ -150,7 +153,7 @@ def update_sparse_l1(indptr, indices, data, by_column, column_rows, column_data,
             x, feature = data[entry], indices[entry]
             for other in range(by_column[feature], by_column[feature + 1]):
                 z = column_data[other]
-                target[column_rows[other]] += abs(x - z) - abs(x) - abs(z)
+                target[np.uintp(column_rows[other])] += abs(x - z) - abs(x) - abs(z)
 
 
 @njit
