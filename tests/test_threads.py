@@ -36,8 +36,8 @@ def test_a_computation_that_overlaps_another_uses_one_thread_and_both_restore_th
     inside.wait()
     with _threads.own_threads() as n_threads:
         assert n_threads == 1
-    leave.set()
-    worker.join()
+        leave.set()  # the computation that set the limit ends first
+        worker.join()
     assert blas_threads() == before
 
 

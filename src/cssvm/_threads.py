@@ -15,7 +15,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -39,14 +39,14 @@ def own_threads() -> Iterator[int]:
     """Limit BLAS to one thread and yield the number of threads that `run` will use; may be nested.
 
     The limit holds for the process, so a computation that begins on another thread meanwhile finds one thread allowed
-    and uses one.
+    and uses one. It must not set a limit of its own: restoring the one thread it found would outlast the first.
     """
     if _allowance.n_threads:
         yield _allowance.n_threads
         return
     controller = _blas_controller()
     allowed = max((library.num_threads or 1 for library in controller.lib_controllers), default=1)
-    with controller.limit(limits=1):
+    with controller.limit(limits=1) if allowed > 1 else nullcontext():
         _allowance.n_threads = min(allowed, n_cores())
         try:
             yield _allowance.n_threads

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.datasets import make_classification
-from threadpoolctl import threadpool_limits
+from sklearn.model_selection import GridSearchCV
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from cssvm import BoundaryMovementSVC, CostSensitiveSVC
 
@@ -43,3 +45,15 @@ def test_rows_are_scored_independently_of_their_company(data):
     model = CostSensitiveSVC().fit(X, y)
     f = model.decision_function(X)
     np.testing.assert_allclose(np.concatenate([model.decision_function(X[i : i + 1]) for i in range(20)]), f[:20])
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_searches_in_threads_and_processes_find_the_same_and_restore_blas(backend):
+    X, y = make_classification(600, 8, random_state=0)
+    grid = {"C": [0.1, 1.0], "gamma": [0.01, 0.1]}
+    alone = GridSearchCV(CostSensitiveSVC(), grid, cv=2).fit(X, y)
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    with parallel_config(backend=backend):
+        together = GridSearchCV(CostSensitiveSVC(), grid, cv=2, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(alone.cv_results_["mean_test_score"], together.cv_results_["mean_test_score"])
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
