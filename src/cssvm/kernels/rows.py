@@ -34,7 +34,7 @@ DEAR = 256  # features past which reading a stored row beats computing it again
 DEAR_LAPLACIAN = 32  # the same for L1 distances, which BLAS does not do
 DEAR_SPARSE = 10.0  # the same for the features two sparse rows share
 SAMPLE = (64, 512)  # rows whose kernel values show how large a typical one is
-FRESH_ROWS = 256  # computed at a time for the store
+FRESH_ROWS, FRESH_BYTES = 256, 1 << 26  # computed at a time for the store, at most
 NORM_BLOCK = 1 << 14  # rows at a time
 EXPAND_BLOCK = 1 << 22  # kernel values of a callable at a time
 MIN_ROWS = 64  # kept at least, however small the budget
@@ -99,8 +99,9 @@ class StoredRows:
             evicted = self._row_in[slots]
             self._slot_of[evicted[evicted >= 0]] = -1
             self._row_in[slots] = -1  # stays so if the computation is interrupted
-            for i in range(0, len(missing), FRESH_ROWS):
-                self._compute(missing[i : i + FRESH_ROWS], slots[i : i + FRESH_ROWS])
+            step = min(FRESH_ROWS, max(1, FRESH_BYTES // (self.n * self.dtype.itemsize)))
+            for i in range(0, len(missing), step):
+                self._compute(missing[i : i + step], slots[i : i + step])
             self._row_in[slots], self._slot_of[missing], self._used[slots] = missing, slots, self._clock
         return self._slot_of[indices]
 
