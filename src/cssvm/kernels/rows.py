@@ -81,7 +81,8 @@ class StoredRows:
         self.update_block = update_block
         self.diagonal, self.dtype, self.budget = diagonal, np.dtype(dtype), budget
         self.n = len(diagonal)
-        self.capacity = int(min(self.n, max(MIN_ROWS, budget // (self.n * self.dtype.itemsize))))
+        half = budget // 2  # the solver's block of a working set has the other half
+        self.capacity = int(min(self.n, max(MIN_ROWS, half // (self.n * self.dtype.itemsize))))
         self.store = np.empty((self.capacity, self.n), self.dtype)
         self._slot_of = np.full(self.n, -1, np.intp)
         self._row_in = np.full(self.capacity, -1, np.intp)
