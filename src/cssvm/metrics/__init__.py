@@ -1,0 +1,45 @@
+"""Measures of cost-sensitive decisions and scores: pure functions of labels, predictions and costs.
+
+All take ``(y_true, y_pred or y_score, *, fn_cost=1.0, fp_cost=1.0, pos_label=1, sample_weight=None)`` or the part of it
+that concerns them. `pos_label` is the target class: missing a row of it costs `fn_cost`, a false alarm `fp_cost`; each
+is a number or one value for each row.
+"""
+
+from .bootstrap import BootstrapInterval, bootstrap_interval
+from .curves import CostCurve, NeymanPearson, RocConvexHull, cost_curve, neyman_pearson, roc_convex_hull
+from .money import income, savings_score
+from .partial_auc import tn_auc_loss, tp_auc_loss
+from .risk import MinimumRisk, cost_risk, expected_cost_at, min_cost_risk
+from .scorers import (
+    cost_risk_scorer,
+    income_scorer,
+    min_cost_risk_scorer,
+    savings_scorer,
+    tn_auc_scorer,
+    tp_auc_scorer,
+)
+
+__all__ = [
+    "BootstrapInterval",
+    "CostCurve",
+    "MinimumRisk",
+    "NeymanPearson",
+    "RocConvexHull",
+    "bootstrap_interval",
+    "cost_curve",
+    "cost_risk",
+    "cost_risk_scorer",
+    "expected_cost_at",
+    "income",
+    "income_scorer",
+    "min_cost_risk",
+    "min_cost_risk_scorer",
+    "neyman_pearson",
+    "roc_convex_hull",
+    "savings_score",
+    "savings_scorer",
+    "tn_auc_loss",
+    "tn_auc_scorer",
+    "tp_auc_loss",
+    "tp_auc_scorer",
+]

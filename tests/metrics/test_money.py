@@ -1,0 +1,107 @@
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from cssvm.metrics import cost_risk, income, savings_score
+
+from .samples import cases, risk_by_definition
+
+NAN = np.nan
+
+
+def test_income_adds_the_benefit_of_each_outcome():
+    y, pred = [1, 1, 0, 0], [1, 0, 1, 0]
+    assert income(y, pred, tp_benefit=100, fp_benefit=-10, fn_benefit=-30, tn_benefit=1) == 100 - 30 - 10 + 1
+    assert income(y, pred, tp_benefit=100, fp_benefit=-10) == 90
+
+
+def test_benefits_are_read_only_on_rows_they_apply_to():
+    y, pred = [1, 1, 0, 0], [1, 0, 1, 0]
+    amounts = {
+        "tp_benefit": [5, NAN, NAN, NAN],
+        "fn_benefit": [NAN, -7, NAN, NAN],
+        "fp_benefit": [NAN, NAN, -2, NAN],
+        "tn_benefit": [NAN, NAN, NAN, 0.5],
+    }
+    assert income(y, pred, **amounts) == 5 - 7 - 2 + 0.5
+    assert income(y, pred, **amounts, sample_weight=[2, 1, 0, 4]) == 10 - 7 + 2
+    with pytest.raises(ValueError, match="tp_benefit must be finite on every row it applies to; got nan on 1 of 2"):
+        income(y, [1, 1, 0, 0], **amounts)
+
+
+def test_mailing_everybody_earns_the_donations_less_the_postage():
+    # KDD 98: 4,873 of 96,367 people would give 76,089.64 dollars altogether; each letter costs 0.68 dollars.
+    donation = np.zeros(96_367)
+    donation[:4_873] = 76_089.64 / 4_873
+    everybody = np.ones(len(donation), dtype=int)
+    earned = income(donation > 0, everybody, tp_benefit=donation - 0.68, fp_benefit=-0.68)
+    assert earned == pytest.approx(10_560.08, abs=0.005)
+
+
+def test_mailing_everybody_of_the_kdd98_validation_file_earns_10560_dollars(shared_data):
+    path = shared_data / "kdd98" / "valtargt.txt.gz"
+    if not path.is_file():
+        pytest.skip(f"no {path}")
+    with gzip.open(path, "rt") as file:
+        answers = pd.read_csv(file)
+    gave, donation = answers["TARGET_B"], answers["TARGET_D"]
+    assert len(gave) == 96_367
+    earned = income(gave, np.ones(len(gave), dtype=int), tp_benefit=donation - 0.68, fp_benefit=-0.68)
+    assert earned == pytest.approx(10_560.08, abs=0.005)
+
+
+@given(case=cases(), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_income_of_negative_costs_is_minus_the_whole_cost(case, data):
+    pred = data.draw(arrays(bool, len(case.y))).astype(int)
+    lost = cost_risk(case.y, pred, **case.costs) * case.weight.sum()
+    earned = income(
+        case.y, pred, tp_benefit=0, fp_benefit=-case.fp_cost, fn_benefit=-case.fn_cost, sample_weight=case.weight
+    )
+    assert earned == pytest.approx(-lost, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("benefit", "message"),
+    [
+        (np.inf, "tp_benefit must be finite"),
+        ("much", "tp_benefit must be a number or hold one value"),
+        (None, "tp_benefit must be finite"),
+        ([1.0, 2.0], r"tp_benefit must be a number or hold one value for each row of y_true, shape \(3,\)"),
+        (["a", "b", "c"], "tp_benefit must be a number or an array of numbers"),
+    ],
+)
+def test_benefits_must_be_numbers(benefit, message):
+    with pytest.raises(ValueError, match=message):
+        income([1, 0, 1], [1, 1, 1], tp_benefit=benefit, fp_benefit=-1)
+
+
+def test_savings_compare_with_the_better_of_the_two_constant_decisions():
+    y, pred = [1, 1, 0, 0, 0], [1, 0, 0, 0, 0]
+    # Accepting none costs 2 * 5, accepting all 3 * 1; the decisions miss one: 5.
+    assert savings_score(y, pred, fn_cost=5) == 1 - 5 / 3
+    assert savings_score(y, pred, fn_cost=1) == 1 - 1 / 2
+
+
+@given(case=cases(), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_savings_equal_their_definition_row_by_row(case, data):
+    everyone = np.ones(len(case.y), dtype=bool)
+    constant = min(risk_by_definition(case, everyone), risk_by_definition(case, ~everyone))
+    accepted = data.draw(arrays(bool, len(case.y)))
+    expected = 1 - risk_by_definition(case, accepted) / constant
+    # Exact but for the rounding of the quotient, itself at most 9 * 15.
+    found = savings_score(case.y, accepted.astype(int), **case.costs)
+    assert found == pytest.approx(float(expected), abs=135 * np.finfo(float).eps)
+
+
+def test_savings_need_a_constant_decision_that_costs_something():
+    with pytest.raises(ValueError, match="both classes"):
+        savings_score([1, 1], [1, 0])
+    with pytest.raises(ValueError, match="best constant decision, which must cost something"):
+        savings_score([1, 1, 0], [1, 0, 0], fn_cost=[0, 1, 1], sample_weight=[1, 0, 1])
