@@ -60,9 +60,9 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
 }
 
 
-def check_parameters(estimator: BaseEstimator) -> None:
+def check_parameters(estimator: BaseEstimator, checks: dict[str, Any] = CHECKS) -> None:
     """Raise a ValueError for the first constructor parameter that cannot be used."""
-    for name, (right, expected, example) in CHECKS.items():
+    for name, (right, expected, example) in checks.items():
         value = getattr(estimator, name)
         if not right(value):
             raise ValueError(

@@ -1,0 +1,21 @@
+"""Pictures of losses, costs, thresholds and support vectors, in the style of scikit-learn's displays.
+
+A display holds numbers. `plot` draws them on a given axis, or on one of its own, and never alters them. The
+class methods `from_...` compute the numbers and draw. Needs matplotlib: ``pip install cssvm[plot]``.
+"""
+
+from .cost_curve import CostCurveDisplay
+from .cost_roc import CostRocDisplay, OperatingPoint
+from .loss import LossCurves, LossDisplay
+from .support_vectors import SupportVectorPathDisplay
+from .threshold import ThresholdDisplay
+
+__all__ = [
+    "CostCurveDisplay",
+    "CostRocDisplay",
+    "LossCurves",
+    "LossDisplay",
+    "OperatingPoint",
+    "SupportVectorPathDisplay",
+    "ThresholdDisplay",
+]

@@ -1,0 +1,66 @@
+"""What all displays share on the canvas: matplotlib itself, the colours, the axis and the legend's place."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, told apart with any of the common colour vision deficiencies.
+BLACK, GREY = "#000000", "#7F7F7F"
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+
+# In the order in which models on one axis take them. Yellow, the eighth, is too light for a line on white.
+PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+
+# Legend text in points, and the height of one of its rows and of its two margins in units of the text.
+LEGEND_POINTS, LEGEND_ROW, LEGEND_MARGINS = 9.0, 1.6, 2.0
+
+# A legend on a tiny axis may take this share of its height; the curves keep the rest.
+LARGEST_LEGEND = 0.6
+
+POINTS_PER_INCH = 72
+
+
+def pyplot() -> Any:
+    """``matplotlib.pyplot``, imported on first use because matplotlib is optional."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Drawing a display needs matplotlib, which is not installed. Run `pip install cssvm[plot]`."
+        ) from error
+    return plt
+
+
+def axis_or_new(ax: Axes | None) -> Axes:
+    """The given axis, or the only one of a new figure."""
+    plt = pyplot()
+    if ax is None:
+        _, ax = plt.subplots(layout="constrained")
+    return ax
+
+
+def unused_color(ax: Axes) -> str:
+    """The first colour of the palette that no line on the axis has; past the last they start again."""
+    used = [str(line.get_color()).upper() for line in ax.get_lines()]
+    return min(PALETTE, key=lambda color: used.count(color))
+
+
+def label_once(ax: Axes, label: str) -> str:
+    """The label, or for the second artist of its kind on the axis the one that keeps it out of the legend."""
+    _, labels = ax.get_legend_handles_labels()
+    return "_nolegend_" if label in labels else label
+
+
+def legend_above_curves(ax: Axes, *, ncols: int = 1, title: str | None = None) -> None:
+    """Raise the upper limit of y by the height of the legend and put the legend there, clear of all data."""
+    handles, _ = ax.get_legend_handles_labels()
+    rows = math.ceil(len(handles) / ncols) + (title is not None)
+    height = ax.get_window_extent().height / ax.figure.dpi * POINTS_PER_INCH
+    share = min(LARGEST_LEGEND, LEGEND_POINTS * (LEGEND_ROW * rows + LEGEND_MARGINS) / height)
+    bottom, top = ax.get_ylim()[0], ax.dataLim.y1
+    ax.set_ylim(bottom, bottom + (top - bottom) / (1 - share))
+    ax.legend(loc="upper center", ncols=ncols, title=title, fontsize=LEGEND_POINTS, frameon=False)

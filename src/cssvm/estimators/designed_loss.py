@@ -1,0 +1,478 @@
+"""Training with any loss of `cssvm.losses`: L-BFGS for the smooth ones, the exact dual solver for hinges.
+
+    min over w, b:   1/2 |w|^2 + C sum_i s_i loss(y_i, f(x_i)),    f(x) = w'phi(x) + b
+
+y_i = +1 is the target class, s_i the sample weight, phi(x) = x or Nystroem features of a kernel. L-BFGS sees the
+same problem divided by C sum_i s_i, so with lambda = 1 / (C sum_i s_i) and p_i = s_i / sum_j s_j
+
+    min over v:   lambda/2 |w|^2 + sum_i p_i loss(y_i, f(x_i)),
+                  w_j = v_j / sqrt(lambda + var_j),    b = v_0 - w'mean
+
+with the weighted means and variances of the features: a change of variables, not of the problem, that spares it
+the bad conditioning of unscaled features.
+"""
+
+from __future__ import annotations
+
+import reprlib
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import OptimizeResult, minimize
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.utils.validation import check_is_fitted
+
+from ..costs import CostConditionWarning, Vector, row_weights
+from ..losses import HingeLoss, LogisticLoss, Loss
+from .bandwidth import resolve_gamma
+from .cost_sensitive import CostSensitiveSVC
+from .inputs import new_data, target_index, training_data
+from .kernel_svc import unchanged_on_failure
+from .machine import check_both_classes
+from .parameters import CHECKS, check_parameters
+
+LINEAR = "linear"
+
+# Kernels with a feature map: sigmoid is not positive semi-definite, a kernel matrix has no features.
+KERNELS = (LINEAR, "poly", "rbf", "laplacian")
+
+# The checks of the parameters shared with the SVMs, and of those that differ.
+PARAMETER_CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
+    **{name: CHECKS[name] for name in ("C", "gamma", "degree", "coef0", "tol", "max_iter")},
+    "kernel": (lambda v: isinstance(v, str) and v in KERNELS, f"one of {list(KERNELS)}", 'kernel="rbf"'),
+    "n_components": (lambda v: CHECKS["degree"][0](v) and v > 0, "a positive integer", "n_components=300"),
+}
+
+# L-BFGS stops by the gradient; a step that changes the objective by rounding only is the other end.
+OBJECTIVE_TOL = float(np.finfo(np.float64).eps)
+
+# Trial points of one line search: far more than the few it takes, for losses that explode.
+LINE_SEARCH_STEPS = 50
+
+# No loss is let beyond this, however light its row: sums and products of such numbers are still finite.
+LARGEST_LOSS = 1e150
+
+# Scores beyond which a loss is not looked at; one that is still small there needs no guard.
+FARTHEST_SCORE = 2.0**60
+
+# Halvings that place the end of the guarded range to full precision.
+HALVINGS = 60
+
+
+def _has_probabilities(classifier: DesignedLossClassifier) -> bool:
+    """Whether the link of the loss has an inverse; that of a hinge is a step."""
+    try:
+        classifier._resolved_loss().inverse_link(0.0)
+    except (NotImplementedError, ValueError):
+        return False
+    return True
+
+
+class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
+    """Linear or kernel classifier trained with a loss from `cssvm.losses`.
+
+    With y = +1 for the target class, f(x) = w'phi(x) + b minimises
+
+        1/2 |w|^2 + C sum_i s_i loss(y_i, f(x_i))
+
+    and the target is predicted where f > 0, which every loss of `cssvm.losses` makes the rule with the least
+    expected cost, P(y = +1 | x) above the loss's threshold, in the limit of much data.
+
+    Parameters
+    ----------
+    loss : Loss, default=None
+        A smooth loss, provided or made by `design_loss`, or a `HingeLoss` with one slope and one margin for each
+        class. None means ``LogisticLoss()``.
+    C : float, default=1.0
+        Weight of the loss against the norm of w.
+    kernel : {"linear", "poly", "rbf", "laplacian"}, default="linear"
+        ``"linear"`` takes the features as they are. The others are approximated with `n_components` Nystroem
+        features for a smooth loss and exact for a hinge.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels poly, rbf and laplacian, as in `CostSensitiveSVC`.
+    degree : int, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=0.0
+        Constant term of the poly kernel.
+    n_components : int, default=300
+        Rows of X that span the Nystroem features, at most the number of rows. Ignored for the linear kernel and
+        for a hinge.
+    pos_label : label, default=None
+        The target class, y = +1 in the loss; None means ``classes_[1]``. The sign of `decision_function` does not
+        depend on it: positive always means ``classes_[1]``.
+    tol : float, default=1e-6
+        Smooth loss: largest slope, in any of the scaled coordinates, of the mean loss plus penalty at which L-BFGS
+        stops. Hinge: largest violation of the optimality conditions, in units of f.
+    max_iter : int, default=1000
+        Limit on the iterations of L-BFGS; -1 means none. A hinge is solved without a limit.
+    random_state : int, RandomState or None, default=None
+        Chooses the rows that span the Nystroem features.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The class labels, sorted.
+    coef_ : ndarray of shape (1, n_features) or (1, n_components), or None
+        The weights w, positive towards ``classes_[1]``; None for a hinge with a kernel other than linear.
+    intercept_ : ndarray of shape (1,)
+        The constant b, positive towards ``classes_[1]``.
+    objective_ : float
+        The minimum that was reached.
+    n_iter_ : int
+        Iterations of L-BFGS, or steps of the dual solver.
+    loss_ : Loss
+        The loss used.
+    feature_map_ : Nystroem or None
+        The fitted feature map; None for the linear kernel and for a hinge.
+    svc_ : CostSensitiveSVC or None
+        The machine that solved the dual, with its certificate; None for a smooth loss.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When the solver stops before it reaches `tol`.
+
+    Notes
+    -----
+    A hinge with slopes d, a and margins m, n of the target and the other class is the problem of
+    `CostSensitiveSVC` in f / m: ``C / m``, ``fn_cost=d``, ``fp_cost=a`` and ``kappa=n / m``, its objective
+    multiplied by m^2.
+
+    An integer weight means repeated rows and a weight of zero a removed row, except that the Nystroem features
+    are spanned by rows drawn whatever their weight. The minimum is the global one for a convex loss; a designed
+    loss need not be convex, and then it is a local one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from cssvm import DesignedLossClassifier
+    >>> from cssvm.losses import LogisticLoss
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> for fn_cost in (1.0, 20.0):
+    ...     classifier = DesignedLossClassifier(LogisticLoss(C1=fn_cost), pos_label=0)
+    ...     model = make_pipeline(StandardScaler(), classifier).fit(X, y)
+    ...     missed_tumours = ((model.predict(X) == 1) & (y == 0)).sum()
+    ...     print(f"cost {fn_cost:2.0f}: {missed_tumours} missed")
+    cost  1: 5 missed
+    cost 20: 0 missed
+    """
+
+    def __init__(
+        self,
+        loss: Loss | None = None,
+        C: float = 1.0,
+        *,
+        kernel: str = LINEAR,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        n_components: int = 300,
+        pos_label: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.pos_label = pos_label
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DesignedLossClassifier:
+        """Train on X and y; a failed fit leaves the estimator as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight of each row; None means 1.
+
+        Returns
+        -------
+        DesignedLossClassifier
+            The estimator itself.
+        """
+        with unchanged_on_failure(self):
+            check_parameters(self, PARAMETER_CHECKS)
+            self.loss_ = self._resolved_loss()
+            X, self.classes_, index = training_data(self, X, y, precomputed=False)
+            self._target = target_index(self, self.classes_, self.pos_label)
+            targets = np.where(index == self._target, 1, -1)
+            weights = row_weights(sample_weight, len(targets))
+            rows = np.flatnonzero(weights > 0)
+            check_both_classes(
+                targets,
+                rows,
+                "the rows with a positive sample_weight",
+                "Give rows of the other class a positive sample_weight.",
+            )
+            train = self._fit_hinge if isinstance(self.loss_, HingeLoss) else self._fit_smooth
+            train(X[rows], targets[rows], weights[rows], side=1 if self._target == 1 else -1)
+        return self
+
+    def _fit_smooth(self, X: Any, targets: NDArray[Any], weights: Vector, *, side: int) -> None:
+        """Minimise over w and b with L-BFGS; `side` is the sign of f that means the target."""
+        features = self._map_features(X, weights)
+        penalty = 1.0 / (self.C * weights.sum())
+        result, coef, bias = _minimise(
+            _guarded(self.loss_, targets, weights / weights.sum()),
+            features,
+            weights / weights.sum(),
+            penalty,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        self.svc_: CostSensitiveSVC | None = None
+        self.coef_: Any = side * coef[np.newaxis, :]
+        self.intercept_ = np.array([side * bias])
+        self.objective_ = float(result.fun / penalty)
+        self.n_iter_ = max(1, int(result.nit))
+        if not result.success:
+            warnings.warn(
+                f"{type(self).__name__} did not converge: L-BFGS stopped after {result.nit} iterations with slope "
+                f"{np.abs(result.jac).max():.2g} (tol={self.tol:g}): {result.message}. Raise max_iter, lower C, "
+                "scale the features (for example with StandardScaler) or raise tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _fit_hinge(self, X: Any, targets: NDArray[Any], weights: Vector, *, side: int) -> None:
+        """Solve the dual in f / pos_margin, where the margin of the target is the 1 of `CostSensitiveSVC`."""
+        loss = self.loss_
+        svc = CostSensitiveSVC(
+            self.C / loss.pos_margin,
+            fn_cost=loss.pos_slope,
+            fp_cost=loss.neg_slope,
+            kappa=loss.neg_margin / loss.pos_margin,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            pos_label=side,
+            tol=self.tol / loss.pos_margin,
+        )
+        with warnings.catch_warnings():
+            # Its advice is about kappa and fn_cost; whoever passes a hinge has chosen slopes and margins.
+            warnings.simplefilter("ignore", CostConditionWarning)
+            svc.fit(X, side * targets, sample_weight=weights)
+        self.svc_ = svc
+        self.feature_map_: Any = None
+        linear = self.kernel == LINEAR
+        self.coef_ = loss.pos_margin * np.asarray(svc.dual_coef_ @ svc.support_vectors_) if linear else None
+        self.intercept_ = loss.pos_margin * svc.intercept_
+        self.objective_ = loss.pos_margin**2 * svc.primal_objective_
+        self.n_iter_ = svc.n_iter_
+
+    def _map_features(self, X: Any, weights: Vector) -> Any:
+        """phi(x) of each row of X as float64; fits the Nystroem map where there is one."""
+        self.feature_map_ = None
+        if self.kernel == LINEAR:
+            return X.astype(np.float64, copy=False)
+        self.feature_map_ = Nystroem(
+            self.kernel,
+            gamma=resolve_gamma(self.gamma, self.kernel, X, weights),
+            degree=self.degree,
+            coef0=self.coef0,
+            n_components=min(self.n_components, X.shape[0]),
+            random_state=self.random_state,
+        )
+        return self.feature_map_.fit_transform(X.astype(np.float64, copy=False))
+
+    def _resolved_loss(self) -> Any:
+        """The loss to train with; one that has no training problem here is refused with the reason."""
+        loss = LogisticLoss() if self.loss is None else self.loss
+        if not isinstance(loss, Loss):
+            raise ValueError(
+                f"loss of {type(self).__name__} must be a Loss from cssvm.losses; got loss={reprlib.repr(loss)}. "
+                "Pass for example loss=LogisticLoss(C1=4.0), or make one with design_loss."
+            )
+        if isinstance(loss, HingeLoss):
+            if any(np.ndim(value) for value in (loss.pos_slope, loss.pos_margin, loss.neg_slope, loss.neg_margin)):
+                raise ValueError(
+                    f"loss of {type(self).__name__} must have one slope and one margin for each class; got "
+                    f"{type(loss).__name__} with a value for each row. Pass these to CostSensitiveSVC instead: "
+                    "fit(X, y, fn_cost=..., fp_cost=..., kappa=...)."
+                )
+        elif not loss.smooth:
+            raise ValueError(
+                f"loss of {type(self).__name__} must be smooth or a hinge; got loss={reprlib.repr(loss)}, which "
+                "gives a solver no slope to follow. Pass a surrogate with the same costs, for example "
+                "LogisticLoss(C1, C_minus1)."
+            )
+        return loss
+
+    def decision_function(self, X: Any) -> Vector:
+        """Score f of each row of X, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = new_data(self, X, precomputed=False)
+        if self.svc_ is not None:
+            return self.loss_.pos_margin * self.svc_.decision_function(X)
+        features = X if self.feature_map_ is None else self.feature_map_.transform(X.astype(np.float64, copy=False))
+        return features @ self.coef_[0] + self.intercept_[0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of X: ``classes_[1]`` where the decision function is positive.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        above = self.decision_function(X) > 0
+        return self.classes_[above.astype(np.intp)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the two classes: the inverse link of the loss at the score of the target.
+
+        Only for a loss whose link has an inverse, which a hinge's has not; `CalibratedClassifierCV` serves there.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Columns in the order of `classes_`.
+        """
+        f = self.decision_function(X)
+        if self._target == 0:
+            eta = self.loss_.inverse_link(-f)
+            return np.column_stack([eta, 1 - eta])
+        eta = self.loss_.inverse_link(f)
+        return np.column_stack([1 - eta, eta])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _minimise(
+    loss_and_slope: Callable[[Vector], tuple[Vector, Vector]],
+    features: Any,
+    p: Vector,
+    penalty: float,
+    *,
+    tol: float,
+    max_iter: int,
+) -> tuple[OptimizeResult, Vector, float]:
+    """L-BFGS on the problem in v that opens this module; its result, w and b."""
+    mean, variance = _moments(features, p)
+    scale = np.sqrt(penalty + variance)
+
+    def objective(v: Vector) -> tuple[float, Vector]:
+        w = v[1:] / scale
+        value, slope = loss_and_slope(features @ w + (v[0] - mean @ w))
+        pull = p * slope
+        gradient = penalty * w + features.T @ pull - mean * pull.sum()
+        return float(penalty / 2 * (w @ w) + p @ value), np.concatenate([[pull.sum()], gradient / scale])
+
+    limit = max_iter if max_iter > 0 else np.iinfo(np.int32).max
+    result = minimize(
+        objective,
+        np.zeros(1 + features.shape[1]),
+        jac=True,
+        method="L-BFGS-B",
+        options={
+            "maxiter": limit,
+            "maxfun": np.iinfo(np.int32).max,
+            "maxls": LINE_SEARCH_STEPS,
+            "gtol": tol,
+            "ftol": OBJECTIVE_TOL,
+        },
+    )
+    w = result.x[1:] / scale
+    return result, w, float(result.x[0] - mean @ w)
+
+
+def _moments(features: Any, p: Vector) -> tuple[Vector, Vector]:
+    """Means and variances of the columns, (n_features,) each, under row weights p that sum to 1."""
+    if sparse.issparse(features):
+        return mean_variance_axis(features, axis=0, weights=p)
+    mean = p @ features
+    return mean, p @ (features - mean) ** 2
+
+
+def _guarded(loss: Loss, targets: NDArray[Any], p: Vector) -> Callable[[Vector], tuple[Vector, Vector]]:
+    """Loss and slope of each row as a function of its score, continued by tangents before they overflow.
+
+    At the minimum sum_i p_i loss_i is at most its value R at f = 0, hence loss_i <= R / p_i: a tangent that
+    starts where loss_i = 2 R / p_i leaves every minimum in place, and keeps trial steps of the line search
+    finite. One range for each class serves, that of its lightest row.
+    """
+    start = float(p @ loss.value(targets, np.zeros(len(targets))))
+    if not np.isfinite(start):
+        raise ValueError(
+            f"loss must be finite at f = 0; got a mean of {start} for loss={reprlib.repr(loss)}. Use a loss whose link "
+            "is zero at its threshold."
+        )
+    level = 2 * start / max(p.min(), start / LARGEST_LOSS)
+    low, high = (
+        np.where(targets > 0, _last_score(loss, 1, end, level), _last_score(loss, -1, end, level)) for end in (-1, 1)
+    )
+
+    def loss_and_slope(f: Vector) -> tuple[Vector, Vector]:
+        inside = np.clip(f, low, high)
+        slope = loss.gradient(targets, inside)
+        return loss.value(targets, inside) + slope * (f - inside), slope
+
+    return loss_and_slope
+
+
+def _last_score(loss: Loss, y: int, direction: int, level: float) -> float:
+    """How far from 0 in this direction the loss stays finite and at most `level`; infinite if it never leaves."""
+
+    def stays(f: float) -> bool:
+        with np.errstate(all="ignore"):
+            return bool(loss.value(y, f) <= level and np.isfinite(loss.gradient(y, f)))
+
+    inside, outside = 0.0, float(direction)
+    while stays(outside):
+        inside, outside = outside, 2 * outside
+        if abs(outside) > FARTHEST_SCORE:
+            return direction * np.inf
+    for _ in range(HALVINGS):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if stays(middle) else (inside, middle)
+    return inside
