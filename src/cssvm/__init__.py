@@ -1,7 +1,14 @@
 """Cost-sensitive support vector machines: a cost and a margin for every example, solved exactly."""
 
 from .costs import CostConditionWarning, paper_costs
-from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC
+from .estimators import (
+    BiasedPenaltySVC,
+    BoundaryMovementSVC,
+    CostSensitiveSVC,
+    CostThresholdClassifier,
+    DesignedLossClassifier,
+)
+from .search import CostSensitiveSVCCV
 
 __version__ = "0.1.0"
 
@@ -10,5 +17,8 @@ __all__ = [
     "BoundaryMovementSVC",
     "CostConditionWarning",
     "CostSensitiveSVC",
+    "CostSensitiveSVCCV",
+    "CostThresholdClassifier",
+    "DesignedLossClassifier",
     "paper_costs",
 ]

@@ -11,10 +11,11 @@ of a process share one pool, so fits that run side by side in threads do not ove
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -71,6 +72,27 @@ def run(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> None:
     finally:
         for future in futures:  # after an error or Ctrl-C: do not start what is still waiting
             future.cancel()
+
+
+def completed(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], n_at_once: int) -> Iterator[Any]:
+    """Yield ``function(*task)`` of every task as it is done, up to `n_at_once` of them computed side by side.
+
+    As with `run`, tasks must not call `run`. Whatever ends the iteration early, tasks under way are waited for.
+    """
+    waiting = iter(tasks)
+    if n_at_once <= 1:
+        for task in waiting:
+            yield function(*task)
+        return
+    running = {_shared_pool().submit(function, *task) for task in itertools.islice(waiting, n_at_once)}
+    try:
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {_shared_pool().submit(function, *task) for task in itertools.islice(waiting, len(done))}
+            for future in done:
+                yield future.result()
+    finally:
+        wait(running)
 
 
 def n_cores() -> int:

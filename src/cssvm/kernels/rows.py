@@ -154,7 +154,7 @@ def kernel_rows(kernel: Kernel, X: Any, *, boxes: np.ndarray, tol: float, cache_
     """
     if kernel.name == "precomputed":
         return PrecomputedRows(X.toarray() if sp.issparse(X) else X)
-    budget = _automatic_budget(X.shape[0]) if cache_size == "auto" else int(cache_size * MEGABYTE)
+    budget = memory_budget(cache_size, X.shape[0])
     if callable(kernel.name):
         return _called_rows(kernel.name, X, budget)
     squares = _squared_norms(X, centred=kernel.is_exponential)
@@ -246,6 +246,19 @@ def expand(kernel: Kernel, X: Any, vectors: Any, coef: np.ndarray) -> np.ndarray
                 left, right = prepare_points(kernel, part, vectors, np.float64)
                 subtract(right, left, -coef, total[i : i + step], np.float64)
     return total
+
+
+def float32_suffices(kernel: Kernel, boxes: np.ndarray, tol: float) -> bool:
+    """Whether float32 kernel values keep decision values within `tol`, going by their largest possible size.
+
+    Only exponential kernels have one, 1; other kernels are said to need float64.
+    """
+    return kernel.is_exponential and FLOAT32_ROUNDING * float(np.linalg.norm(boxes)) <= ROUNDING_ALLOWED * tol
+
+
+def memory_budget(cache_size: Any, n: int) -> int:
+    """Bytes for kernel values of n rows: `cache_size` in megabytes, or "auto" for half of the memory available."""
+    return _automatic_budget(n) if cache_size == "auto" else int(cache_size * MEGABYTE)
 
 
 def _automatic_budget(n: int) -> int:

@@ -1,0 +1,430 @@
+"""`CostSensitiveSVCCV`: model selection for the cost-sensitive SVM by one search with shared work."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _threads
+from ..costs import Vector, example_costs, row_weights
+from ..estimators import CostSensitiveSVC
+from ..estimators.inputs import check_gram, target_index, training_data
+from ..estimators.kernel_svc import unchanged_on_failure
+from ..estimators.machine import PRECOMPUTED
+from ..estimators.parameters import CHECKS, check_parameters, given_cost
+from . import racing
+from .checkpoint import Checkpoint, fingerprint
+from .engine import Problem, all_tasks, outcomes
+from .folds import Fold, make_folds
+from .grid import FN_COST_REACH, Grid, automatic_Cs, axis, cost_values, kappa_values, kernel_values, make_grid
+from .progress import progress
+from .scoring import Rows, make_scoring
+
+# Of the final model's fitted attributes, those that describe the X and y given to the search.
+OWN_ATTRIBUTES = ("classes_", "n_features_in_", "feature_names_in_")
+SEARCHED = ("kernel", "tol", "cache_size", "verbose")
+
+
+def _refitted(estimator: CostSensitiveSVCCV) -> bool:
+    if not estimator.refit:
+        raise AttributeError(
+            "this CostSensitiveSVCCV was made with refit=False and has no model to predict with. "
+            "Pass refit=True, or fit CostSensitiveSVC(**best_params_)."
+        )
+    return True
+
+
+class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
+    """Cost-sensitive SVM with cross-validated C, gamma, slopes and margin, found in one search.
+
+    All points of the grid that share a kernel matrix are solved from it, those that differ in C from one another's
+    solutions, and those that differ in kappa by a closed formula. The scores are those of training each point on
+    each fold by itself, up to what `tol` allows.
+
+    Parameters
+    ----------
+    Cs : int or array-like of float, default=10
+        Values of C to try, or a number of automatic ones, which depend on the costs. They are the C of a machine
+        with both margins 1. Another kappa is tried with C (1 + kappa) / 2, which leaves the trained machine the same
+        up to scale and shift; `cv_results_` and `best_params_` hold the C that `CostSensitiveSVC` is to be given.
+    gammas : int or array-like of float, default=10
+        Values of gamma to try, or a number of automatic ones around 1 / the mean squared distance of two rows. Not
+        read by kernels without a gamma.
+    fn_costs : int or array-like of float, default=None
+        Training slopes of the target class to try; None: the cost `fn_cost` itself. With a cost for each row they
+        multiply it, and None means 1.
+    fp_costs : int or array-like of float, default=None
+        The same for the other class. Only the ratio to `fn_costs` and the product with `Cs` matter, so there is
+        rarely a need.
+    kappas : int, "tied" or array-like of float and "tied", default=None
+        Margins of the other class to try; None means 1. ``"tied"`` is 1 / fp_cost, row by row if it is given so.
+    fn_cost : float, default=1.0
+        What missing a row of the target class costs in reality: it is scored with. One for each row goes to `fit`.
+    fp_cost : float, default=1.0
+        What a false alarm costs in reality. One for each row goes to `fit`.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
+        As in `CostSensitiveSVC`.
+    degree : int or list of int, default=3
+        Degrees of the poly kernel to try.
+    coef0 : float or list of float, default=0.0
+        Constants of the kernels poly and sigmoid to try.
+    scoring : str or callable, default="risk"
+        ``"risk"``: mean cost of the decisions; ``"min_risk"``: the same at the best threshold; ``"tp_auc"`` and
+        ``"tn_auc"``: the partial areas of `cssvm.metrics` at t = 0.9; ``"income"``: sum of fn_cost over hits less
+        fp_cost over false alarms; or a scikit-learn scorer or its name. Greater is better, so a risk or area has
+        a minus sign.
+    cv : int, splitter or iterable of splits, default=None
+        An integer means stratified folds, None 5 of them; fewer, with a warning, if the rarer class has fewer rows.
+        A fixed validation set is ``PredefinedSplit``.
+    transformer : transformer, default=None
+        Fitted on the training rows of each fold alone, and on all rows for the final model: for example
+        ``StandardScaler()``. In a pipeline in front of the search, a scaler would see the validation rows as well.
+    pos_label : label, default=None
+        The target class; None means ``classes_[1]``.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions of a machine.
+    refit : bool, default=True
+        Whether to train the best point on all rows at the end.
+    racing : bool, default=False
+        Drop points that are clearly worse than the best one after three folds. Saves up to the remaining folds' work;
+        a point that was dropped has a mean over fewer folds, and never wins.
+    n_jobs : int, default=None
+        Threads to use; None for all that BLAS may use.
+    cache_size : "auto" or float, default="auto"
+        Memory for kernel values, in megabytes; ``"auto"`` takes up to half of what is available. What does not fit is
+        searched without kernel matrices, more slowly.
+    checkpoint : path, default=None
+        A file that keeps what is done. The same search with the same file goes on where it stopped.
+    verbose : int, default=0
+        1 shows progress and the time left.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        Arguments of `CostSensitiveSVC` at the best point: C, gamma, fn_cost, fp_cost, kappa. With a cost for each
+        row, fn_cost and fp_cost are factors of those.
+    best_score_ : float
+        Mean score of the best point over the folds.
+    best_index_ : int
+        Its row in `cv_results_`. Of equal scores the first wins.
+    cv_results_ : dict of arrays
+        ``params``, a ``param_...`` column for each parameter, ``split{i}_test_score``, ``mean_test_score``,
+        ``std_test_score``, ``rank_test_score``: ``pandas.DataFrame(cv_results_)`` reads it.
+    best_estimator_ : CostSensitiveSVC
+        The final model; its fitted attributes are also found on the search itself.
+    transformer_ : transformer
+        The fitted transformer of the final model, where one was given.
+    n_splits_ : int
+        Number of folds.
+    n_machines_ : int
+        Number of machines trained in each fold; points with different kappas share them.
+    scorer_ : object
+        What the points were scored with.
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, gamma_, n_iter_, fit_status_
+        As in `CostSensitiveSVC`.
+    primal_objective_, dual_objective_, dual_gap_ : float
+        The certificate of the final model.
+
+    Notes
+    -----
+    Ctrl-C ends the search early: points with all folds done are kept, a warning says how many, and the best of them is
+    trained. With a `checkpoint` nothing is lost.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from cssvm import CostSensitiveSVCCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = CostSensitiveSVCCV(Cs=4, gammas=4, fn_cost=10, pos_label=0, transformer=StandardScaler()).fit(X, y)
+    >>> sorted(search.best_params_)
+    ['C', 'fn_cost', 'fp_cost', 'gamma', 'kappa']
+    >>> bool(search.best_score_ > -0.3)  # minus the mean cost of a patient
+    True
+    >>> search.predict(X[:3]).tolist()
+    [0, 0, 0]
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        gammas: Any = 10,
+        fn_costs: Any = None,
+        fp_costs: Any = None,
+        kappas: Any = None,
+        fn_cost: float = 1.0,
+        fp_cost: float = 1.0,
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        coef0: Any = 0.0,
+        scoring: Any = "risk",
+        cv: Any = None,
+        transformer: Any = None,
+        pos_label: Any = None,
+        tol: float = 1e-3,
+        refit: bool = True,
+        racing: bool = False,
+        n_jobs: int | None = None,
+        cache_size: Any = "auto",
+        checkpoint: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.gammas = gammas
+        self.fn_costs = fn_costs
+        self.fp_costs = fp_costs
+        self.kappas = kappas
+        self.fn_cost = fn_cost
+        self.fp_cost = fp_cost
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.scoring = scoring
+        self.cv = cv
+        self.transformer = transformer
+        self.pos_label = pos_label
+        self.tol = tol
+        self.refit = refit
+        self.racing = racing
+        self.n_jobs = n_jobs
+        self.cache_size = cache_size
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def fit(
+        self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None
+    ) -> CostSensitiveSVCCV:
+        """Search, and train the best point on all rows; a failed fit leaves the estimator as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; for ``kernel="precomputed"`` the symmetric kernel matrix (n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        fn_cost : float or array-like of shape (n_samples,), default=None
+            Cost of missing each row of the target class; other entries are ignored. None: the constructor's.
+        fp_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false alarm on each row of the other class, the rest ignored. None: the constructor's.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight of each row, in training and in scoring; None means 1.
+
+        Returns
+        -------
+        CostSensitiveSVCCV
+            The estimator itself.
+        """
+        with unchanged_on_failure(self):
+            rows = self._validate(X, y, fn_cost, fp_cost, sample_weight)
+            scoring = make_scoring(self.scoring, rows)
+            folds = make_folds(self.cv, rows.X, rows.y, rows.targets, rows.weights, ranking=scoring.ranking)
+            grid = self._grid(rows)
+            features, one_X = self._features(rows.X, folds)
+            problem = Problem(rows, folds, grid, scoring, features, one_X, self.tol, self.cache_size)
+            values = self._search(problem)
+            self.scorer_ = scoring
+            self.n_splits_, self.n_machines_ = len(folds), grid.n_machines
+            self._store(grid, values)
+            if self.refit:
+                self._train_best(rows)
+        return self
+
+    def _validate(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Rows:
+        check_parameters(self, {name: CHECKS[name] for name in SEARCHED})
+        if self.n_jobs is not None and (self.n_jobs != int(self.n_jobs) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be None or an integer other than 0; got n_jobs={self.n_jobs!r}.")
+        precomputed = self.kernel == PRECOMPUTED
+        if precomputed and self.transformer is not None:
+            raise ValueError('transformer must be None with kernel="precomputed": a kernel matrix has no features.')
+        X, self.classes_, index = training_data(self, X, y, precomputed=precomputed)
+        if precomputed:
+            check_gram(X)
+        signs = 2 * index - 1
+        targets = signs if target_index(self, self.classes_, self.pos_label) == 1 else -signs
+        fn_cost, fp_cost = given_cost(self, "fn_cost", fn_cost), given_cost(self, "fp_cost", fp_cost)
+        weights = row_weights(sample_weight, len(signs))
+        example_costs(targets, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=weights)  # refuses what cannot be used
+        return Rows(X, self.classes_[index], targets, self.classes_, fn_cost, fp_cost, weights)
+
+    def _grid(self, rows: Rows) -> Grid:
+        """The axes of the grid, automatic ones from the rows and their costs."""
+        per_row = np.ndim(rows.fn_cost) > 0 or np.ndim(rows.fp_cost) > 0
+        fn_base, fp_base = (1.0 if np.ndim(cost) else float(cost) for cost in (rows.fn_cost, rows.fp_cost))
+        weight_of = {sign: rows.weights[rows.targets == sign].sum() for sign in (-1, 1)}
+        imbalance = weight_of[-1] / max(weight_of[1], np.finfo(float).tiny)
+        reach = FN_COST_REACH * max(fn_base / fp_base, imbalance) * fp_base
+        costs = example_costs(rows.targets, fn_cost=rows.fn_cost, fp_cost=rows.fp_cost, sample_weight=rows.weights)
+        total = float(rows.weights.sum())
+        return make_grid(
+            kernels=kernel_values(self.kernel, self.gammas, self.degree, self.coef0, self._scaled(rows), rows.weights),
+            Cs=axis("Cs", self.Cs, lambda count: automatic_Cs(count, costs.sum() / total, total)),
+            slopes=list(
+                itertools.product(
+                    cost_values("fn_costs", self.fn_costs, fn_base, reach).tolist(),
+                    cost_values("fp_costs", self.fp_costs, fp_base, reach).tolist(),
+                )
+            ),
+            kappas=kappa_values(self.kappas),
+            example_costs=per_row,
+        )
+
+    def _scaled(self, rows: Rows) -> Any:
+        """X as the kernels of the final model see it."""
+        return rows.X if self.transformer is None else clone(self.transformer).fit_transform(rows.X, rows.y)
+
+    def _features(self, X: Any, folds: list[Fold]) -> tuple[Callable[[int], Any], bool]:
+        """The X of each fold, and whether it is the same for all."""
+        if self.transformer is None:
+            return (lambda fold: X), True
+        return (lambda fold: clone(self.transformer).fit(X[folds[fold].train]).transform(X)), False
+
+    def _search(self, problem: Problem) -> NDArray[np.float64]:
+        """Values (n_points, n_folds) of all points; after Ctrl-C of those that are done."""
+        grid, folds = problem.grid, problem.folds
+        saved = Checkpoint(
+            self.checkpoint, self._fingerprint(problem), (len(grid.points), len(folds)), len(grid.kernels)
+        )
+        race = racing.Race(saved.values, enabled=self.racing)
+        race.update()
+        tasks = all_tasks(grid, len(folds), by_fold=self.racing or not problem.one_X)
+        tasks = [task for task in tasks if not saved.done[task]]
+        each = len(grid.paths) * len(grid.Cs)
+        n_failed, interrupted = 0, False
+        with progress(self.verbose, each * len(grid.kernels) * len(folds), each * int(saved.done.sum())) as shown:
+            try:
+                for outcome in outcomes(problem, tasks, self._n_jobs(), race.alive):
+                    saved.record(outcome.kernel, outcome.fold, outcome.values)
+                    race.update()
+                    n_failed += outcome.n_failed
+                    shown.advance(each)
+            except KeyboardInterrupt:
+                if not (~np.isnan(saved.values)).all(axis=1).any():
+                    raise
+                interrupted = True
+        self._warn(saved.values, n_failed, interrupted=interrupted)
+        return saved.values
+
+    def _n_jobs(self) -> int:
+        n_jobs = _threads.n_cores() if self.n_jobs is None else int(self.n_jobs)
+        return n_jobs if n_jobs > 0 else max(1, _threads.n_cores() + 1 + n_jobs)
+
+    def _fingerprint(self, problem: Problem) -> str:
+        if self.checkpoint is None:
+            return ""
+        rows = problem.rows
+        return fingerprint(
+            [rows.X, rows.targets, np.asarray(rows.fn_cost), np.asarray(rows.fp_cost), rows.weights, self.transformer,
+             *problem.folds, [point.params for point in problem.grid.points], str(self.scoring), self.kernel, self.tol,
+             self.racing]
+        )  # fmt: skip
+
+    def _warn(self, values: NDArray[np.float64], n_failed: int, *, interrupted: bool) -> None:
+        if interrupted:
+            complete = int((~np.isnan(values)).all(axis=1).sum())
+            warnings.warn(
+                f"The search was interrupted: {complete} of {len(values)} points were scored on all folds, and the best "
+                "of them is used. Give a checkpoint to go on later.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if n_failed:
+            warnings.warn(
+                f"{n_failed} machines of the search did not converge; their scores are approximate. Scale the features "
+                "(for example with transformer=StandardScaler()), lower the largest C or raise tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _store(self, grid: Grid, values: NDArray[np.float64]) -> None:
+        """Set cv_results_ and the best point; points that lack a fold come last."""
+        complete = ~np.isnan(values).any(axis=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # means of points without any fold
+            mean, std = np.nanmean(values, axis=1), np.nanstd(values, axis=1)
+        ranked = np.where(complete, mean, -np.inf)
+        params = [point.params for point in grid.points]
+        results: dict[str, Any] = {f"param_{name}": _column([p[name] for p in params]) for name in params[0]}
+        results["params"] = params
+        for fold in range(values.shape[1]):
+            results[f"split{fold}_test_score"] = values[:, fold]
+        results["mean_test_score"], results["std_test_score"] = mean, std
+        results["rank_test_score"] = rankdata(-ranked, method="min").astype(np.int32)
+        self.cv_results_ = results
+        self.best_index_ = int(np.argmax(ranked))
+        self.best_score_ = float(mean[self.best_index_])
+        self.best_params_ = params[self.best_index_]
+
+    def _train_best(self, rows: Rows) -> None:
+        """Train the best point on all rows, and show its fitted attributes as our own."""
+        X = rows.X
+        if self.transformer is not None:
+            self.transformer_ = clone(self.transformer)
+            X = self.transformer_.fit_transform(X, rows.y)
+        best = CostSensitiveSVC(
+            **self.best_params_, kernel=self.kernel, pos_label=self.pos_label, tol=self.tol, cache_size=self.cache_size
+        )
+        costs = {
+            name: None if np.ndim(cost) == 0 else self.best_params_[name] * np.asarray(cost)
+            for name, cost in (("fn_cost", rows.fn_cost), ("fp_cost", rows.fp_cost))
+        }
+        self.best_estimator_ = best.fit(X, rows.y, sample_weight=rows.weights, **costs)
+        for name, value in vars(best).items():
+            if name.endswith("_") and name not in OWN_ATTRIBUTES:
+                setattr(self, name, value)
+
+    @available_if(_refitted)
+    def decision_function(self, X: Any) -> Vector:
+        """Score f of each row of X by the final model, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            For ``kernel="precomputed"`` the kernel between X and the training rows, (n_samples, n_training).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        if self.transformer is not None:
+            X = self.transformer_.transform(X)
+        return self.best_estimator_.decision_function(X)
+
+    @available_if(_refitted)
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of X by the final model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        above = self.decision_function(X) > 0
+        return self.classes_[above.astype(np.intp)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel != PRECOMPUTED
+        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    """A column of cv_results_: numbers, or objects where "tied" is among them."""
+    return np.array(values, dtype=object if any(isinstance(value, str) for value in values) else None)

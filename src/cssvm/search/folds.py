@@ -1,0 +1,81 @@
+"""The folds: pairs of training and validation rows, checked before any work is done."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from ..costs import Vector, is_number
+
+DEFAULT_FOLDS = 5
+
+Rows = NDArray[np.intp]
+
+
+class Fold(NamedTuple):
+    """Row numbers, sorted; rows of weight zero are in neither."""
+
+    train: Rows
+    valid: Rows
+
+
+def make_folds(
+    cv: Any, X: Any, y: NDArray[Any], targets: NDArray[Any], weights: Vector, *, ranking: bool
+) -> list[Fold]:
+    """The folds of `cv` for labels y; `ranking` measures need both classes among the validation rows as well."""
+    if cv is None:
+        cv = DEFAULT_FOLDS
+    if is_number(cv):
+        cv = _affordable(cv, targets, weights)
+    splits = list(check_cv(cv, y, classifier=True).split(X, y))
+    if not splits:
+        raise ValueError(f"cv must yield at least one split; got none from cv={cv!r}. Pass for example cv=5.")
+    folds = []
+    for number, parts in enumerate(splits):
+        fold = Fold(*(_counted(part, weights) for part in parts))
+        _check_fold(fold, number, targets, ranking=ranking)
+        folds.append(fold)
+    return folds
+
+
+def _counted(part: Any, weights: Vector) -> Rows:
+    rows = np.asarray(part)
+    rows = np.flatnonzero(rows) if rows.dtype == bool else np.sort(rows.astype(np.intp))
+    return rows[weights[rows] > 0]
+
+
+def _affordable(cv: Any, targets: NDArray[Any], weights: Vector) -> int:
+    """`cv`, or as many stratified folds as the rarer class has rows, with a warning."""
+    if cv != int(cv) or cv < 2:
+        raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits; got cv={cv!r}.")
+    counted = targets[weights > 0]
+    rarest = int(min(np.sum(counted > 0), np.sum(counted < 0)))
+    if rarest < 2:
+        raise ValueError(
+            f"every class needs at least 2 rows of positive weight for cross-validation; the rarer one has {rarest}. "
+            "Add rows, or pass splits that keep it in every training part."
+        )
+    if rarest < cv:
+        warnings.warn(
+            f"The rarer class has {rarest} rows, fewer than cv={cv}: {rarest} stratified folds are used, so that each "
+            "holds one of them.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return min(int(cv), rarest)
+
+
+def _check_fold(fold: Fold, number: int, targets: NDArray[Any], *, ranking: bool) -> None:
+    for part, rows, needed in (("training", fold.train, True), ("validation", fold.valid, ranking)):
+        present = np.unique(targets[rows])
+        if len(rows) == 0 or (needed and len(present) < 2):
+            found = "no rows" if len(rows) == 0 else f"rows of the {'target' if present[0] > 0 else 'other'} class only"
+            why = "" if part == "training" else ", which this scoring cannot rank"
+            raise ValueError(
+                f"the {part} rows of fold {number} hold {found}{why}. Use fewer or stratified folds, "
+                "for example cv=StratifiedKFold(5, shuffle=True)."
+            )

@@ -1,0 +1,208 @@
+"""The grid: what is searched, and which of its points share a trained machine.
+
+A point is (kernel parameters, fn_cost, fp_cost, kappa, C). With s = (1 + kappa) / 2, a cost-sensitive SVM with slopes
+fn_cost and fp_cost and margins 1 and kappa, trained with C s, is
+
+    f = s f' + (1 - kappa) / 2,        f' the SVM with the same slopes and both margins 1, trained with C
+
+because sum a+ = sum a- makes the dual's linear term s times that of f' (docs/theory.md). So the grid is laid out in the
+C of f': all kappas of a point share one machine, and the C of the point itself is C s. Margins of single examples
+(kappa="tied" with a cost for every row) have no such relation and get machines of their own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import reprlib
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..costs import TIED, Vector, is_number
+from ..estimators.bandwidth import KERNELS_WITH_GAMMA
+from ..kernels import Kernel
+
+# Automatic gammas, in units of 1 / the mean squared distance of two rows: from almost linear to one hill for each row.
+GAMMA_RANGE = (1 / 32, 8.0)
+# Automatic Cs, in units of 1 / the mean cost of a row: from all rows at their bounds to almost hard margins.
+C_RANGE = (2.0**-5, 2.0**10)
+# The same for many rows, which need less weight each and take longer.
+LARGE, C_RANGE_LARGE = 20_000, (2.0**-5, 2.0**7)
+# Automatic fn_costs go from fp_cost to this many times the larger of the cost ratio and the class ratio.
+FN_COST_REACH = 2.0
+# Automatic kappas go from 1 down to this.
+SMALLEST_KAPPA = 1 / 8
+
+
+class Affine(NamedTuple):
+    """f = scale f' + offset."""
+
+    scale: float
+    offset: float
+
+
+class Point(NamedTuple):
+    """One line of the results: its parameters, the machine it is read from, and how."""
+
+    params: dict[str, Any]
+    kernel: int
+    path: int
+    step: int
+    affine: Affine
+
+
+class Path(NamedTuple):
+    """Machines that differ in C alone: slopes of the two classes, and margins (None: 1)."""
+
+    fn_cost: float
+    fp_cost: float
+    kappa: str | None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All points, and the machines behind them: every kernel with every path at every C."""
+
+    kernels: list[Kernel]
+    paths: list[Path]
+    Cs: Vector
+    points: list[Point]
+
+    @property
+    def n_machines(self) -> int:
+        """How many machines are trained in each fold."""
+        return len(self.kernels) * len(self.paths) * len(self.Cs)
+
+
+def make_grid(
+    *, kernels: list[Kernel], Cs: Vector, slopes: list[tuple[float, float]], kappas: list[Any], example_costs: bool
+) -> Grid:
+    """The product of the axes; slopes are pairs (fn_cost, fp_cost), factors of a cost for every row if there is one."""
+    paths: dict[Path, int] = {}
+    steps = {C: step for step, C in enumerate(sorted(set(Cs.tolist())))}
+    points = []
+    # The order of scikit-learn's ParameterGrid: names sorted, the last one varying fastest.
+    for C, (fn_cost, fp_cost), (number, kernel), kappa in itertools.product(
+        Cs.tolist(), slopes, enumerate(kernels), kappas
+    ):
+        own_margins = kappa == TIED and example_costs
+        margin = 1.0 / fp_cost if kappa == TIED else kappa
+        affine = Affine(1.0, 0.0) if own_margins else Affine((1.0 + margin) / 2.0, (1.0 - margin) / 2.0)
+        path = paths.setdefault(Path(fn_cost, fp_cost, TIED if own_margins else None), len(paths))
+        params = {"C": C * affine.scale, "fn_cost": fn_cost, "fp_cost": fp_cost, "kappa": kappa}
+        points.append(Point(params | _kernel_params(kernel), number, path, steps[C], affine))
+    return Grid(kernels, list(paths), np.array(list(steps)), points)
+
+
+def _kernel_params(kernel: Kernel) -> dict[str, Any]:
+    params: dict[str, Any] = {"gamma": kernel.gamma} if kernel.name in KERNELS_WITH_GAMMA else {}
+    if kernel.name == "poly":
+        params["degree"] = kernel.degree
+    if kernel.name in ("poly", "sigmoid"):
+        params["coef0"] = kernel.coef0
+    return params
+
+
+def axis(name: str, value: Any, automatic: Any) -> Vector:
+    """The values of one axis: given ones, or `automatic(count)` for a number of them."""
+    if isinstance(value, (bool, str)) or value is None:
+        raise _bad_axis(name, value)
+    if is_number(value):
+        if value != int(value) or value < 1:
+            raise _bad_axis(name, value)
+        return np.asarray(automatic(int(value)), dtype=np.float64)
+    return positive_values(name, value)
+
+
+def positive_values(name: str, value: Any) -> Vector:
+    """A non-empty sequence of positive finite numbers as (n,) float64, in the order given."""
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise _bad_axis(name, value) from error
+    if values.ndim != 1:
+        raise _bad_axis(name, value)
+    if not len(values):
+        raise ValueError(f"{name} must hold at least one value; got none. Pass for example {name}=[0.1, 1.0, 10.0].")
+    wrong = ~(np.isfinite(values) & (values > 0))
+    if wrong.any():
+        raise ValueError(
+            f"{name} must hold positive finite numbers; got {values[wrong][0]} at position {np.argmax(wrong)}. "
+            "Leave it out, or correct it."
+        )
+    return values
+
+
+def _bad_axis(name: str, value: Any) -> ValueError:
+    return ValueError(
+        f"{name} must be a positive integer, the number of automatic values, or a sequence of positive numbers; got "
+        f"{name}={reprlib.repr(value)}. Pass for example {name}=10 or {name}=[0.1, 1.0, 10.0]."
+    )
+
+
+def kappa_values(kappas: Any) -> list[Any]:
+    """The values of kappa: None is 1; numbers, "tied", or a number of automatic values."""
+    if kappas is None:
+        return [1.0]
+    if is_number(kappas):
+        return axis("kappas", kappas, lambda count: np.geomspace(1.0, SMALLEST_KAPPA, count)).tolist()
+    if isinstance(kappas, str):
+        kappas = [kappas]
+    values = list(kappas)
+    numbers = [value for value in values if not (isinstance(value, str) and value == TIED)]
+    if numbers or not values:
+        positive_values("kappas", numbers)
+    return [value if isinstance(value, str) else float(value) for value in values]
+
+
+def cost_values(name: str, values: Any, default: float, largest: float) -> Vector:
+    """The training slopes of one class: None is the real cost; a number of automatic values ends at `largest`."""
+    if values is None:
+        return np.array([default])
+    return axis(name, values, lambda count: np.geomspace(1.0, max(largest, 2.0), count) if count > 1 else [default])
+
+
+def kernel_values(kernel: Any, gammas: Any, degree: Any, coef0: Any, X: Any, weights: Vector) -> list[Kernel]:
+    """One kernel for each gamma, degree and coef0; axes that the kernel does not have are not read."""
+    name = str(kernel)
+    has_gamma = not callable(kernel) and name in KERNELS_WITH_GAMMA
+    values: list[float] = [1.0]
+    if has_gamma:
+        centre = _gamma_unit(X, weights, name)
+        values = axis("gammas", gammas, lambda count: _around(GAMMA_RANGE, count) * centre).tolist()
+    degrees = _each(degree) if name == "poly" else [3]
+    constants = _each(coef0) if name in ("poly", "sigmoid") else [0.0]
+    return [
+        Kernel(kernel, gamma=gamma, degree=power, coef0=constant)
+        for gamma, power, constant in itertools.product(values, degrees, constants)
+    ]
+
+
+def _each(value: Any) -> list[Any]:
+    return [value] if is_number(value) else list(value)
+
+
+def automatic_Cs(count: int, mean_cost: float, n_rows: float) -> Vector:
+    """Cs for a mean cost of a row, fewer large ones for many rows."""
+    return _around(C_RANGE if n_rows <= LARGE else C_RANGE_LARGE, count) / mean_cost
+
+
+def _around(limits: tuple[float, float], count: int) -> Vector:
+    """`count` values in geometric progression between the limits; a single one lies in their middle."""
+    return np.geomspace(*limits, count) if count > 1 else np.array([np.sqrt(limits[0] * limits[1])])
+
+
+def _gamma_unit(X: Any, weights: Vector, kernel: str) -> float:
+    """1 / the mean squared distance of two rows, 2 sum_j var_j; for L1 distances 1 / its root times sqrt(d)."""
+    share = weights / weights.sum()
+    if sparse.issparse(X):
+        mean = np.asarray(share @ X).ravel()
+        second = np.asarray(share @ X.multiply(X)).ravel()
+        spread = float(np.maximum(second - mean**2, 0.0).sum())
+    else:
+        spread = float(share @ np.sum((X - share @ X) ** 2, axis=1))
+    if not spread > 0:
+        return 1.0
+    return 1.0 / (2.0 * spread) if kernel != "laplacian" else 1.0 / np.sqrt(2.0 * spread * X.shape[1])

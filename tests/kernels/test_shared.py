@@ -1,0 +1,61 @@
+"""Kernel values from shared distances and products against scikit-learn's."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from cssvm.kernels import Kernel, SharedValues
+
+PARAMETERS = {
+    "linear": {},
+    "rbf": {"gamma": 0.3},
+    "laplacian": {"gamma": 0.2},
+    "poly": {"gamma": 0.5, "degree": 3, "coef0": 1.0},
+    "sigmoid": {"gamma": 0.1, "coef0": 0.2},
+}
+
+
+@pytest.fixture
+def rows():
+    X = np.random.default_rng(0).normal(size=(300, 7))
+    X[np.abs(X) < 0.5] = 0.0
+    return X
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_blocks_are_the_kernel_values(rows, name, kind):
+    shared = SharedValues.compute(Kernel(name), kind(rows), np.float64)  # whatever the parameters
+    kernel = Kernel(name, **PARAMETERS[name])
+    left, right = np.arange(3, 290), np.array([299, 0, 5, 5, 17])
+    out = np.empty((len(left), len(right)))
+    shared.update_block(out, kernel, left, right)
+    expected = pairwise_kernels(rows, metric=name, **PARAMETERS[name])
+    np.testing.assert_allclose(out, expected[np.ix_(left, right)], atol=1e-12)
+    np.testing.assert_allclose(shared.diagonal(kernel), expected.diagonal(), atol=1e-12)
+
+
+def test_float32_distances_round_rbf_values_like_float32_values(rows):
+    """Also for rows far from the origin, whose norms dwarf their distances."""
+    kernel = Kernel("rbf", gamma=0.3)
+    shared = SharedValues.compute(kernel, rows + 1e4, np.float32)
+    out = np.empty((300, 300), np.float32)
+    shared.update_block(out, kernel, np.arange(300), np.arange(300))
+    assert np.abs(out - pairwise_kernels(rows, metric="rbf", gamma=0.3)).max() < 3e-7
+
+
+def test_precomputed_and_callable_kernels_are_kept_as_they_are(rows):
+    K = rows @ rows.T
+    every = np.arange(300)
+    for kernel, X in ((Kernel("precomputed"), K), (Kernel(lambda A, B: A @ B.T), rows)):
+        shared = SharedValues.compute(kernel, X, np.float64)
+        out = np.empty((300, 300))
+        shared.update_block(out, kernel, every, every)
+        np.testing.assert_array_equal(out, K)
+        np.testing.assert_array_equal(shared.diagonal(kernel), K.diagonal())
+
+
+def test_a_callable_of_the_wrong_shape_is_refused(rows):
+    with pytest.raises(ValueError, match=r"shape \(300,\)"):
+        SharedValues.compute(Kernel(lambda A, B: np.ones(len(A))), rows, np.float64)

@@ -1,0 +1,310 @@
+"""The search as an estimator: results, refusals, interruption, saving, racing, and its place in scikit-learn."""
+
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
+from cssvm.metrics import cost_risk_scorer
+from cssvm.search.racing import Race
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(150, 5, n_informative=3, flip_y=0.1, weights=[0.7], random_state=0)
+
+
+def small(**settings):
+    return CostSensitiveSVCCV(**({"Cs": [0.5, 5.0], "gammas": [0.05, 0.5], "cv": 3} | settings))
+
+
+@parametrize_with_checks([CostSensitiveSVCCV(Cs=2, gammas=2, cv=2)])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_results_are_a_table_with_the_best_point_first_in_rank(data):
+    search = small(kappas=[1.0, "tied"], fn_costs=[1.0, 4.0]).fit(*data)
+    table = pd.DataFrame(search.cv_results_)
+    assert len(table) == 2 * 2 * 2 * 2
+    assert {"param_C", "param_gamma", "param_fn_cost", "param_fp_cost", "param_kappa"} <= set(table)
+    assert table["rank_test_score"][search.best_index_] == 1
+    assert table["mean_test_score"].max() == search.best_score_
+    np.testing.assert_allclose(table["mean_test_score"], table.filter(regex=r"^split\d").mean(axis=1))
+    np.testing.assert_allclose(table["std_test_score"], table.filter(regex=r"^split\d").std(axis=1, ddof=0))
+    assert table["params"][search.best_index_] == search.best_params_
+
+
+def test_the_final_model_is_the_best_point_trained_on_all_rows(data):
+    X, y = data
+    search = small(fn_cost=3.0, kappas=[0.5]).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = CostSensitiveSVC(**search.best_params_).fit(X, y)
+    np.testing.assert_array_equal(search.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(search.predict(X), model.predict(X))
+    for name in ("support_", "dual_coef_", "intercept_", "n_support_", "dual_gap_", "classes_"):
+        np.testing.assert_array_equal(getattr(search, name), getattr(model, name))
+
+
+def test_fitting_again_leaves_nothing_of_the_first_fit(data):
+    X, y = data
+    again = small().fit(X, y).fit(X[:100], y[:100])
+    fresh = small().fit(X[:100], y[:100])
+    np.testing.assert_array_equal(again.dual_coef_, fresh.dual_coef_)
+
+
+def test_without_refit_there_are_results_but_no_model(data):
+    search = small(refit=False).fit(*data)
+    assert search.best_params_["C"] in (0.5, 5.0)
+    with pytest.raises(AttributeError, match="predict"):
+        search.predict(data[0])
+
+
+def test_automatic_axes_cover_the_scale_of_the_data(data):
+    X, y = data
+    search = CostSensitiveSVCCV(Cs=4, gammas=5, fn_costs=3, kappas=2, cv=3, refit=False).fit(1e3 * X, y)
+    scaled = CostSensitiveSVCCV(Cs=4, gammas=5, fn_costs=3, kappas=2, cv=3, refit=False).fit(X, y)
+    np.testing.assert_allclose(
+        np.unique(search.cv_results_["param_gamma"]) * 1e6, np.unique(scaled.cv_results_["param_gamma"]), rtol=1e-6
+    )
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], scaled.cv_results_["mean_test_score"], atol=0.02)
+    table = pd.DataFrame(search.cv_results_)
+    assert len(table) == 4 * 5 * 3 * 2
+    negatives_per_positive = np.sum(y == 0) / np.sum(y == 1)
+    assert table["param_fn_cost"].max() >= negatives_per_positive
+
+
+def test_integer_weights_mean_repeated_rows(data):
+    X, y = data
+    rng = np.random.default_rng(0)
+    times = rng.integers(0, 3, len(y))
+    rows = np.repeat(np.arange(len(y)), times)
+    folds = [(np.flatnonzero(np.arange(len(y)) % 3 != k), np.flatnonzero(np.arange(len(y)) % 3 == k)) for k in range(3)]
+    repeated_folds = [(np.flatnonzero(rows % 3 != k), np.flatnonzero(rows % 3 == k)) for k in range(3)]
+    weighted = CostSensitiveSVCCV(Cs=4, gammas=4, cv=folds, tol=1e-6).fit(X, y, sample_weight=times)
+    repeated = CostSensitiveSVCCV(Cs=4, gammas=4, cv=repeated_folds, tol=1e-6).fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.cv_results_["mean_test_score"], repeated.cv_results_["mean_test_score"])
+    assert weighted.best_params_ == pytest.approx(repeated.best_params_)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"Cs": []}, "Cs must hold at least one value"),
+        ({"Cs": [1.0, -1.0]}, "Cs must hold positive finite numbers; got -1.0 at position 1"),
+        ({"Cs": [np.nan]}, "Cs must hold positive finite"),
+        ({"gammas": [np.inf]}, "gammas must hold positive finite"),
+        ({"gammas": 0}, "gammas must be a positive integer"),
+        ({"gammas": "scale"}, "gammas must be a positive integer"),
+        ({"Cs": 2.5}, "Cs must be a positive integer"),
+        ({"fn_costs": [0.0]}, "fn_costs must hold positive"),
+        ({"kappas": [0.5, -1]}, "kappas must hold positive"),
+        ({"kappas": ["tide"]}, "kappas must be"),
+        ({"kappas": []}, "kappas must hold at least one"),
+        ({"cv": 1}, "cv must be an integer of at least 2"),
+        ({"scoring": "riks"}, "scoring must be one of"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"tol": 0.0}, "tol of CostSensitiveSVCCV"),
+        ({"kernel": "rfb"}, "kernel of CostSensitiveSVCCV"),
+        ({"kernel": "precomputed", "transformer": StandardScaler()}, "transformer must be None"),
+    ],
+)
+def test_bad_settings_are_refused_with_the_reason(data, settings, message):
+    search = small(**settings)
+    before = dict(vars(search))
+    with pytest.raises(ValueError, match=message):
+        search.fit(*data)
+    assert vars(search) == before
+
+
+def test_a_fold_without_targets_among_its_training_rows_is_refused(data):
+    X, y = data
+    order = np.argsort(y, kind="stable")
+    with pytest.raises(ValueError, match=r"training rows of fold \d hold rows of the other class only"):
+        small(cv=KFold(2)).fit(X[order], y[order])
+
+
+def test_a_validation_fold_of_one_class_can_be_scored_by_risk_but_not_ranked(data):
+    X, y = data
+    order = np.argsort(y, kind="stable")
+    assert np.isfinite(small(cv=KFold(5)).fit(X[order], y[order]).best_score_)
+    with pytest.raises(ValueError, match=r"validation rows of fold 0 .* cannot rank"):
+        small(cv=KFold(5), scoring="tp_auc").fit(X[order], y[order])
+
+
+def test_too_few_rows_of_a_class_mean_fewer_folds(data):
+    X, y = data
+    rows = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:3]])
+    with pytest.warns(UserWarning, match="3 rows, fewer than cv=10: 3 stratified folds"):
+        search = small(cv=10).fit(X[rows], y[rows])
+    assert search.n_splits_ == 3
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        small().fit(X[rows[:-2]], y[rows[:-2]])
+
+
+def test_machines_that_do_not_converge_are_reported(data, monkeypatch):
+    monkeypatch.setattr("cssvm.dual.continuation.MAX_STEPS", 0)
+    with pytest.warns(ConvergenceWarning, match="machines of the search did not converge"):
+        small(refit=False).fit(*data)
+
+
+class InterruptAfter:
+    """A scorer that stands for Ctrl-C on its n-th call."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __call__(self, estimator, X, y):
+        self.count -= 1
+        if self.count < 0:
+            raise KeyboardInterrupt
+        return float(np.mean(estimator.predict(X) == y))
+
+
+def test_an_interrupted_search_keeps_what_is_done(data):
+    with pytest.warns(UserWarning, match="interrupted: 2 of 4 points"):
+        search = small(scoring=InterruptAfter(7), n_jobs=1).fit(*data)
+    scores = search.cv_results_["mean_test_score"]
+    complete = ~np.isnan(search.cv_results_["split2_test_score"])
+    assert complete.sum() == 2
+    assert search.best_score_ == scores[complete].max()
+    assert len(search.predict(data[0])) == len(data[0])
+
+
+def test_an_interruption_before_any_point_is_done_is_raised(data):
+    search = small(scoring=InterruptAfter(3), n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(*data)
+    assert not hasattr(search, "cv_results_")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent by their POSIX names")
+def test_ctrl_c_in_a_real_process_returns_a_usable_result(tmp_path):
+    script = textwrap.dedent("""
+        import threading, time, os, signal, warnings
+        from sklearn.datasets import make_classification
+        from cssvm import CostSensitiveSVCCV
+        X, y = make_classification(1500, 10, flip_y=0.2, random_state=0)
+        CostSensitiveSVCCV(Cs=2, gammas=2, cv=2).fit(X[:200], y[:200])  # compiled
+        search = CostSensitiveSVCCV(Cs=20, gammas=60, cv=5)
+        threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            begun = time.monotonic()
+            search.fit(X, y)
+        said = [str(w.message) for w in caught if "interrupted" in str(w.message)]
+        print(len(said), search.predict(X[:2]).shape, time.monotonic() - begun)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("1 (2,)"), done.stdout + done.stderr
+
+
+class Counting:
+    """A scorer that counts its calls."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __repr__(self):
+        return "Counting()"
+
+    def __call__(self, estimator, X, y):
+        self.calls += 1
+        return float(np.mean(estimator.predict(X) == y))
+
+
+class Breaking(Counting):
+    """The same, but it breaks after some calls."""
+
+    def __call__(self, estimator, X, y):
+        if self.calls == 8:
+            raise RuntimeError("the disk is full")
+        return super().__call__(estimator, X, y)
+
+
+def test_a_search_goes_on_from_its_checkpoint(data, tmp_path):
+    file = tmp_path / "search.npz"
+    with pytest.raises(RuntimeError, match="disk is full"):
+        small(scoring=Breaking(), checkpoint=file, n_jobs=1).fit(*data)
+    scorer = Counting()
+    resumed = small(scoring=scorer, checkpoint=file, n_jobs=1).fit(*data)
+    assert scorer.calls == 12 - 8
+    whole = small(scoring=Counting()).fit(*data)
+    np.testing.assert_array_equal(resumed.cv_results_["mean_test_score"], whole.cv_results_["mean_test_score"])
+
+
+def test_the_checkpoint_of_another_search_is_refused(data, tmp_path):
+    X, y = data
+    file = tmp_path / "search.npz"
+    small(checkpoint=file).fit(X, y)
+    small(checkpoint=str(file)).fit(X, y)
+    for search, rows in ((small(checkpoint=file, Cs=[1.0]), X), (small(checkpoint=file), X + 1.0)):
+        with pytest.raises(ValueError, match="belongs to another search"):
+            search.fit(rows, y)
+    file.write_text("not a search")
+    with pytest.raises(ValueError, match="is not a saved search"):
+        small(checkpoint=file).fit(X, y)
+
+
+def test_racing_drops_hopeless_points_and_keeps_the_winner(data):
+    X, y = make_classification(400, 5, n_informative=4, n_redundant=0, class_sep=1.5, random_state=3)
+    settings = {"Cs": [0.001, 1.0, 10.0], "gammas": [0.1, 100.0], "cv": StratifiedKFold(8)}
+    plain, raced = (CostSensitiveSVCCV(**settings, racing=racing).fit(X, y) for racing in (False, True))
+    assert raced.best_params_ == plain.best_params_
+    assert raced.best_score_ == plain.best_score_
+    dropped = np.isnan(raced.cv_results_["split7_test_score"])
+    assert dropped.any()
+    assert (plain.cv_results_["mean_test_score"][dropped] < plain.best_score_).all()
+
+
+def test_racing_drops_only_what_is_worse_by_more_than_the_folds_vary():
+    values = np.array([[3.0, 3.1, 2.9, np.nan], [2.0, 2.1, 1.9, np.nan], [2.9, 3.3, 2.6, np.nan]])
+    race = Race(values, enabled=True)
+    race.update()
+    assert [race.alive(point) for point in range(3)] == [True, False, True]
+
+
+def test_it_lives_in_pipelines_clones_and_pickles(data):
+    X, y = data
+    model = make_pipeline(StandardScaler(), small(fn_cost=2.0))
+    copy = pickle.loads(pickle.dumps(clone(model).fit(X, y)))
+    np.testing.assert_array_equal(copy.predict(X), model.fit(X, y).predict(X))
+
+
+def test_costs_of_single_rows_are_routed_to_fit_and_to_the_scorer(data):
+    X, y = data
+    amount = np.random.default_rng(0).uniform(1.0, 9.0, len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = small(scoring=cost_risk_scorer()).set_fit_request(fn_cost=True)
+        found = cross_validate(
+            search, X, y, cv=3, scoring=cost_risk_scorer(), params={"fn_cost": amount}, return_estimator=True
+        )
+    train = np.setdiff1d(np.arange(len(y)), next(iter(StratifiedKFold(3).split(X, y)))[1])
+    by_name = small(scoring="risk").fit(X[train], y[train], fn_cost=amount[train])
+    np.testing.assert_allclose(found["estimator"][0].best_score_, by_name.best_score_)
+    assert (found["test_score"] < 0).all()
+
+
+def test_progress_is_written_to_the_error_stream(data, capsys):
+    small(verbose=1).fit(*data)
+    captured = capsys.readouterr()
+    assert "12 of 12 machines" in captured.err
+    assert captured.out == ""
