@@ -15,10 +15,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench benchsearch benchmeasures clean
 
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-core  ## Compare the cost-sensitive methods on breast cancer data
 	@$(BIN)/python examples/demo.py $(ARGS)
@@ -38,6 +38,12 @@ format: $(VENV)/.installed-lint  ## Apply ruff's fixes and formatting
 
 bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (half an hour; ARGS="--quick" to see it run)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+benchsearch: $(VENV)/.installed-bench  ## Time the search against GridSearchCV over SVC (a quarter of an hour)
+	@$(BIN)/python -m benchmarks.search $(ARGS)
+
+benchmeasures: $(VENV)/.installed-bench  ## Time the measures on a million scores
+	@$(BIN)/python -m benchmarks.measures $(ARGS)
 
 clean:  ## Remove the environment, caches and build products
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

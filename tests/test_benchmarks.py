@@ -350,3 +350,22 @@ def test_a_run_of_full_size_starts_processes_for_its_case(tmp_path, monkeypatch)
     command.main(["--cases", "n200-20", "--peers", "sklearn", "--repeats", "1", "--json", str(path)])
     (record,) = json.loads(path.read_text())["cases"]
     assert record["n"] == 200
+
+
+def test_the_search_benchmark_runs_and_prints_both_comparisons(capsys):
+    from benchmarks import search
+
+    search.main(["--quick"])
+    printed = capsys.readouterr().out
+    assert "GridSearchCV, s" in printed
+    assert "liquidSVM, s" in printed
+    assert "with 5 kappas (200 points)" in printed
+
+
+def test_the_measures_benchmark_runs_and_prints_ratios(capsys):
+    from benchmarks import measures
+
+    measures.main(["--rows", "2000", "--repeats", "1"])
+    printed = capsys.readouterr().out
+    assert "min_cost_risk, a cost for each row" in printed
+    assert "1,000 resamples of 2,000 rows" in printed

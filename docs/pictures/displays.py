@@ -14,6 +14,7 @@ from sklearn.model_selection import cross_validate, train_test_split
 from cssvm import CostConditionWarning, CostSensitiveSVC
 from cssvm.displays import (
     CostCurveDisplay,
+    CostPathDisplay,
     CostRocDisplay,
     LossDisplay,
     SupportVectorPathDisplay,
@@ -21,6 +22,7 @@ from cssvm.displays import (
 )
 from cssvm.losses import CostSensitiveHinge, ExponentialLoss, LogisticLoss
 from cssvm.metrics import min_cost_risk
+from cssvm.search import cost_path as compute_cost_path
 
 FOLDER = Path(__file__).parent
 COSTS = {"fn_cost": 5.0, "fp_cost": 1.0}
@@ -57,6 +59,12 @@ def cost_curve():
     return CostCurveDisplay.from_estimator(forest, X_test, y_test, **COSTS, ax=first.ax_)
 
 
+def cost_path():
+    X, _, y, _ = applicants(4000)
+    path = compute_cost_path(CostSensitiveSVC(gamma=0.02), X, y)
+    return CostPathDisplay.from_path(path, **COSTS)
+
+
 def threshold():
     X, X_test, y, y_test = applicants()
     model = CostSensitiveSVC().fit(X, y)
@@ -78,7 +86,7 @@ def support_vectors():
         )
 
 
-PICTURES = [loss, smooth_losses, cost_roc, cost_curve, threshold, threshold_folds, support_vectors]
+PICTURES = [loss, smooth_losses, cost_roc, cost_curve, cost_path, threshold, threshold_folds, support_vectors]
 
 if __name__ == "__main__":
     for picture in PICTURES:

@@ -164,6 +164,15 @@ def test_a_kink_of_the_minimum_risk_is_recognised_wherever_it_is(t):
     assert not design_loss(exact.min_risk, exact.link, exact.inverse_link).smooth
 
 
+def test_a_jump_of_the_second_derivative_of_the_risk_is_a_kink_of_the_loss_unless_the_link_bends_as_well():
+    parabolas = design_loss(lambda p: 0.8 * (1 - np.where(p < 0.2, 1 - 5 * p, (p - 0.2) / 0.8) ** 2),
+                            LogisticLoss(4, 1).link, LogisticLoss(4, 1).inverse_link)  # fmt: skip
+    assert parabolas.report.risk_type == "II"
+    assert not parabolas.smooth
+    # The slope on both sides of the threshold: (1 - t) C*'' / link' with C*'' = -2 h / t^2 and -2 h / (1 - t)^2.
+    np.testing.assert_allclose(parabolas.gradient(1, [-0.01, 0.01]), [-5.12, -0.32], rtol=0.05)
+
+
 def test_far_scores_give_finite_losses_that_keep_growing():
     loss = exponential_design(4.0, 2.0)
     f = np.array([-1e6, -100.0, -10.0, 10.0, 100.0, 1e6])

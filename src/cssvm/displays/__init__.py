@@ -5,6 +5,7 @@ class methods `from_...` compute the numbers and draw. Needs matplotlib: ``pip i
 """
 
 from .cost_curve import CostCurveDisplay
+from .cost_path import CostPathDisplay
 from .cost_roc import CostRocDisplay, OperatingPoint
 from .loss import LossCurves, LossDisplay
 from .support_vectors import SupportVectorPathDisplay
@@ -12,6 +13,7 @@ from .threshold import ThresholdDisplay
 
 __all__ = [
     "CostCurveDisplay",
+    "CostPathDisplay",
     "CostRocDisplay",
     "LossCurves",
     "LossDisplay",

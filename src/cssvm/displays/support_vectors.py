@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from ..costs import TIED
 from .canvas import BLUE, GREEN, GREY, VERMILION, legend_above_curves, pyplot
 
 # Inches of the two panels beside each other in a figure of our own.
 FIGURE_SIZE = (9.0, 3.8)
-
-TIED = "tied"
 
 
 class SupportVectorPathDisplay:

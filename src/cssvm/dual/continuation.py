@@ -36,7 +36,7 @@ STEP_FIXED, STEP_EACH = 300.0, 0.75
 ROUND_CUBE, ROUND_SQUARE, ROUND_UPDATE = 0.075, 7.5, 1.0
 DRIFT = 0.1  # of the tolerance: estimated error of a float32 gradient past which it is computed anew
 MAX_STEPS = 2000  # pair steps per variable after which a solution is given up
-STEPS_WORK = 1 << 29  # pair steps times size at a time, about half a second: then Ctrl-C can be heard
+STEPS_WORK = 1 << 29  # pair steps times size at a time, about half a second
 
 
 class Continuation:
@@ -58,25 +58,51 @@ class Continuation:
 
     def advance(self, C: float, tol: float) -> Status:
         """Solve for boxes of `C`, at least the last one's, to a violation of at most `tol`."""
-        first_steps = NEXT_STEPS if self.C else FIRST_STEPS
+        n = len(self.beta)
+        first_steps = 1 + int((NEXT_STEPS if self.C else FIRST_STEPS) * n)
         self._enlarge(C)
         _, lower, upper = self.problem
-        n = len(self.beta)
         total, limit = 0, MAX_STEPS * n
-        while True:
-            allowed = max(1, min(limit - total, STEPS_WORK // n))
-            steps, violation = update_in_turns(
-                self.kernel, self.diagonal, self.beta, self.gradient, lower, upper, tol, allowed,
-                int(first_steps * n) + 1, self.ridge,
-            )  # fmt: skip
+        while total < limit:
+            steps, violation = self._take_turns(lower, upper, tol, limit - total, first_steps)
             total += steps + 1
-            self._variance += steps * self._rounding**2
             if violation <= tol and self._variance**0.5 <= DRIFT * tol:
                 return Status.CONVERGED
-            if total >= limit:
-                return Status.ITERATION_LIMIT
-            if violation <= tol:
-                self._refresh()
+            self._refresh()
+        return Status.ITERATION_LIMIT
+
+    def _take_turns(
+        self, lower: np.ndarray, upper: np.ndarray, tol: float, limit: int, first_steps: int
+    ) -> tuple[int, float]:
+        """Pair steps and Newton rounds by turns down to a violation of `tol`; returns pair steps and violation."""
+        n, taken, patience, count = len(self.beta), 0, 1.0, first_steps
+        while True:
+            steps, violation = self._take_pair_steps(lower, upper, tol, min(count, limit - taken))
+            taken += steps
+            if violation <= tol or taken >= limit:
+                return taken, violation
+            n_free = np.count_nonzero((self.beta > lower) & (self.beta < upper))
+            due = patience * _round_work(n_free, n) / (STEP_FIXED + STEP_EACH * n)
+            if taken < due:
+                count = min(int(due - taken), n, STEPS_WORK // n) + 1
+                continue
+            for _ in range(MAX_ROUNDS):
+                length = update_by_newton(self.kernel, self.beta, self.gradient, lower, upper, tol, self.ridge)
+                bottom, top = bounds_of_bias(self.beta, self.gradient, lower, upper)
+                if top - bottom <= tol:
+                    return taken, top - bottom
+                if length < SHORT:
+                    break
+            patience *= 2.0
+            count = first_steps
+
+    def _take_pair_steps(self, lower: np.ndarray, upper: np.ndarray, tol: float, count: int) -> tuple[int, float]:
+        """Up to `count` pair steps; returns their number and the violation left."""
+        gradient = self.gradient.astype(self.kernel.dtype)
+        steps, violation = update_by_pairs(self.kernel, self.diagonal, gradient, self.beta, lower, upper, tol, count)
+        self.gradient[:] = gradient
+        self._variance += steps * self._rounding**2
+        return steps, float(violation)
 
     def bias(self) -> float:
         """The bias that minimises the primal for the present beta."""
@@ -122,49 +148,13 @@ class Continuation:
         self._variance = 0.0
 
 
-@njit
-def update_in_turns(kernel, diagonal, beta, gradient, lower, upper, tol, max_steps, first_steps, ridge):  # type: ignore[no-untyped-def]
-    """Pair steps and Newton rounds by turns until the violation is at most `tol`; returns pair steps and violation.
-
-    kernel (n, n) and diagonal (n,) of one float type; beta, gradient, lower, upper (n,) float64.
-    """
-    n = beta.shape[0]
-    taken, patience, count = 0, 1.0, first_steps
-    while True:
-        rounded = gradient.astype(kernel.dtype)
-        steps, violation = update_by_pairs(
-            kernel, diagonal, rounded, beta, lower, upper, tol, min(count, max_steps - taken)
-        )
-        gradient[:] = rounded
-        taken += steps
-        if violation <= tol or taken >= max_steps:
-            return taken, np.float64(violation)
-        n_free = 0
-        for t in range(n):
-            n_free += beta[t] > lower[t] and beta[t] < upper[t]
-        due = patience * _round_work(n_free, n) / (STEP_FIXED + STEP_EACH * n)
-        if taken < due:
-            count = int(min(due - taken, n)) + 1
-            continue
-        for _ in range(MAX_ROUNDS):
-            length = update_by_newton(kernel, beta, gradient, lower, upper, tol, ridge)
-            bottom, top = _bounds_of_bias(beta, gradient, lower, upper)
-            if top - bottom <= tol:
-                return taken, top - bottom
-            if length < SHORT:
-                break
-        patience *= 2.0
-        count = first_steps
+def _round_work(n_free: int, n: int) -> float:
+    """Nanoseconds of a Newton round."""
+    return ROUND_CUBE * n_free**3 + ROUND_SQUARE * n_free**2 + ROUND_UPDATE * n_free * n
 
 
 @njit
-def _round_work(n_free, n):  # type: ignore[no-untyped-def]
-    size = np.float64(n_free)
-    return ROUND_CUBE * size**3 + ROUND_SQUARE * size**2 + ROUND_UPDATE * size * n
-
-
-@njit
-def _bounds_of_bias(beta, gradient, lower, upper):  # type: ignore[no-untyped-def]
+def bounds_of_bias(beta, gradient, lower, upper):  # type: ignore[no-untyped-def]
     """Least gradient of the variables that may shrink and largest of those that may grow."""
     bottom, top = np.inf, -np.inf
     for t in range(beta.shape[0]):
@@ -215,7 +205,7 @@ def _members(beta, gradient, lower, upper, tol):  # type: ignore[no-untyped-def]
         if beta[t] > lower[t] and beta[t] < upper[t]:
             total += gradient[t]
             n_free += 1
-    bottom, top = _bounds_of_bias(beta, gradient, lower, upper)
+    bottom, top = bounds_of_bias(beta, gradient, lower, upper)
     level = total / n_free if n_free else 0.5 * (bottom + top)
     members = np.empty(n, np.intp)
     count = 0

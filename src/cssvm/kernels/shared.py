@@ -7,9 +7,9 @@ linear, poly, sigmoid     inner products <x, z>
 precomputed, a callable   the kernel values
 ========================= ===========================================
 
-Any block of the Gram matrix, for any gamma, degree and coef0, is then one pass over these numbers. Distances are rounded
-to the precision of the kernel values they are kept for: an error of relative size u in gamma |x - z|^2 = e changes
-exp(-e) by e exp(-e) u < u / 2.
+Any block of the Gram matrix, for any gamma, degree and coef0, is then one pass over these numbers. Distances may be
+rounded to the precision of kernel values: an error of relative size u in gamma |x - z|^2 = e changes exp(-e) by
+e exp(-e) u < u / 2.
 """
 
 from __future__ import annotations

@@ -42,10 +42,11 @@ BEND = 0.01
 BESIDE = 1e-3
 STRAIGHT = 1e-12
 
-# A bend this many times as strong as those on both sides is a kink; and what a few rounding errors do to the minimum
-# risk, relative to its largest value.
-KINK = 4.0
+# A change this many times as large as those on both sides is a jump, if it is not the work of a few rounding errors,
+# relative to the largest minimum risk, or of the numerical slope.
+JUMP = 4.0
 ROUNDING_ERRORS = 16.0 * np.finfo(np.float64).eps
+SLOPE_ERROR = 1e-3
 
 # The part of the link's range on which its symmetry is looked at, in probability, and the number of scores.
 SYMMETRY_ENDS = 1e-15
@@ -111,18 +112,27 @@ def check_design(design: Elicitation, given: tuple[float, float] | None) -> Desi
     return DesignReport(tuple(passed), costs, kind)
 
 
-def has_jumps(design: Elicitation) -> bool:
-    """Whether the loss jumps: the link is a step function, or the minimum risk has a kink.
+def is_smooth(design: Elicitation) -> bool:
+    """Whether the loss and its slope are free of jumps, so far as the grid shows.
 
-    A kink bends the minimum risk, as its second differences measure it, far more than on either side.
+    The loss jumps where the minimum risk has a kink: its second differences are far larger there than on either side.
     """
     if not is_strict(design):
-        return True
+        return False
     risk, step = design.min_risk(GRID), np.diff(GRID)
-    bend = 2.0 * np.abs(np.diff(np.diff(risk) / step)) / (step[1:] + step[:-1])
-    noise = ROUNDING_ERRORS * risk.max() / np.minimum(step[1:], step[:-1]) ** 2
-    beside = np.maximum(bend[:-4], bend[4:])
-    return bool((bend[2:-2] > KINK * beside + noise[2:-2]).any())
+    bend = 2.0 * np.diff(np.diff(risk) / step) / (step[1:] + step[:-1])
+    rounding = ROUNDING_ERRORS * risk.max() / np.minimum(step[1:], step[:-1]) ** 2
+    if _stands_out(bend, rounding):
+        return False
+    # A numerical slope is wrong very near to a bend of the link; it is not so on both grids.
+    slopes = [design.slope(np.ones(()), design.link(grid)) for grid in (_INNER, (_INNER[1:] + _INNER[:-1]) / 2.0)]
+    return not all(_stands_out(np.diff(slope), SLOPE_ERROR * np.abs(slope[1:])) for slope in slopes)
+
+
+def _stands_out(changes: Vector, allowed: Vector) -> bool:
+    """Whether one change is far larger than those two places before and after; a jump may make two neighbours."""
+    size = np.abs(changes)
+    return bool((size[2:-2] > JUMP * np.maximum(size[:-4], size[4:]) + allowed[2:-2]).any())
 
 
 def is_strict(design: Elicitation) -> bool:

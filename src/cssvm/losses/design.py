@@ -19,7 +19,7 @@ import numpy as np
 
 from ..costs import Vector
 from .base import Loss, positive_number
-from .conditions import DesignReport, check_design, has_jumps, is_strict
+from .conditions import DesignReport, check_design, is_smooth, is_strict
 from .elicitation import Elicitation
 from .symbolic import is_expression, symbolic_elicitation
 
@@ -33,7 +33,7 @@ class DesignedLoss(Loss):
     report : DesignReport
         The conditions that were checked; prints as a table.
     smooth : bool
-        Whether the loss is free of jumps, so that training by gradients applies.
+        Whether the loss and its slope are free of jumps, so that training by gradients applies.
     invertible : bool
         Whether the link increases strictly.
     """
@@ -149,7 +149,7 @@ def design_loss(
     design = _elicitation(min_risk, link, inverse_link)
     with np.errstate(all="ignore"):
         report = check_design(design, costs)
-        return DesignedLoss(design, report, smooth=not has_jumps(design), invertible=is_strict(design))
+        return DesignedLoss(design, report, smooth=is_smooth(design), invertible=is_strict(design))
 
 
 def _elicitation(min_risk: Any, link: Any, inverse_link: Any) -> Elicitation:

@@ -95,39 +95,41 @@ class Elicitation:
 
 def first_derivative(function: Function, eta: Vector) -> Vector:
     """Derivative of a function on (0, 1); half-way between the one-sided ones at a kink."""
-    return _extrapolated(lambda h: (function(eta + h) - function(eta - h)) / (2.0 * h), _first_step(eta))
+    h = _steps(eta)
+    below, above = function(np.stack([eta - h, eta + h]))
+    return _extrapolated((above - below) / (2.0 * h))
 
 
 def second_derivative(function: Function, eta: Vector) -> Vector:
     """Second derivative of a function on (0, 1)."""
-    centre = function(eta)
-    return _extrapolated(
-        lambda h: ((function(eta + h) - centre) - (centre - function(eta - h))) / h**2, _first_step(eta)
-    )
+    h = _steps(eta)
+    below, centre, above = function(np.stack([eta - h, eta + 0.0 * h, eta + h]))
+    return _extrapolated(((above - centre) - (centre - below)) / h**2)
 
 
-def _first_step(eta: Vector) -> Vector:
-    """The largest power of two up to half of the room: eta + h and eta - h are then exact."""
+def _steps(eta: Vector) -> Vector:
+    """(LEVELS, ...) steps, halved each time from the largest power of two up to half of the room.
+
+    With powers of two, eta + h and eta - h are exact.
+    """
     _, exponent = np.frexp(np.minimum(eta, 1.0 - eta))
-    return np.ldexp(1.0, exponent - 2)
+    levels = np.arange(LEVELS).reshape(-1, *[1] * np.ndim(eta))
+    return np.ldexp(1.0, exponent - 2 - levels)
 
 
-def _extrapolated(difference: Callable[[Vector], Vector], step: Vector) -> Vector:
-    """Limit of difference(h) = limit + c1 h^2 + c2 h^4 + ... for h to 0, by Neville's table."""
-    older = [difference(step)]
-    best, error = older[0], np.full(np.shape(older[0]), np.inf)
-    last = [error]
-    for level in range(1, LEVELS):
-        newer = [difference(step / 2.0**level)]
-        changes = [np.abs(newer[0] - older[0])]
-        for order, before in enumerate(older, start=1):
-            newer.append(newer[-1] + (newer[-1] - before) / (4.0**order - 1.0))
-            changes.append(np.maximum(np.abs(newer[-1] - newer[-2]), np.abs(newer[-1] - before)))
-            # Of small steps, rounding errors may agree by chance; but not twice.
-            doubt = np.maximum(changes[-1], CHANCE * last[order - 1])
-            better = doubt < error
-            best, error = np.where(better, newer[-1], best), np.where(better, doubt, error)
-        older, last = newer, changes
+def _extrapolated(column: Vector) -> Vector:
+    """Limit for h to 0 of limit + c1 h^2 + c2 h^4 + ..., given (LEVELS, ...) for halved h, by Neville's table."""
+    best, error = column[0], np.full(column.shape[1:], np.inf)
+    change = np.concatenate([error[np.newaxis], np.abs(np.diff(column, axis=0))])
+    for order in range(1, LEVELS):
+        newer = column[1:] + np.diff(column, axis=0) / (4.0**order - 1.0)
+        before, change = change, np.maximum(np.abs(newer - column[1:]), np.abs(newer - column[:-1]))
+        # Of small steps, rounding errors may agree by chance; but not twice.
+        doubt = np.nan_to_num(np.maximum(change, CHANCE * before[:-1]), nan=np.inf, posinf=np.inf)
+        at = np.argmin(doubt, axis=0)[np.newaxis]
+        least, value = np.take_along_axis(doubt, at, 0)[0], np.take_along_axis(newer, at, 0)[0]
+        best, error = np.where(least < error, value, best), np.minimum(least, error)
+        column = newer
     return best
 
 
@@ -143,11 +145,12 @@ def _filled(function: Function, eta: Vector, valid: Function) -> Vector:
 
 def _call(name: str, function: Function, argument: Vector) -> Vector:
     """function(argument) as float64, checked to be elementwise."""
+    flat = np.ravel(argument)
     with np.errstate(all="ignore"):
-        result = np.asarray(function(argument), dtype=np.float64)
-    if result.shape != np.shape(argument):
+        result = np.asarray(function(flat), dtype=np.float64)
+    if result.shape != flat.shape:
         raise ValueError(
             f"{name} must map an array to an array of the same shape; got shape {result.shape} for an argument of "
-            f"shape {np.shape(argument)}. Write it with NumPy functions, np.where instead of if."
+            f"shape {flat.shape}. Write it with NumPy functions, np.where instead of if."
         )
-    return result
+    return result.reshape(np.shape(argument))

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _threads
-from ..costs import Vector, example_costs, row_weights
+from ..costs import CostConditionWarning, Vector, example_costs, row_weights
 from ..estimators import CostSensitiveSVC
 from ..estimators.inputs import check_gram, target_index, training_data
 from ..estimators.kernel_svc import unchanged_on_failure
@@ -378,7 +378,9 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
             name: None if np.ndim(cost) == 0 else self.best_params_[name] * np.asarray(cost)
             for name, cost in (("fn_cost", rows.fn_cost), ("fp_cost", rows.fp_cost))
         }
-        self.best_estimator_ = best.fit(X, rows.y, sample_weight=rows.weights, **costs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CostConditionWarning)  # of a point that the grid was asked to hold
+            self.best_estimator_ = best.fit(X, rows.y, sample_weight=rows.weights, **costs)
         for name, value in vars(best).items():
             if name.endswith("_") and name not in OWN_ATTRIBUTES:
                 setattr(self, name, value)

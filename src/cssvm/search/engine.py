@@ -113,24 +113,21 @@ def outcomes(problem: Problem, tasks: Sequence[tuple[int, int]], n_jobs: int, al
 
 def _carry_out(problem: Problem, worker: Any, kernel: int, fold: int, alive: Any, stop: threading.Event) -> Outcome:
     grid, valid = problem.grid, problem.folds[fold].valid
-    points = [n for n, point in enumerate(grid.points) if point.kernel == kernel and alive(n)]
     values = np.full(len(grid.points), np.nan)
-    if not points:
-        return Outcome(kernel, fold, values, 0)
-    wanted = {(grid.points[n].path, grid.points[n].step) for n in points}
-    scores, n_failed = worker.scores(kernel, fold, wanted, stop)
-    known: dict[tuple[int, int], float] = {}
-    for n in points:
-        point = grid.points[n]
-        machine = (point.path, point.step)
-        if machine not in scores:
-            continue  # stopped
-        if problem.scoring.ranking and machine in known:
-            values[n] = known[machine]  # an increasing map of the scores leaves their ranking as it is
-            continue
-        values[n] = known[machine] = problem.scoring.evaluate(
-            point.affine.scale * scores[machine] + point.affine.offset, valid
-        )
+    numbers = [n for n, point in enumerate(grid.points) if point.kernel == kernel and alive(n)]
+    wanted = {(grid.points[n].path, grid.points[n].step) for n in numbers}
+    scores, n_failed = worker.scores(kernel, fold, wanted, stop) if numbers else ({}, 0)
+    if scores:
+        points = [grid.points[n] for n in numbers]
+        place = {machine: k for k, machine in enumerate(scores)}
+        places = [place[point.path, point.step] for point in points]
+        of_machine = np.array(list(scores.values()))
+        if problem.scoring.ranking:  # an increasing map of the scores leaves their ranking as it is
+            values[numbers] = problem.scoring.evaluate(of_machine, valid)[places]
+        else:
+            affine = np.array([point.affine for point in points])
+            of_point = affine[:, :1] * of_machine[places] + affine[:, 1:]
+            values[numbers] = problem.scoring.evaluate(of_point, valid)
     return Outcome(kernel, fold, values, n_failed)
 
 
@@ -214,7 +211,7 @@ class MatrixWorker:
 
 
 def _spread(beta: Vector, rows: NDArray[Any], train: NDArray[Any]) -> Vector:
-    """beta of `rows` at their places among the training rows."""
+    """The beta of `rows` at their places among the training rows."""
     if len(rows) == len(train):
         return beta.copy()
     spread = np.zeros(len(train))

@@ -1,7 +1,7 @@
 """Racing: points that cannot win any more are not trained on the remaining folds.
 
-After at least `MIN_FOLDS` folds a point is dropped if the differences D_k of its scores from the leader's, fold by fold,
-have mean(D) < -`Z` std(D) / sqrt(folds): it is worse by more than the folds vary.
+After at least `MIN_FOLDS` folds a point is dropped if the differences D_k of its scores from the leader's, fold by
+fold, have mean(D) < -`Z` std(D) / sqrt(folds): it is worse by more than the folds vary.
 """
 
 from __future__ import annotations

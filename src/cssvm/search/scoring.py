@@ -62,21 +62,25 @@ class Scoring:
         self.ranking = name in RANKING
         self.costs = example_costs(rows.targets, fn_cost=rows.fn_cost, fp_cost=rows.fp_cost, sample_weight=rows.weights)
 
-    def evaluate(self, scores: NDArray[Any], valid: NDArray[np.intp]) -> float:
-        """The value of scores (n_valid,), positive for the target, of the rows `valid`."""
+    def evaluate(self, scores: NDArray[Any], valid: NDArray[np.intp]) -> Vector:
+        """The values (n_points,) of scores (n_points, n_valid), positive for the target, of the rows `valid`."""
+        if self.ranking:
+            return np.array([self._rank(each, valid) for each in scores])
+        positive, costs = self.rows.targets[valid] > 0, self.costs[valid]
+        accepted = self.rows.is_target(scores)
+        if self.name == "income":
+            return accepted @ np.where(positive, costs, -costs)
+        return -((accepted != positive) @ costs) / self.rows.weights[valid].sum()
+
+    def _rank(self, scores: Vector, valid: NDArray[np.intp]) -> float:
         targets, weights = self.rows.targets[valid], self.rows.weights[valid]
-        if self.name == "min_risk":
-            # the cost of an error on a row, for either class, so that one argument serves both
-            costs = self.costs[valid] / weights
-            return -min_cost_risk(targets, scores, fn_cost=costs, fp_cost=costs, sample_weight=weights).risk
         if self.name == "tp_auc":
             return -tp_auc_loss(targets, scores, sample_weight=weights)
         if self.name == "tn_auc":
             return -tn_auc_loss(targets, scores, sample_weight=weights)
-        accepted, costs = self.rows.is_target(scores), self.costs[valid]
-        if self.name == "income":
-            return float(np.sum(np.where(targets > 0, costs, -costs), where=accepted))
-        return -float(np.sum(costs, where=accepted != (targets > 0)) / weights.sum())
+        # What an error on a row costs, of either class, so that one array serves both arguments.
+        costs = self.costs[valid] / weights
+        return -min_cost_risk(targets, scores, fn_cost=costs, fp_cost=costs, sample_weight=weights).risk
 
 
 class ScorerScoring:
@@ -89,14 +93,14 @@ class ScorerScoring:
         self.names = _requested(scorer)
         self.config = get_config()  # scikit-learn's, which other threads do not see
 
-    def evaluate(self, scores: NDArray[Any], valid: NDArray[np.intp]) -> float:
-        """The value of scores (n_valid,), positive for the target, of the rows `valid`."""
+    def evaluate(self, scores: NDArray[Any], valid: NDArray[np.intp]) -> Vector:
+        """The values (n_points,) of scores (n_points, n_valid), positive for the target, of the rows `valid`."""
         rows = self.rows
-        fitted = _Scored(rows.classes, rows.side * scores)
         metadata = {"fn_cost": rows.fn_cost, "fp_cost": rows.fp_cost, "sample_weight": rows.weights}
         params = {name: _at(metadata[name], valid) for name in self.names}
+        X, y = _safe_indexing(rows.X, valid), rows.y[valid]
         with config_context(**self.config):
-            return float(self.scorer(fitted, _safe_indexing(rows.X, valid), rows.y[valid], **params))
+            return np.array([self.scorer(_Scored(rows.classes, rows.side * f), X, y, **params) for f in scores])
 
 
 class _Scored(ClassifierMixin, BaseEstimator):
