@@ -81,7 +81,7 @@ class Continuation:
             taken += steps
             if violation <= tol or taken >= limit:
                 return taken, violation
-            n_free = np.count_nonzero((self.beta > lower) & (self.beta < upper))
+            n_free = int(np.count_nonzero((self.beta > lower) & (self.beta < upper)))
             due = patience * _round_work(n_free, n) / (STEP_FIXED + STEP_EACH * n)
             if taken < due:
                 count = min(int(due - taken), n, STEPS_WORK // n) + 1

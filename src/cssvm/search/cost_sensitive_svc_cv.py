@@ -333,7 +333,7 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         if interrupted:
             complete = int((~np.isnan(values)).all(axis=1).sum())
             warnings.warn(
-                f"The search was interrupted: {complete} of {len(values)} points were scored on all folds, and the best "
+                f"The search was interrupted: {complete} of {len(values)} points were scored on all folds; the best "
                 "of them is used. Give a checkpoint to go on later.",
                 UserWarning,
                 stacklevel=4,

@@ -69,7 +69,7 @@ class Scoring:
         positive, costs = self.rows.targets[valid] > 0, self.costs[valid]
         accepted = self.rows.is_target(scores)
         if self.name == "income":
-            return accepted @ np.where(positive, costs, -costs)
+            return np.asarray(accepted @ np.where(positive, costs, -costs), dtype=np.float64)
         return -((accepted != positive) @ costs) / self.rows.weights[valid].sum()
 
     def _rank(self, scores: Vector, valid: NDArray[np.intp]) -> float:
