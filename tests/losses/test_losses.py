@@ -132,6 +132,14 @@ def test_certain_labels_cost_nothing_even_at_infinite_scores(family):
     np.testing.assert_array_equal(loss.conditional_risk([0.0, 1.0], [-np.inf, np.inf]), [0.0, 0.0])
 
 
+@every_family
+@pytest.mark.parametrize("eta", [5e-324, 1e-310, 1e-20, 1 - 2**-53])
+def test_nearly_certain_labels_cost_nearly_nothing(family, eta):
+    for C1, C_minus1 in ((4.0, 2.0), (0.1, 10.0), (10.0, 0.1)):
+        # sqrt-like risks: at most (1e-16)^t with t >= 0.0099 is what is left; the others are far below.
+        assert 0.0 <= FAMILIES[family](C1, C_minus1).min_risk(eta) < 1.0
+
+
 def test_losses_do_not_overflow_into_nan():
     f = np.array([-1e308, -1e4, 1e4, 1e308])
     for family in FAMILIES.values():

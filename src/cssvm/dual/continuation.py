@@ -4,7 +4,8 @@ For C_1 < C_2 < ... maximise   p'beta - 1/2 beta'K beta,   sum(beta) = 0,   C lo
 
 From C to r C the solution is multiplied by t in [1, r], which keeps it feasible and costs no kernel value, as K beta is
 multiplied as well: t = r where most variables that count rest at their bounds, and the best t otherwise. Pair steps
-(`smo.py`) then find out which variables are free. Once they have cost as much as a Newton round would, Newton rounds
+(`smo.py`) then find out which variables are free; where many rest at their bounds they are made among the others only,
+on a copy of their part of K. Once they have cost as much as a Newton round would, Newton rounds
 take over, and pair steps again should those not get ahead:
 
     K_FF d + b 1 = G_F,   1'd = 0          F: free variables and those at a bound that violate optimality
@@ -36,6 +37,10 @@ STEP_FIXED, STEP_EACH = 300.0, 0.75
 ROUND_CUBE, ROUND_SQUARE, ROUND_UPDATE = 0.075, 7.5, 1.0
 DRIFT = 0.1  # of the tolerance: estimated error of a float32 gradient past which it is computed anew
 MAX_STEPS = 2000  # pair steps per variable after which a solution is given up
+WORTH_COPYING = 0.5  # pair steps per variable that pay for a copy of the kernel matrix of the variables awake
+WORTH_SLEEPING = 0.8  # share of the variables awake up to which the others are let sleep
+DEEP = 0.5  # distance from leaving its bound, in violations, past which a variable sleeps
+LOCAL_ACCURACY = 0.3  # share of the violation to which the variables awake are solved: the others move meanwhile
 STEPS_WORK = 1 << 29  # pair steps times size at a time, about half a second
 
 
@@ -49,6 +54,7 @@ class Continuation:
         self.C = 0.0
         self.beta = np.zeros(len(unit.linear))
         self.gradient = unit.linear.astype(np.float64, copy=True)
+        self._copy = np.empty(0, kernel.dtype)
         self._variance = 0.0  # of the error that pair steps have left in the gradient
 
     @property
@@ -98,11 +104,47 @@ class Continuation:
 
     def _take_pair_steps(self, lower: np.ndarray, upper: np.ndarray, tol: float, count: int) -> tuple[int, float]:
         """Up to `count` pair steps; returns their number and the violation left."""
+        if count >= WORTH_COPYING * len(self.beta):
+            bottom, top = bounds_of_bias(self.beta, self.gradient, lower, upper)
+            awake = self._awake(lower, upper, bottom, top)
+            if len(awake) <= WORTH_SLEEPING * len(self.beta):
+                accuracy = max(tol, LOCAL_ACCURACY * (top - bottom))
+                return self._take_steps_among(awake, lower, upper, accuracy, count)
         gradient = self.gradient.astype(self.kernel.dtype)
         steps, violation = update_by_pairs(self.kernel, self.diagonal, gradient, self.beta, lower, upper, tol, count)
         self.gradient[:] = gradient
         self._variance += steps * self._rounding**2
         return steps, float(violation)
+
+    def _awake(self, lower: np.ndarray, upper: np.ndarray, bottom: float, top: float) -> np.ndarray:
+        """Variables that are free or near to leaving their bound."""
+        grows, shrinks = self.beta < upper, self.beta > lower
+        slack = DEEP * (top - bottom)
+        near = (grows & (self.gradient > bottom - slack)) | (shrinks & (self.gradient < top + slack))
+        return np.flatnonzero(near | (grows & shrinks))
+
+    def _take_steps_among(
+        self, awake: np.ndarray, lower: np.ndarray, upper: np.ndarray, accuracy: float, count: int
+    ) -> tuple[int, float]:
+        """Pair steps among some variables, from a copy of their part of the kernel matrix; as `_take_pair_steps`.
+
+        The gradient of all variables is then brought up to date in float64.
+        """
+        size = len(awake)
+        if len(self._copy) < size**2:
+            self._copy = np.empty(size**2, self.kernel.dtype)
+        part = self._copy[: size**2].reshape(size, size)
+        update_part(part, self.kernel, awake)
+        old = self.beta[awake]
+        beta, gradient = old.copy(), self.gradient[awake].astype(self.kernel.dtype)
+        steps, _ = update_by_pairs(
+            part, self.diagonal[awake], gradient, beta, lower[awake], upper[awake], accuracy, count
+        )
+        self.beta[awake] = beta
+        moved = np.flatnonzero(beta != old)
+        update_row_sum(self.gradient, self.kernel, awake[moved], (beta - old)[moved], 0)
+        bottom, top = bounds_of_bias(self.beta, self.gradient, lower, upper)
+        return int(steps), top - bottom
 
     def bias(self) -> float:
         """The bias that minimises the primal for the present beta."""
@@ -151,6 +193,15 @@ class Continuation:
 def _round_work(n_free: int, n: int) -> float:
     """Nanoseconds of a Newton round."""
     return ROUND_CUBE * n_free**3 + ROUND_SQUARE * n_free**2 + ROUND_UPDATE * n_free * n
+
+
+@njit
+def update_part(out, kernel, members):  # type: ignore[no-untyped-def]
+    """out[i, j] = kernel[members[i], members[j]]."""
+    for i in range(len(members)):
+        source, target = kernel[members[i]], out[i]
+        for j in range(len(members)):
+            target[j] = source[members[j]]
 
 
 @njit

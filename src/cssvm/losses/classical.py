@@ -182,7 +182,7 @@ class LogisticLoss(_TwoCostLoss):
         p, q = self.C1 * eta, self.C_minus1 * (1.0 - eta)
         large, small = np.maximum(p, q), np.minimum(p, q)
         # log((p + q) / x) for x = large and for x = small, so that neither loses digits or overflows.
-        return xlog1py(large, small / large) - xlogy(small, small / (p + q))
+        return xlog1py(large, small / large) + xlogy(small, p + q) - xlogy(small, small)
 
     def _link(self, eta: Vector) -> Vector:
         return logit(eta) + self._log_ratio
