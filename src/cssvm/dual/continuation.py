@@ -37,6 +37,7 @@ STEP_FIXED, STEP_EACH = 300.0, 0.75
 ROUND_CUBE, ROUND_SQUARE, ROUND_UPDATE = 0.075, 7.5, 1.0
 DRIFT = 0.1  # of the tolerance: estimated error of a float32 gradient past which it is computed anew
 MAX_STEPS = 2000  # pair steps per variable after which a solution is given up
+LARGE = 1500  # variables from which a pair step takes longer than what it has to do once
 WORTH_COPYING = 0.5  # pair steps per variable that pay for a copy of the kernel matrix of the variables awake
 WORTH_SLEEPING = 0.8  # share of the variables awake up to which the others are let sleep
 DEEP = 0.5  # distance from leaving its bound, in violations, past which a variable sleeps
@@ -55,6 +56,7 @@ class Continuation:
         self.beta = np.zeros(len(unit.linear))
         self.gradient = unit.linear.astype(np.float64, copy=True)
         self._copy = np.empty(0, kernel.dtype)
+        self._largest_box = float((unit.upper - unit.lower).max())
         self._variance = 0.0  # of the error that pair steps have left in the gradient
 
     @property
@@ -104,16 +106,18 @@ class Continuation:
 
     def _take_pair_steps(self, lower: np.ndarray, upper: np.ndarray, tol: float, count: int) -> tuple[int, float]:
         """Up to `count` pair steps; returns their number and the violation left."""
-        if count >= WORTH_COPYING * len(self.beta):
+        n = len(self.beta)
+        if n >= LARGE and count >= WORTH_COPYING * n:
             bottom, top = bounds_of_bias(self.beta, self.gradient, lower, upper)
             awake = self._awake(lower, upper, bottom, top)
-            if len(awake) <= WORTH_SLEEPING * len(self.beta):
+            if len(awake) <= WORTH_SLEEPING * n:
                 accuracy = max(tol, LOCAL_ACCURACY * (top - bottom))
                 return self._take_steps_among(awake, lower, upper, accuracy, count)
         gradient = self.gradient.astype(self.kernel.dtype)
         steps, violation = update_by_pairs(self.kernel, self.diagonal, gradient, self.beta, lower, upper, tol, count)
         self.gradient[:] = gradient
-        self._variance += steps * self._rounding**2
+        # A pair step moves no variable by more than the largest box; its effect is rounded.
+        self._variance += steps * (float(np.finfo(self.kernel.dtype).eps) * self.C * self._largest_box) ** 2
         return steps, float(violation)
 
     def _awake(self, lower: np.ndarray, upper: np.ndarray, bottom: float, top: float) -> np.ndarray:
@@ -176,11 +180,6 @@ class Continuation:
         """The t that maximises the objective along t beta."""
         curvature = float(self.beta @ response)
         return float(self.beta @ self.unit.linear) / curvature if curvature > 0 else 1.0
-
-    @property
-    def _rounding(self) -> float:
-        """Size of the rounding error of a pair step: it moves no variable by more than the largest box."""
-        return float(np.finfo(self.kernel.dtype).eps) * self.C * float((self.unit.upper - self.unit.lower).max())
 
     def _refresh(self) -> None:
         """Compute the gradient from beta."""
