@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
-from cssvm.metrics import cost_risk_scorer
+from cssvm.metrics import cost_risk, cost_risk_scorer, min_cost_risk
 from cssvm.search.racing import Race
 
 
@@ -308,3 +308,20 @@ def test_progress_is_written_to_the_error_stream(data, capsys):
     captured = capsys.readouterr()
     assert "12 of 12 machines" in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.parametrize("scoring", ["risk", "income", "min_risk", "accuracy"])
+@pytest.mark.parametrize("pos_label", [0, 1])
+def test_score_is_the_scoring_of_the_search_on_other_rows(data, scoring, pos_label):
+    X, y = data
+    search = small(scoring=scoring, fn_cost=3.0, fp_cost=2.0, pos_label=pos_label).fit(X[:100], y[:100])
+    X, y, f = X[100:], y[100:], search.decision_function(X[100:])
+    costs, decided = {"fn_cost": 3.0, "fp_cost": 2.0, "pos_label": pos_label}, search.predict(X)
+    hits, alarms = (decided == pos_label) & (y == pos_label), (decided == pos_label) & (y != pos_label)
+    expected = {
+        "risk": -cost_risk(y, decided, **costs),
+        "income": 3.0 * hits.sum() - 2.0 * alarms.sum(),
+        "min_risk": -min_cost_risk(y, f if pos_label == 1 else -f, **costs).risk,
+        "accuracy": np.mean(decided == y),
+    }[scoring]
+    assert search.score(X, y) == pytest.approx(expected, rel=1e-12)

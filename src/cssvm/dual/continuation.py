@@ -42,20 +42,25 @@ WORTH_COPYING = 0.5  # pair steps per variable that pay for a copy of the kernel
 WORTH_SLEEPING = 0.8  # share of the variables awake up to which the others are let sleep
 DEEP = 0.5  # distance from leaving its bound, in violations, past which a variable sleeps
 LOCAL_ACCURACY = 0.3  # share of the violation to which the variables awake are solved: the others move meanwhile
+LONGEST_TURN = 4  # pair steps per variable at a time: who sleeps and what a round costs may have changed
 STEPS_WORK = 1 << 29  # pair steps times size at a time, about half a second
 
 
 class Continuation:
-    """The state: `beta` and its `gradient` p - K beta, (n,) float64, for the boxes C * unit."""
+    """The state: `beta` and its `gradient` p - K beta, (n,) float64, for the boxes C * unit.
 
-    def __init__(self, kernel: np.ndarray, diagonal: np.ndarray, unit: DualProblem):
+    Fresh memory is slow to touch, so who solves many problems may lend `room` for the copies of parts of the kernel
+    matrix: a flat array of its type, of up to `room_needed(n)` numbers.
+    """
+
+    def __init__(self, kernel: np.ndarray, diagonal: np.ndarray, unit: DualProblem, room: np.ndarray | None = None):
         self.kernel, self.unit = kernel, unit
         self.diagonal = diagonal.astype(kernel.dtype)
         self.ridge = RIDGES[kernel.itemsize] * float(np.abs(diagonal).mean())
         self.C = 0.0
         self.beta = np.zeros(len(unit.linear))
         self.gradient = unit.linear.astype(np.float64, copy=True)
-        self._copy = np.empty(0, kernel.dtype)
+        self._room = np.empty(0, kernel.dtype) if room is None else room
         self._largest_box = float((unit.upper - unit.lower).max())
         self._variance = 0.0  # of the error that pair steps have left in the gradient
 
@@ -92,7 +97,7 @@ class Continuation:
             n_free = int(np.count_nonzero((self.beta > lower) & (self.beta < upper)))
             due = patience * _round_work(n_free, n) / (STEP_FIXED + STEP_EACH * n)
             if taken < due:
-                count = min(int(due - taken), n, STEPS_WORK // n) + 1
+                count = min(int(due - taken), LONGEST_TURN * n, STEPS_WORK // n) + 1
                 continue
             for _ in range(MAX_ROUNDS):
                 length = update_by_newton(self.kernel, self.beta, self.gradient, lower, upper, tol, self.ridge)
@@ -135,9 +140,9 @@ class Continuation:
         The gradient of all variables is then brought up to date in float64.
         """
         size = len(awake)
-        if len(self._copy) < size**2:
-            self._copy = np.empty(size**2, self.kernel.dtype)
-        part = self._copy[: size**2].reshape(size, size)
+        if len(self._room) < size**2:
+            self._room = np.empty(room_needed(len(self.beta)), self.kernel.dtype)
+        part = self._room[: size**2].reshape(size, size)
         update_part(part, self.kernel, awake)
         old = self.beta[awake]
         beta, gradient = old.copy(), self.gradient[awake].astype(self.kernel.dtype)
@@ -187,6 +192,11 @@ class Continuation:
         used = np.flatnonzero(self.beta)
         update_row_sum(self.gradient, self.kernel, used, self.beta[used], 0)
         self._variance = 0.0
+
+
+def room_needed(n: int) -> int:
+    """How many numbers the largest copy of a part of an (n, n) kernel matrix has."""
+    return int(WORTH_SLEEPING * n) ** 2 if n >= LARGE else 0
 
 
 def _round_work(n_free: int, n: int) -> float:

@@ -117,10 +117,10 @@ def cost_path(
     X, classes, index = training_data(model, X, y, precomputed=model.kernel == PRECOMPUTED)
     if model.kernel == PRECOMPUTED:
         check_gram(X)
-    signs = 2 * index - 1
-    targets = signs if target_index(model, classes, model.pos_label) == 1 else -signs
-    weights = row_weights(sample_weight, len(signs))
-    rows = Rows(X, classes[index], targets, classes, 1.0, 1.0, weights)
+    side = 2 * target_index(model, classes, model.pos_label) - 1
+    weights = row_weights(sample_weight, len(index))
+    rows = Rows(X, classes[index], classes, side, 1.0, 1.0, weights)
+    targets = rows.targets
     values = _ratios(ratios)
 
     gamma = resolve_gamma(model.gamma, model.kernel, X, weights)
@@ -162,7 +162,7 @@ def _rates(problem: Problem) -> tuple[Vector, Vector]:
         for fold, decided in _threads.completed(decisions, [(k,) for k in range(len(problem.folds))], n_workers):
             valid = problem.folds[fold].valid
             for kind in accepted:
-                weights = problem.rows.weights[valid] * ((problem.rows.targets[valid] > 0) == kind)
+                weights = problem.rows.weights[valid] * ((problem.targets[valid] > 0) == kind)
                 present[kind] += weights.sum()
                 for (path, _), taken in decided.items():
                     accepted[kind][path] += weights @ taken

@@ -128,8 +128,6 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         Number of folds.
     n_machines_ : int
         Number of machines trained in each fold; points with different kappas share them.
-    scorer_ : object
-        What the points were scored with.
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, gamma_, n_iter_, fit_status_
         As in `CostSensitiveSVC`.
     primal_objective_, dual_objective_, dual_gap_ : float
@@ -233,7 +231,6 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
             features, one_X = self._features(rows.X, folds)
             problem = Problem(rows, folds, grid, scoring, features, one_X, self.tol, self.cache_size)
             values = self._search(problem)
-            self.scorer_ = scoring
             self.n_splits_, self.n_machines_ = len(folds), grid.n_machines
             self._store(grid, values)
             if self.refit:
@@ -250,21 +247,22 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         X, self.classes_, index = training_data(self, X, y, precomputed=precomputed)
         if precomputed:
             check_gram(X)
-        signs = 2 * index - 1
-        targets = signs if target_index(self, self.classes_, self.pos_label) == 1 else -signs
+        side = 2 * target_index(self, self.classes_, self.pos_label) - 1
         fn_cost, fp_cost = given_cost(self, "fn_cost", fn_cost), given_cost(self, "fp_cost", fp_cost)
-        weights = row_weights(sample_weight, len(signs))
-        example_costs(targets, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=weights)  # refuses what cannot be used
-        return Rows(X, self.classes_[index], targets, self.classes_, fn_cost, fp_cost, weights)
+        weights = row_weights(sample_weight, len(index))
+        rows = Rows(X, self.classes_[index], self.classes_, side, fn_cost, fp_cost, weights)
+        example_costs(rows.targets, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=weights)  # refuses bad costs
+        return rows
 
     def _grid(self, rows: Rows) -> Grid:
         """The axes of the grid, automatic ones from the rows and their costs."""
         per_row = np.ndim(rows.fn_cost) > 0 or np.ndim(rows.fp_cost) > 0
         fn_base, fp_base = (1.0 if np.ndim(cost) else float(cost) for cost in (rows.fn_cost, rows.fp_cost))
-        weight_of = {sign: rows.weights[rows.targets == sign].sum() for sign in (-1, 1)}
+        targets = rows.targets
+        weight_of = {sign: rows.weights[targets == sign].sum() for sign in (-1, 1)}
         imbalance = weight_of[-1] / max(weight_of[1], np.finfo(float).tiny)
         reach = FN_COST_REACH * max(fn_base / fp_base, imbalance) * fp_base
-        costs = example_costs(rows.targets, fn_cost=rows.fn_cost, fp_cost=rows.fp_cost, sample_weight=rows.weights)
+        costs = example_costs(targets, fn_cost=rows.fn_cost, fp_cost=rows.fp_cost, sample_weight=rows.weights)
         total = float(rows.weights.sum())
         return make_grid(
             kernels=kernel_values(self.kernel, self.gammas, self.degree, self.coef0, self._scaled(rows), rows.weights),
@@ -418,6 +416,32 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         """
         above = self.decision_function(X) > 0
         return self.classes_[above.astype(np.intp)]
+
+    @available_if(_refitted)
+    def score(self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None) -> float:
+        """The value of the final model on other rows, by the `scoring` of the search; greater is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As for `decision_function`.
+        y : array-like of shape (n_samples,)
+            Labels.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            What errors on these rows cost; None: the constructor's.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight of each row; None means 1.
+
+        Returns
+        -------
+        float
+        """
+        scores = self.decision_function(X)
+        side = 2 * target_index(self, self.classes_, self.pos_label) - 1
+        costs = given_cost(self, "fn_cost", fn_cost), given_cost(self, "fp_cost", fp_cost)
+        rows = Rows(X, np.asarray(y), self.classes_, side, *costs, row_weights(sample_weight, len(scores)))
+        counted = np.flatnonzero(rows.weights > 0)
+        return float(make_scoring(self.scoring, rows).evaluate(side * scores[np.newaxis, counted], counted)[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

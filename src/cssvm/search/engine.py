@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from .. import _threads
 from ..costs import Vector, margins_and_boxes
-from ..dual import Continuation, DualProblem, Status, solve
+from ..dual import Continuation, DualProblem, Status, room_needed, solve
 from ..estimators.machine import PRECOMPUTED, kernel_sum, select
 from ..kernels import Kernel, SharedValues, float32_suffices, kernel_rows, memory_budget
 from .folds import Fold
@@ -47,23 +47,25 @@ class Problem:
     one_X: bool
     tol: float
     cache_size: Any
+    targets: NDArray[Any] = field(init=False)
     units: list[DualProblem] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.targets = self.rows.targets
         self.units = [self._unit(number) for number in range(len(self.grid.paths))]
 
     def _unit(self, number: int) -> DualProblem:
         """The dual problem of all rows at C = 1 on one path, target class positive."""
         rows, path = self.rows, self.grid.paths[number]
         margins, boxes = margins_and_boxes(
-            rows.targets,
+            self.targets,
             fn_cost=_scaled(rows.fn_cost, path.fn_cost),
             fp_cost=_scaled(rows.fp_cost, path.fp_cost),
             kappa=path.kappa or 1.0,
             sample_weight=rows.weights,
         )
-        positive = rows.targets > 0
-        return DualProblem(rows.targets * margins, np.where(positive, 0.0, -boxes), np.where(positive, boxes, 0.0))
+        positive = self.targets > 0
+        return DualProblem(self.targets * margins, np.where(positive, 0.0, -boxes), np.where(positive, boxes, 0.0))
 
     def problem_of(self, path: int, train: NDArray[np.intp]) -> tuple[NDArray[np.intp], DualProblem]:
         """The training rows that cost something, and their problem at C = 1."""
@@ -133,13 +135,13 @@ def _carry_out(problem: Problem, worker: Any, kernel: int, fold: int, alive: Any
 
 def make_worker(problem: Problem, n_workers: int) -> tuple[Any, int]:
     """The way of working that fits into memory, and how many tasks may run side by side."""
-    n = len(problem.rows.targets)
+    n = len(problem.targets)
     dtype = np.float32 if float32_suffices(problem.grid.kernels[0], problem.largest_boxes, problem.tol) else np.float64
     size = np.dtype(dtype).itemsize
     largest = max(len(fold.train) for fold in problem.folds)
     budget = memory_budget(problem.cache_size, n)
     for count in range(n_workers, 0, -1):
-        if size * (n**2 + count * largest**2) <= budget:
+        if size * (n**2 + count * (largest**2 + room_needed(largest))) <= budget:
             return MatrixWorker(problem, dtype, largest, count), count
     return StreamingWorker(problem), 1
 
@@ -151,10 +153,10 @@ class MatrixWorker:
         self.problem, self.dtype = problem, dtype
         self._shared: dict[int, SharedValues] = {}
         self._lock = threading.Lock()
-        # Fresh memory is slow to touch: each thread's matrix is used again and again.
-        self._matrices: queue.SimpleQueue[NDArray[Any]] = queue.SimpleQueue()
+        # Fresh memory is slow to touch: what each thread works in is used again and again.
+        self._workplaces: queue.SimpleQueue[tuple[NDArray[Any], NDArray[Any]]] = queue.SimpleQueue()
         for _ in range(n_workers):
-            self._matrices.put(np.empty(largest * largest, dtype))
+            self._workplaces.put((np.empty(largest**2, dtype), np.empty(room_needed(largest), dtype)))
         if problem.one_X:
             self.shared(0)  # here, on all threads
 
@@ -170,14 +172,15 @@ class MatrixWorker:
 
     def scores(self, kernel: int, fold: int, wanted: Any, stop: threading.Event) -> tuple[dict[Any, Vector], int]:
         """Scores (n_valid,) of the wanted machines (path, step), and how many did not converge."""
-        flat = self._matrices.get()
+        workplace = self._workplaces.get()
         try:
-            return self._scores(flat, self.problem.grid.kernels[kernel], fold, wanted, stop)
+            return self._scores(workplace, self.problem.grid.kernels[kernel], fold, wanted, stop)
         finally:
-            self._matrices.put(flat)
+            self._workplaces.put(workplace)
 
-    def _scores(self, flat: Any, kernel: Kernel, fold: int, wanted: Any, stop: threading.Event) -> Any:
+    def _scores(self, workplace: Any, kernel: Kernel, fold: int, wanted: Any, stop: threading.Event) -> Any:
         problem, shared = self.problem, self.shared(fold)
+        flat, room = workplace
         train, valid = problem.folds[fold]
         diagonal = shared.diagonal(kernel)
         filled: Any = None
@@ -188,7 +191,7 @@ class MatrixWorker:
                 matrix = flat[: len(rows) ** 2].reshape(len(rows), len(rows))
                 shared.update_block(matrix, kernel, rows, rows)
                 filled = rows
-            state = Continuation(matrix, diagonal[rows], unit)
+            state = Continuation(matrix, diagonal[rows], unit, room)
             for step in sorted(step for other, step in wanted if other == path):
                 if stop.is_set():
                     return {}, 0
@@ -235,15 +238,14 @@ class StreamingWorker:
             rows, unit = problem.problem_of(path, train)
             X_train = select(X, rows, rows, precomputed=precomputed)
             X_valid = select(X, valid, rows, precomputed=precomputed)
+            largest = float(problem.grid.Cs[-1]) * (unit.upper - unit.lower)
+            provider = kernel_rows(chosen, X_train, boxes=largest, tol=problem.tol, cache_size=problem.cache_size)
             start, last = None, 1.0
             for step in sorted(step for other, step in wanted if other == path):
                 if stop.is_set():
                     return {}, 0
                 C = float(problem.grid.Cs[step])
                 dual = DualProblem(unit.linear, C * unit.lower, C * unit.upper)
-                provider = kernel_rows(
-                    chosen, X_train, boxes=dual.upper - dual.lower, tol=problem.tol, cache_size=problem.cache_size
-                )
                 solution = solve(provider, dual, tol=problem.tol, start=None if start is None else start * (C / last))
                 start, last = solution.beta, C
                 n_failed += solution.status != Status.CONVERGED

@@ -34,20 +34,20 @@ NAMES = ("risk", *RANKING, "income")
 
 @dataclass(frozen=True)
 class Rows:
-    """All rows of the search: labels, targets (+1: the target class), what each costs, weights."""
+    """Rows to search or to score: labels, what each costs, weights; `side` is the sign of f that means the target."""
 
     X: Any
     y: NDArray[Any]
-    targets: NDArray[Any]
     classes: NDArray[Any]
+    side: int
     fn_cost: Any
     fp_cost: Any
     weights: Vector
 
     @property
-    def side(self) -> int:
-        """+1 if the target is classes[1], -1 if it is classes[0]."""
-        return 1 if (self.y[self.targets > 0][0] == self.classes[1]) else -1
+    def targets(self) -> NDArray[Any]:
+        """+1 for rows of the target class, -1 for others, (n,)."""
+        return self.side * np.where(self.y == self.classes[1], 1, -1)
 
     def is_target(self, scores: NDArray[Any]) -> NDArray[np.bool_]:
         """Decisions by scores that are positive for the target; a score of 0 means classes[0], as in `predict`."""
@@ -60,20 +60,21 @@ class Scoring:
     def __init__(self, name: str, rows: Rows):
         self.name, self.rows = name, rows
         self.ranking = name in RANKING
-        self.costs = example_costs(rows.targets, fn_cost=rows.fn_cost, fp_cost=rows.fp_cost, sample_weight=rows.weights)
+        self.targets = rows.targets
+        self.costs = example_costs(self.targets, fn_cost=rows.fn_cost, fp_cost=rows.fp_cost, sample_weight=rows.weights)
 
     def evaluate(self, scores: NDArray[Any], valid: NDArray[np.intp]) -> Vector:
         """The values (n_points,) of scores (n_points, n_valid), positive for the target, of the rows `valid`."""
         if self.ranking:
             return np.array([self._rank(each, valid) for each in scores])
-        positive, costs = self.rows.targets[valid] > 0, self.costs[valid]
+        positive, costs = self.targets[valid] > 0, self.costs[valid]
         accepted = self.rows.is_target(scores)
         if self.name == "income":
             return np.asarray(accepted @ np.where(positive, costs, -costs), dtype=np.float64)
         return -((accepted != positive) @ costs) / self.rows.weights[valid].sum()
 
     def _rank(self, scores: Vector, valid: NDArray[np.intp]) -> float:
-        targets, weights = self.rows.targets[valid], self.rows.weights[valid]
+        targets, weights = self.targets[valid], self.rows.weights[valid]
         if self.name == "tp_auc":
             return -tp_auc_loss(targets, scores, sample_weight=weights)
         if self.name == "tn_auc":
