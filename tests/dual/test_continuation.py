@@ -121,3 +121,18 @@ def test_a_solution_without_bounded_variables_needs_no_step_for_a_larger_C():
     before = path.beta.copy()
     path.advance(1e5, 1e-6)
     np.testing.assert_allclose(path.beta, before, rtol=1e-9, atol=1e-12)
+
+
+def test_a_kernel_of_low_rank_is_solved_to_tolerance_for_large_C():
+    """K_FF is singular there, Newton's direction leads far out, and pair steps alone need millions."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)) * [1.0, 30.0, 0.1] + 5.0
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=200) > 5.0, 1.0, -1.0)
+    unit = signed(y, np.ones(200), np.ones(200))
+    K = X @ X.T
+    path = Continuation(K, K.diagonal(), unit)
+    for C in [0.01, 1.0, 100.0, 1e4]:
+        assert path.advance(C, TOL) == Status.CONVERGED
+        # The gradient is a difference of sums of about C n |x|^2; it is exact to their rounding.
+        rounding = 1e-14 * C * 200 * K.max()
+        assert violation(path.beta, unit.linear - K @ path.beta, at(unit, C)) <= TOL + rounding

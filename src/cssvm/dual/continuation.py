@@ -22,6 +22,7 @@ import numpy as np
 from .._numba import njit
 from .._sums import update_row_sum
 from . import certificate
+from .polish import STEP_WORK, polish
 from .problem import DualProblem, Status
 from .smo import update_by_pairs
 
@@ -29,6 +30,7 @@ RIDGES = {4: 2e-6, 8: 1e-10}  # by bytes of a kernel value, of the mean diagonal
 TRIALS = 3  # times the variables past a bound are fixed and the others solved for again, in one round
 ENTERING = 0.5  # share of the tolerance by which a variable at its bound must violate optimality to become free
 MAX_ROUNDS = 30  # in a row: usual are 2 to 8
+STUBBORN = 4.0  # times the patience at first, from which the active-set finish has a try
 SHORT = 0.3  # a round cut to less than this of its length shows that pair steps are needed first
 BALANCING = 50  # passes that share out an imbalance over the room left; each takes all of it but for rounding
 FIRST_STEPS, NEXT_STEPS = 0.6, 0.25  # pair steps per variable before a round is thought of: from zero, from a solution
@@ -106,6 +108,13 @@ class Continuation:
                     return taken, top - bottom
                 if length < SHORT:
                     break
+            if (
+                self.kernel.dtype == np.float64 and patience >= STUBBORN
+            ):  # a kernel of low rank, perhaps: few variables are free then
+                work = STEP_WORK * n * taken
+                if polish(self.kernel, self.problem, self.beta, self.gradient, work):
+                    bottom, top = bounds_of_bias(self.beta, self.gradient, lower, upper)
+                    return taken, top - bottom
             patience *= 2.0
             count = first_steps
 
