@@ -126,7 +126,7 @@ class PrecomputedRows:
 
     def __init__(self, gram: np.ndarray):
         self.gram = np.ascontiguousarray(gram)
-        self.n, self.dtype, self.budget = len(gram), self.gram.dtype, _automatic_budget(len(gram))
+        self.n, self.dtype, self.budget = len(gram), self.gram.dtype, memory_budget("auto", _two_matrices(len(gram)))
         self.diagonal = gram.diagonal().astype(np.float64)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
@@ -154,7 +154,7 @@ def kernel_rows(kernel: Kernel, X: Any, *, boxes: np.ndarray, tol: float, cache_
     """
     if kernel.name == "precomputed":
         return PrecomputedRows(X.toarray() if sp.issparse(X) else X)
-    budget = memory_budget(cache_size, X.shape[0])
+    budget = memory_budget(cache_size, _two_matrices(X.shape[0]))
     if callable(kernel.name):
         return _called_rows(kernel.name, X, budget)
     squares = _squared_norms(X, centred=kernel.is_exponential)
@@ -256,14 +256,19 @@ def float32_suffices(kernel: Kernel, boxes: np.ndarray, tol: float) -> bool:
     return kernel.is_exponential and FLOAT32_ROUNDING * float(np.linalg.norm(boxes)) <= ROUNDING_ALLOWED * tol
 
 
-def memory_budget(cache_size: Any, n: int) -> int:
-    """Bytes for kernel values of n rows: `cache_size` in megabytes, or "auto" for half of the memory available."""
-    return _automatic_budget(n) if cache_size == "auto" else int(cache_size * MEGABYTE)
+def memory_budget(cache_size: Any, wanted: int) -> int:
+    """Bytes for kernel values: `cache_size` in megabytes, or "auto" for half of the memory available.
+
+    Where little is `wanted`, which fits anywhere, the system is not asked.
+    """
+    if cache_size != "auto":
+        return int(cache_size * MEGABYTE)
+    return SMALL_BUDGET if wanted <= SMALL_BUDGET else available_bytes() // 2
 
 
-def _automatic_budget(n: int) -> int:
-    """Half of the memory available; for a small matrix, which fits anywhere, without asking the system."""
-    return SMALL_BUDGET if 2 * n * n * np.dtype(float).itemsize <= SMALL_BUDGET else available_bytes() // 2
+def _two_matrices(n: int) -> int:
+    """Bytes of two (n, n) matrices: what the solver can make use of."""
+    return 2 * n * n * np.dtype(float).itemsize
 
 
 def available_bytes() -> int:

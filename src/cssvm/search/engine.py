@@ -34,6 +34,9 @@ from .scoring import Rows, ScorerScoring, Scoring
 # Validation rows scored at a time.
 BAND = 256
 
+# Share of the memory allowed that matrices of all rows may take; Newton rounds and their factors need the rest.
+FOR_MATRICES = 0.75
+
 
 @dataclass
 class Problem:
@@ -139,9 +142,10 @@ def make_worker(problem: Problem, n_workers: int) -> tuple[Any, int]:
     dtype = np.float32 if float32_suffices(problem.grid.kernels[0], problem.largest_boxes, problem.tol) else np.float64
     size = np.dtype(dtype).itemsize
     largest = max(len(fold.train) for fold in problem.folds)
-    budget = memory_budget(problem.cache_size, n)
+    needed = [size * (n**2 + count * (largest**2 + room_needed(largest))) for count in range(n_workers + 1)]
+    budget = FOR_MATRICES * memory_budget(problem.cache_size, 2 * needed[-1])
     for count in range(n_workers, 0, -1):
-        if size * (n**2 + count * (largest**2 + room_needed(largest))) <= budget:
+        if needed[count] <= budget:
             return MatrixWorker(problem, dtype, largest, count), count
     return StreamingWorker(problem), 1
 
