@@ -49,7 +49,7 @@ def test_a_search_keeps_to_its_budget():
         def peak():
             return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
-        X, y = make_classification(3000, 5, n_informative=4, flip_y=0.2, random_state=0)
+        X, y = make_classification(3000, 8, n_informative=4, flip_y=0.2, random_state=0)
         settings = {"Cs": [0.1, 10.0, 300.0], "gammas": [0.02, 0.3], "cv": 3, "refit": False}
         CostSensitiveSVCCV(**settings).fit(X[:200], y[:200])  # what compiling and importing takes
         before = peak()
