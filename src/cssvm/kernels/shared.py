@@ -14,17 +14,19 @@ e exp(-e) u < u / 2.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .. import _threads
-from .._numba import njit
+from .._numba import fmax, njit
 from .functions import Kernel
 from .loops import UPDATES, update_l1_distances
 
 BAND = 256  # rows at a time
+TILE = 1024  # columns at a time: 2 MB of products
 
 
 class SharedValues:
@@ -82,18 +84,22 @@ def _bands(n: int) -> list[tuple[int, int]]:
     return [(i, min(i + BAND, n)) for i in range(0, n, BAND)]
 
 
-def _products(X: Any, first: int, last: int) -> np.ndarray:
-    """<x_i, x_j> for a band of rows against all, float64."""
+def _tiles(X: Any, first: int, last: int) -> Iterator[tuple[int, np.ndarray]]:
+    """<x_i, x_j> for a band of rows against all, float64, in tiles that stay in the processor's cache."""
     if sp.issparse(X):
-        return (X[first:last] @ X.T).toarray()
-    return X[first:last] @ X.T
+        yield 0, (X[first:last] @ X.T).toarray()
+        return
+    band = X[first:last]
+    for start in range(0, len(X), TILE):
+        yield start, band @ X[start : start + TILE].T
 
 
 def _update_products(base: np.ndarray, X: Any) -> None:
     X = X.astype(np.float64, copy=False)
 
     def band(first: int, last: int) -> None:
-        base[first:last] = _products(X, first, last)
+        for start, products in _tiles(X, first, last):
+            base[first:last, start : start + products.shape[1]] = products
 
     _threads.run(band, _bands(len(base)))
 
@@ -103,13 +109,8 @@ def _update_squared_distances(base: np.ndarray, X: Any) -> None:
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
 
     def band(first: int, last: int) -> None:
-        values = _products(X, first, last)
-        values *= -2.0
-        values += squares[first:last, np.newaxis]
-        values += squares
-        np.maximum(values, 0.0, out=values)
-        values[np.arange(last - first), np.arange(first, last)] = 0.0
-        base[first:last] = values
+        for start, products in _tiles(X, first, last):
+            update_distances(base, products, squares, first, start)
 
     _threads.run(band, _bands(len(base)))
 
@@ -124,6 +125,18 @@ def _update_l1(base: np.ndarray, X: Any) -> None:
         base[first:last] = values
 
     _threads.run(band, _bands(len(base)))
+
+
+@njit
+def update_distances(out, products, squares, top, start):  # type: ignore[no-untyped-def]
+    """out[top + i, start + j] = |x|^2 + |z|^2 - 2 <x, z>, at least 0, and 0 for a row with itself."""
+    for i in range(products.shape[0]):
+        source, own = products[i], squares[top + i]
+        target, others = out[top + i, start : start + len(source)], squares[start : start + len(source)]
+        for j in range(len(source)):
+            target[j] = fmax(own + others[j] - 2.0 * source[j], 0.0)
+        if start <= top + i < start + len(source):
+            target[top + i - start] = 0.0
 
 
 @njit
