@@ -19,6 +19,10 @@ PARAMETERS = {
 }
 
 
+def sparse_rows(n, d, density, rng=None):
+    return sp.csr_array(sp.random(n, d, density=density, format="csr", random_state=rng))
+
+
 def rows_of_kind(kind):
     """Two matrices (300, d) and (70, d)."""
     rng = np.random.default_rng(0)
@@ -28,7 +32,7 @@ def rows_of_kind(kind):
     if kind == "shifted":
         return dense[0] + 1e5, dense[1] + 1e5
     share = 0.05 if kind != "sparse, crowded" else 0.5
-    pair = tuple(sp.random_array((n, 90), density=share, format="csr", rng=rng) for n in (300, 70))
+    pair = tuple(sparse_rows(n, 90, share, rng) for n in (300, 70))
     if kind == "sparse, 64-bit":
         for matrix in pair:
             matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
@@ -81,11 +85,7 @@ def test_values_equal_scikit_learn(name, kind):
 @pytest.mark.parametrize("density", [1.0, 0.02])
 def test_float32_rows_are_right_to_float32(name, density):
     rng = np.random.default_rng(2)
-    X = (
-        rng.normal(size=(5000, 60))
-        if density == 1.0
-        else sp.random_array((5000, 60), density=density, format="csr", rng=rng)
-    )
+    X = rng.normal(size=(5000, 60)) if density == 1.0 else sparse_rows(5000, 60, density, rng)
     parameters = {**PARAMETERS[name], "gamma": 0.01} if "gamma" in PARAMETERS[name] else {}
     rows = kernel_rows(Kernel(name, **parameters), X, boxes=np.full(5000, 1e-2), tol=1e-3)
     assert rows.dtype == np.float32
@@ -108,7 +108,7 @@ def test_float32_gives_way_to_float64_where_rounding_would_show():
 
 
 def test_crowded_sparse_rows_are_unpacked():
-    few, many = (sp.random_array((50, 40), density=d, format="csr") for d in (DENSE_ENOUGH / 2, 2 * DENSE_ENOUGH))
+    few, many = (sparse_rows(50, 40, d) for d in (DENSE_ENOUGH / 2, 2 * DENSE_ENOUGH))
     kernel = Kernel("rbf")
     assert isinstance(prepare_points(kernel, few, few, np.float64)[0], SparsePoints)
     assert not isinstance(prepare_points(kernel, many, many, np.float64)[0], SparsePoints)
@@ -117,7 +117,7 @@ def test_crowded_sparse_rows_are_unpacked():
 def test_rows_dear_to_compute_are_stored_and_cheap_ones_are_not():
     rng = np.random.default_rng(0)
     few, many = rng.normal(size=(50, 5)), rng.normal(size=(50, 500))
-    thin, thick = (sp.random_array((50, 2000), density=d, format="csr", rng=rng) for d in (0.01, 0.1))
+    thin, thick = (sparse_rows(50, 2000, d, rng) for d in (0.01, 0.1))
     kinds = [type(kernel_rows(Kernel("rbf"), X, boxes=np.ones(50), tol=1e-3)) for X in (few, many, thin, thick)]
     assert kinds == [StreamedRows, StoredRows, StreamedRows, StoredRows]
     assert isinstance(kernel_rows(Kernel("laplacian"), many, boxes=np.ones(50), tol=1e-3), StoredRows)

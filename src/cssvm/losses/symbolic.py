@@ -103,7 +103,10 @@ def _derivative(expression: Any, symbol: Any) -> Any:
 
 def _compiled(expression: Any, symbol: Any) -> Callable[[Any], Any]:
     """The expression as a NumPy function."""
-    function = _import_sympy().lambdify(symbol, expression, modules=["scipy", "numpy"])
+    sympy = _import_sympy()
+    if expression.has(sympy.Max, sympy.Min):  # some versions print them as reductions, which do not broadcast
+        expression = expression.rewrite(sympy.Piecewise)
+    function = sympy.lambdify(symbol, expression, modules=["scipy", "numpy"])
 
     def elementwise(x: Any) -> Any:
         with np.errstate(all="ignore"):
