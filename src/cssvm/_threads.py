@@ -74,10 +74,16 @@ def run(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> None:
             future.cancel()
 
 
-def completed(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], n_at_once: int) -> Iterator[Any]:
+def completed(
+    function: Callable[..., Any],
+    tasks: Iterable[tuple[Any, ...]],
+    n_at_once: int,
+    stop: Callable[[], None] = lambda: None,
+) -> Iterator[Any]:
     """Yield ``function(*task)`` of every task as it is done, up to `n_at_once` of them computed side by side.
 
-    As with `run`, tasks must not call `run`. Whatever ends the iteration early, tasks under way are waited for.
+    As with `run`, tasks must not call `run`. Whatever ends the iteration, `stop` is called, by which tasks under way
+    may be told to end early, and they are waited for.
     """
     waiting = iter(tasks)
     if n_at_once <= 1:
@@ -92,6 +98,7 @@ def completed(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], n_
             for future in done:
                 yield future.result()
     finally:
+        stop()
         wait(running)
 
 

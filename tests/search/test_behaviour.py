@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import threading
 import warnings
 
 import numpy as np
@@ -14,12 +15,13 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
+from sklearn.feature_selection import SelectKBest
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
+from cssvm import CostSensitiveSVC, CostSensitiveSVCCV, _threads
 from cssvm.metrics import cost_risk, cost_risk_scorer, min_cost_risk
 from cssvm.search.racing import Race
 
@@ -325,3 +327,44 @@ def test_score_is_the_scoring_of_the_search_on_other_rows(data, scoring, pos_lab
         "accuracy": np.mean(decided == y),
     }[scoring]
     assert search.score(X, y) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_supervised_transformer_sees_the_labels_of_its_training_rows(data):
+    X, y = data
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
+    ours = small(transformer=SelectKBest(k=3)).fit(X, y)
+    model = make_pipeline(SelectKBest(k=3), CostSensitiveSVC())
+    grid = {"costsensitivesvc__C": [0.5, 5.0], "costsensitivesvc__gamma": [0.05, 0.5]}
+    theirs = GridSearchCV(model, grid, scoring=cost_risk_scorer(), cv=3).fit(X, y)
+    np.testing.assert_allclose(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1 / 50 + 1e-12
+    )
+
+
+def test_a_checkpoint_with_a_scorer_is_good_in_another_process(tmp_path):
+    script = textwrap.dedent(f"""
+        from sklearn.datasets import make_classification
+        from cssvm import CostSensitiveSVCCV
+        from cssvm.metrics import cost_risk_scorer
+        X, y = make_classification(80, 4, random_state=0)
+        file = {str(tmp_path / "search.npz")!r}
+        CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=2, scoring=cost_risk_scorer(), checkpoint=file).fit(X, y)
+    """)
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+def test_tasks_under_way_are_told_to_stop_when_the_search_is_interrupted():
+    """Told before they are waited for: a task can take minutes."""
+    stopped, begun = threading.Event(), threading.Event()
+
+    def task(number):
+        if number == 0:
+            begun.wait(30)
+            raise KeyboardInterrupt
+        begun.set()
+        return stopped.wait(30)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(_threads.completed(task, [(0,), (1,)], 2, stopped.set))
+    assert stopped.is_set()

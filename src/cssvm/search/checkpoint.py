@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ import numpy as np
 from scipy import sparse
 
 from ..costs import Vector
+
+# Where a function lies in memory is another place in another process.
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class Checkpoint:
@@ -70,5 +74,5 @@ def fingerprint(parts: Iterable[Any]) -> str:
             digest.update(f"{part.dtype}{part.shape}".encode())
             digest.update(np.ascontiguousarray(part).tobytes())
         else:
-            digest.update(repr(part).encode())
+            digest.update(ADDRESS.sub("", repr(part)).encode())
     return digest.hexdigest()

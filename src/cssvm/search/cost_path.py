@@ -159,7 +159,8 @@ def _rates(problem: Problem) -> tuple[Vector, Vector]:
             scores, _ = worker.scores(0, fold, machines, stop)
             return fold, {key: problem.rows.is_target(affine.scale * f + affine.offset) for key, f in scores.items()}
 
-        for fold, decided in _threads.completed(decisions, [(k,) for k in range(len(problem.folds))], n_workers):
+        tasks = [(fold,) for fold in range(len(problem.folds))]
+        for fold, decided in _threads.completed(decisions, tasks, n_workers, stop.set):
             valid = problem.folds[fold].valid
             for kind in accepted:
                 weights = problem.rows.weights[valid] * ((problem.targets[valid] > 0) == kind)

@@ -228,7 +228,7 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
             scoring = make_scoring(self.scoring, rows)
             folds = make_folds(self.cv, rows.X, rows.y, rows.targets, rows.weights, ranking=scoring.ranking)
             grid = self._grid(rows)
-            features, one_X = self._features(rows.X, folds)
+            features, one_X = self._features(rows, folds)
             problem = Problem(rows, folds, grid, scoring, features, one_X, self.tol, self.cache_size)
             values = self._search(problem)
             self.n_splits_, self.n_machines_ = len(folds), grid.n_machines
@@ -281,11 +281,16 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         """X as the kernels of the final model see it."""
         return rows.X if self.transformer is None else clone(self.transformer).fit_transform(rows.X, rows.y)
 
-    def _features(self, X: Any, folds: list[Fold]) -> tuple[Callable[[int], Any], bool]:
+    def _features(self, rows: Rows, folds: list[Fold]) -> tuple[Callable[[int], Any], bool]:
         """The X of each fold, and whether it is the same for all."""
         if self.transformer is None:
-            return (lambda fold: X), True
-        return (lambda fold: clone(self.transformer).fit(X[folds[fold].train]).transform(X)), False
+            return (lambda fold: rows.X), True
+
+        def transformed(fold: int) -> Any:
+            train = folds[fold].train
+            return clone(self.transformer).fit(rows.X[train], rows.y[train]).transform(rows.X)
+
+        return transformed, False
 
     def _search(self, problem: Problem) -> NDArray[np.float64]:
         """Values (n_points, n_folds) of all points; after Ctrl-C of those that are done."""

@@ -108,12 +108,9 @@ def outcomes(problem: Problem, tasks: Sequence[tuple[int, int]], n_jobs: int, al
         n_workers = max(1, min(n_jobs, n_threads, len(tasks)))
         worker, n_workers = make_worker(problem, n_workers)
         stop = threading.Event()
-        try:
-            yield from _threads.completed(
-                lambda kernel, fold: _carry_out(problem, worker, kernel, fold, alive, stop), tasks, n_workers
-            )
-        finally:
-            stop.set()
+        yield from _threads.completed(
+            lambda kernel, fold: _carry_out(problem, worker, kernel, fold, alive, stop), tasks, n_workers, stop.set
+        )
 
 
 def _carry_out(problem: Problem, worker: Any, kernel: int, fold: int, alive: Any, stop: threading.Event) -> Outcome:
