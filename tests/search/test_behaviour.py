@@ -91,6 +91,7 @@ def test_automatic_axes_cover_the_scale_of_the_data(data):
     assert len(table) == 4 * 5 * 3 * 2
     negatives_per_positive = np.sum(y == 0) / np.sum(y == 1)
     assert table["param_fn_cost"].max() >= negatives_per_positive
+    assert table["param_fn_cost"].min() == 1.0  # the default fp_cost
 
 
 def test_integer_weights_mean_repeated_rows(data):
@@ -120,6 +121,9 @@ def test_integer_weights_mean_repeated_rows(data):
         ({"kappas": [0.5, -1]}, "kappas must hold positive"),
         ({"kappas": ["tide"]}, "kappas must be"),
         ({"kappas": []}, "kappas must hold at least one"),
+        ({"kernel": "poly", "degree": []}, "degree must be a non-negative integer, or a list"),
+        ({"kernel": "poly", "degree": [2, -1]}, "degree must be a non-negative integer, or a list"),
+        ({"kernel": "sigmoid", "coef0": [np.nan]}, "coef0 must be a finite number, or a list"),
         ({"cv": 1}, "cv must be an integer of at least 2"),
         ({"scoring": "riks"}, "scoring must be one of"),
         ({"n_jobs": 0}, "n_jobs must be"),

@@ -52,9 +52,9 @@ def test_the_hull_of_hand_made_points():
     assert _on_hull(fpr, tpr).tolist() == [True, True, False, True, False]
 
 
-@pytest.mark.parametrize("ratios", [[], [0.0], [np.nan], [-1.0]])
+@pytest.mark.parametrize("ratios", [[], [0.0], [np.nan], [-1.0], 0, 2.5, "many"])
 def test_bad_ratios_are_refused(data, ratios):
-    with pytest.raises(ValueError, match="ratios must hold"):
+    with pytest.raises(ValueError, match=r"ratios must (hold|be)"):
         cost_path(CostSensitiveSVC(), *data, ratios=ratios)
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._gather import update_gathered
 from .._numba import njit
 from .._sums import update_row_sum
 from . import certificate
@@ -101,20 +102,11 @@ class Continuation:
             if taken < due:
                 count = min(int(due - taken), LONGEST_TURN * n, STEPS_WORK // n) + 1
                 continue
-            for _ in range(MAX_ROUNDS):
-                length = update_by_newton(self.kernel, self.beta, self.gradient, lower, upper, tol, self.ridge)
-                bottom, top = bounds_of_bias(self.beta, self.gradient, lower, upper)
-                if top - bottom <= tol:
-                    return taken, top - bottom
-                if length < SHORT:
-                    break
-            if (
-                self.kernel.dtype == np.float64 and patience >= STUBBORN
-            ):  # a kernel of low rank, perhaps: few variables are free then
-                work = STEP_WORK * n * taken
-                if polish(self.kernel, self.problem, self.beta, self.gradient, work):
-                    bottom, top = bounds_of_bias(self.beta, self.gradient, lower, upper)
-                    return taken, top - bottom
+            violation = self._take_rounds(lower, upper, tol)
+            if violation > tol and patience >= STUBBORN:
+                violation = self._finish(lower, upper, STEP_WORK * n * taken)
+            if violation <= tol:
+                return taken, violation
             patience *= 2.0
             count = first_steps
 
@@ -134,6 +126,25 @@ class Continuation:
         self._variance += steps * (float(np.finfo(self.kernel.dtype).eps) * self.C * self._largest_box) ** 2
         return steps, float(violation)
 
+    def _take_rounds(self, lower: np.ndarray, upper: np.ndarray, tol: float) -> float:
+        """Newton rounds as long as they get ahead; returns the violation left."""
+        for _ in range(MAX_ROUNDS):
+            length = update_by_newton(self.kernel, self.beta, self.gradient, lower, upper, tol, self.ridge)
+            bottom, top = bounds_of_bias(self.beta, self.gradient, lower, upper)
+            if top - bottom <= tol or length < SHORT:
+                break
+        return top - bottom
+
+    def _finish(self, lower: np.ndarray, upper: np.ndarray, work: float) -> float:
+        """The active-set finish; returns the violation left.
+
+        It is for kernels of low rank, on which Newton rounds fail but few variables are free, and needs float64.
+        """
+        if self.kernel.dtype == np.float64:
+            polish(self.kernel, self.problem, self.beta, self.gradient, work)
+        bottom, top = bounds_of_bias(self.beta, self.gradient, lower, upper)
+        return top - bottom
+
     def _awake(self, lower: np.ndarray, upper: np.ndarray, bottom: float, top: float) -> np.ndarray:
         """Variables that are free or near to leaving their bound."""
         grows, shrinks = self.beta < upper, self.beta > lower
@@ -152,7 +163,7 @@ class Continuation:
         if len(self._room) < size**2:
             self._room = np.empty(room_needed(len(self.beta)), self.kernel.dtype)
         part = self._room[: size**2].reshape(size, size)
-        update_part(part, self.kernel, awake)
+        update_gathered(part, self.kernel, awake, awake)
         old = self.beta[awake]
         beta, gradient = old.copy(), self.gradient[awake].astype(self.kernel.dtype)
         steps, _ = update_by_pairs(
@@ -167,10 +178,6 @@ class Continuation:
     def bias(self) -> float:
         """The bias that minimises the primal for the present beta."""
         return certificate.best_bias(self.gradient, self.problem)
-
-    def gap(self) -> float:
-        """Relative duality gap of the present beta."""
-        return certificate.relative_gap(*certificate.objectives(self.beta, self.gradient, self.bias(), self.problem))
 
     def _enlarge(self, C: float) -> None:
         """Go over to boxes of `C`, beta and K beta multiplied by the same t."""
@@ -211,15 +218,6 @@ def room_needed(n: int) -> int:
 def _round_work(n_free: int, n: int) -> float:
     """Nanoseconds of a Newton round."""
     return ROUND_CUBE * n_free**3 + ROUND_SQUARE * n_free**2 + ROUND_UPDATE * n_free * n
-
-
-@njit
-def update_part(out, kernel, members):  # type: ignore[no-untyped-def]
-    """out[i, j] = kernel[members[i], members[j]]."""
-    for i in range(len(members)):
-        source, target = kernel[members[i]], out[i]
-        for j in range(len(members)):
-            target[j] = source[members[j]]
 
 
 @njit

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import _threads
+from .._gather import update_gathered
 from .._numba import fmax, njit
 from .functions import Kernel
 from .loops import UPDATES, update_l1_distances
@@ -137,12 +138,3 @@ def update_distances(out, products, squares, top, start):  # type: ignore[no-unt
             target[j] = fmax(own + others[j] - 2.0 * source[j], 0.0)
         if start <= top + i < start + len(source):
             target[top + i - start] = 0.0
-
-
-@njit
-def update_gathered(out, base, left, right):  # type: ignore[no-untyped-def]
-    """out[i, j] = base[left[i], right[j]]."""
-    for i in range(len(left)):
-        source, target = base[left[i]], out[i]
-        for j in range(len(right)):
-            target[j] = source[right[j]]

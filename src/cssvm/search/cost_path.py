@@ -20,7 +20,7 @@ from ..estimators.machine import PRECOMPUTED
 from ..kernels import Kernel
 from .engine import Problem, make_worker
 from .folds import make_folds
-from .grid import make_grid, positive_values
+from .grid import axis, make_grid
 from .scoring import Rows, Scoring
 
 # Automatic ratios reach this far below and above even costs.
@@ -121,7 +121,7 @@ def cost_path(
     weights = row_weights(sample_weight, len(index))
     rows = Rows(X, classes[index], classes, side, 1.0, 1.0, weights)
     targets = rows.targets
-    values = _ratios(ratios)
+    values = np.unique(axis("ratios", ratios, lambda count: np.geomspace(*RATIO_RANGE, count)))
 
     gamma = resolve_gamma(model.gamma, model.kernel, X, weights)
     grid = make_grid(
@@ -137,12 +137,6 @@ def cost_path(
     params = {name: value for name, value in model.get_params().items() if name not in ("fn_cost", "fp_cost")}
     prior = float(weights[targets > 0].sum() / weights.sum())
     return CostPath(values, fpr, tpr, _on_hull(fpr, tpr), prior, params | {"gamma": gamma})
-
-
-def _ratios(ratios: Any) -> Vector:
-    if is_number(ratios) and not isinstance(ratios, bool):
-        return np.geomspace(*RATIO_RANGE, int(ratios))
-    return np.unique(positive_values("ratios", ratios))
 
 
 def _rates(problem: Problem) -> tuple[Vector, Vector]:

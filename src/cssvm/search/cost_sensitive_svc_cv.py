@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
@@ -28,6 +27,7 @@ from .engine import Problem, all_tasks, outcomes
 from .folds import Fold, make_folds
 from .grid import FN_COST_REACH, Grid, automatic_Cs, axis, cost_values, kappa_values, kernel_values, make_grid
 from .progress import progress
+from .results import results_table
 from .scoring import Rows, make_scoring
 
 # Of the final model's fitted attributes, those that describe the X and y given to the search.
@@ -232,7 +232,9 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
             problem = Problem(rows, folds, grid, scoring, features, one_X, self.tol, self.cache_size)
             values = self._search(problem)
             self.n_splits_, self.n_machines_ = len(folds), grid.n_machines
-            self._store(grid, values)
+            self.cv_results_, self.best_index_ = results_table(grid.points, values)
+            self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+            self.best_params_ = self.cv_results_["params"][self.best_index_]
             if self.refit:
                 self._train_best(rows)
         return self
@@ -261,7 +263,7 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         targets = rows.targets
         weight_of = {sign: rows.weights[targets == sign].sum() for sign in (-1, 1)}
         imbalance = weight_of[-1] / max(weight_of[1], np.finfo(float).tiny)
-        reach = FN_COST_REACH * max(fn_base / fp_base, imbalance) * fp_base
+        limits = fp_base, FN_COST_REACH * max(fn_base, fp_base * max(1.0, imbalance))
         costs = example_costs(targets, fn_cost=rows.fn_cost, fp_cost=rows.fp_cost, sample_weight=rows.weights)
         total = float(rows.weights.sum())
         return make_grid(
@@ -269,8 +271,8 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
             Cs=axis("Cs", self.Cs, lambda count: automatic_Cs(count, costs.sum() / total, total)),
             slopes=list(
                 itertools.product(
-                    cost_values("fn_costs", self.fn_costs, fn_base, reach).tolist(),
-                    cost_values("fp_costs", self.fp_costs, fp_base, reach).tolist(),
+                    cost_values("fn_costs", self.fn_costs, fn_base, limits).tolist(),
+                    cost_values("fp_costs", self.fp_costs, fp_base, limits).tolist(),
                 )
             ),
             kappas=kappa_values(self.kappas),
@@ -348,25 +350,6 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-    def _store(self, grid: Grid, values: NDArray[np.float64]) -> None:
-        """Set cv_results_ and the best point; points that lack a fold come last."""
-        complete = ~np.isnan(values).any(axis=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # means of points without any fold
-            mean, std = np.nanmean(values, axis=1), np.nanstd(values, axis=1)
-        ranked = np.where(complete, mean, -np.inf)
-        params = [point.params for point in grid.points]
-        results: dict[str, Any] = {f"param_{name}": _column([p[name] for p in params]) for name in params[0]}
-        results["params"] = params
-        for fold in range(values.shape[1]):
-            results[f"split{fold}_test_score"] = values[:, fold]
-        results["mean_test_score"], results["std_test_score"] = mean, std
-        results["rank_test_score"] = rankdata(-ranked, method="min").astype(np.int32)
-        self.cv_results_ = results
-        self.best_index_ = int(np.argmax(ranked))
-        self.best_score_ = float(mean[self.best_index_])
-        self.best_params_ = params[self.best_index_]
 
     def _train_best(self, rows: Rows) -> None:
         """Train the best point on all rows, and show its fitted attributes as our own."""
@@ -454,8 +437,3 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == PRECOMPUTED
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _column(values: list[Any]) -> NDArray[Any]:
-    """A column of cv_results_: numbers, or objects where "tied" is among them."""
-    return np.array(values, dtype=object if any(isinstance(value, str) for value in values) else None)

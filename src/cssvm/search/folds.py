@@ -13,14 +13,14 @@ from ..costs import Vector, is_number
 
 DEFAULT_FOLDS = 5
 
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 
 class Fold(NamedTuple):
     """Row numbers, sorted; rows of weight zero are in neither."""
 
-    train: Rows
-    valid: Rows
+    train: RowNumbers
+    valid: RowNumbers
 
 
 def make_folds(
@@ -42,7 +42,7 @@ def make_folds(
     return folds
 
 
-def _counted(part: Any, weights: Vector) -> Rows:
+def _counted(part: Any, weights: Vector) -> RowNumbers:
     rows = np.asarray(part)
     rows = np.flatnonzero(rows) if rows.dtype == bool else np.sort(rows.astype(np.intp))
     return rows[weights[rows] > 0]

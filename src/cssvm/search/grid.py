@@ -22,6 +22,7 @@ from scipy import sparse
 
 from ..costs import TIED, Vector, is_number
 from ..estimators.bandwidth import KERNELS_WITH_GAMMA
+from ..estimators.parameters import CHECKS
 from ..kernels import Kernel
 
 # Automatic gammas, in units of 1 / the mean squared distance of two rows: from almost linear to one hill for each row.
@@ -30,7 +31,7 @@ GAMMA_RANGE = (1 / 32, 8.0)
 C_RANGE = (2.0**-5, 2.0**10)
 # The same for many rows, which need less weight each and take longer.
 LARGE, C_RANGE_LARGE = 20_000, (2.0**-5, 2.0**7)
-# Automatic fn_costs go from fp_cost to this many times the larger of the cost ratio and the class ratio.
+# Automatic slopes go from fp_cost to this many times the larger of fn_cost and fp_cost times the class ratio.
 FN_COST_REACH = 2.0
 # Automatic kappas go from 1 down to this.
 SMALLEST_KAPPA = 1 / 8
@@ -157,11 +158,11 @@ def kappa_values(kappas: Any) -> list[Any]:
     return [value if isinstance(value, str) else float(value) for value in values]
 
 
-def cost_values(name: str, values: Any, default: float, largest: float) -> Vector:
-    """The training slopes of one class: None is the real cost; a number of automatic values ends at `largest`."""
+def cost_values(name: str, values: Any, default: float, limits: tuple[float, float]) -> Vector:
+    """The training slopes of one class: None is the real cost; a number of automatic values lie between the limits."""
     if values is None:
         return np.array([default])
-    return axis(name, values, lambda count: np.geomspace(1.0, max(largest, 2.0), count) if count > 1 else [default])
+    return axis(name, values, lambda count: np.geomspace(*limits, count) if count > 1 else [default])
 
 
 def kernel_values(kernel: Any, gammas: Any, degree: Any, coef0: Any, X: Any, weights: Vector) -> list[Kernel]:
@@ -172,16 +173,21 @@ def kernel_values(kernel: Any, gammas: Any, degree: Any, coef0: Any, X: Any, wei
     if has_gamma:
         centre = _gamma_unit(X, weights, name)
         values = axis("gammas", gammas, lambda count: _around(GAMMA_RANGE, count) * centre).tolist()
-    degrees = _each(degree) if name == "poly" else [3]
-    constants = _each(coef0) if name in ("poly", "sigmoid") else [0.0]
+    degrees = _each("degree", degree) if name == "poly" else [3]
+    constants = _each("coef0", coef0) if name in ("poly", "sigmoid") else [0.0]
     return [
         Kernel(kernel, gamma=gamma, degree=power, coef0=constant)
         for gamma, power, constant in itertools.product(values, degrees, constants)
     ]
 
 
-def _each(value: Any) -> list[Any]:
-    return [value] if is_number(value) else list(value)
+def _each(name: str, value: Any) -> list[Any]:
+    """A parameter of the kernel, or a list of its values."""
+    values = [value] if is_number(value) else list(value)
+    right, expected, example = CHECKS[name]
+    if not values or not all(right(each) for each in values):
+        raise ValueError(f"{name} must be {expected}, or a list of them; got {name}={value!r}. Pass {example}.")
+    return values
 
 
 def automatic_Cs(count: int, mean_cost: float, n_rows: float) -> Vector:
