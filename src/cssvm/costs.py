@@ -17,7 +17,6 @@ This module is the only place that knows these two tables: below it, only margin
 
 from __future__ import annotations
 
-import numbers
 import reprlib
 import warnings
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from ._types import Vector, is_number
 
 TIED = "tied"
 
@@ -218,8 +217,3 @@ def _as_vector(name: str, value: Any, n_samples: int) -> Vector:
             f"Pass a number, or select the entries of {name} that belong to the rows of X."
         )
     return values
-
-
-def is_number(value: Any) -> bool:
-    """A real scalar; True and False are no costs."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)

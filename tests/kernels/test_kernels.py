@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from cssvm import _threads
 from cssvm.kernels import Kernel, expand, kernel_rows
 from cssvm.kernels.blocks import DENSE_ENOUGH, SparsePoints, prepare_points
 from cssvm.kernels.rows import MIN_ROWS, PrecomputedRows, StoredRows, StreamedRows, available_bytes
+from cssvm.runtime import threads
 
 PARAMETERS = {
     "linear": {},
@@ -46,7 +46,7 @@ def dense(matrix):
 def block_of(rows, left, right):
     """K[left][:, right] as the provider computes it, with a margin of untouched numbers around it."""
     out = np.full((len(left) + 1, len(right) + 3), 7.0, rows.dtype)
-    with _threads.own_threads():
+    with threads.own_threads():
         rows.update_block(out, left, right)
     assert (out[len(left) :] == 7.0).all()
     assert (out[:, len(right) :] == 7.0).all()
@@ -55,7 +55,7 @@ def block_of(rows, left, right):
 
 def sum_of(rows, indices, coef, columns=None):
     total = np.zeros(rows.n if columns is None else len(columns))
-    with _threads.own_threads():
+    with threads.own_threads():
         rows.subtract(total, indices, coef, columns)
     return -total
 
@@ -128,7 +128,7 @@ def test_store_keeps_its_budget_and_the_rows_last_used():
     rows = kernel_rows(Kernel("rbf", gamma=1e-3), X, boxes=np.ones(4000), tol=1e-3, cache_size=2)
     assert rows.store.nbytes <= 2**20  # half of the budget: the working set's block has the other half
     capacity = rows.capacity
-    with _threads.own_threads():
+    with threads.own_threads():
         recent = np.arange(0, capacity // 2)
         rows.fetch(np.arange(1000, 1000 + capacity))
         rows.fetch(recent)

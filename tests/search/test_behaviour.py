@@ -21,8 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cssvm import CostSensitiveSVC, CostSensitiveSVCCV, _threads
+from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
 from cssvm.metrics import cost_risk, cost_risk_scorer, min_cost_risk
+from cssvm.runtime import threads
 from cssvm.search.racing import Race
 
 
@@ -370,5 +371,5 @@ def test_tasks_under_way_are_told_to_stop_when_the_search_is_interrupted():
         return stopped.wait(30)
 
     with pytest.raises(KeyboardInterrupt):
-        list(_threads.completed(task, [(0,), (1,)], 2, stopped.set))
+        list(threads.completed(task, [(0,), (1,)], 2, stopped.set))
     assert stopped.is_set()

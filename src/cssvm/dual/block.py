@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _threads
-from .._numba import njit
+from ..runtime import threads
+from ..runtime.compiler import njit
 
 PADDING = 16  # numbers past the end of each row: rows a power of two apart would compete for the same cache lines
 ROWS = 128  # of the block per task: as many cache lines, each written to several times while it is close
@@ -21,7 +21,7 @@ def empty_block(n_rows: int, n_columns: int, dtype: Any) -> np.ndarray:
 def update_border(block: np.ndarray, places: np.ndarray, values: np.ndarray) -> None:
     """Set the rows and the columns `places` of a symmetric block to `values`, one row for each place."""
     parts = range(0, len(block), ROWS)
-    _threads.run(_update_columns, [(block, places, values, i, min(i + ROWS, len(block))) for i in parts])
+    threads.run(_update_columns, [(block, places, values, i, min(i + ROWS, len(block))) for i in parts])
     block[places] = values
 
 

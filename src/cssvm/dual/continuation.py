@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._gather import update_gathered
-from .._numba import njit
-from .._sums import update_row_sum
+from ..runtime.compiler import njit
+from ..runtime.gather import update_gathered
+from ..runtime.sums import update_row_sum
 from . import certificate
 from .polish import STEP_WORK, polish
 from .problem import DualProblem, Status

@@ -21,8 +21,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from .. import _threads
-from .._sums import subtract_rows
+from ..runtime import threads
+from ..runtime.sums import subtract_rows
 from . import certificate
 from .block import empty_block, update_border
 from .polish import STEP_WORK, polish
@@ -308,7 +308,7 @@ def solve(
     start : (n,) array, optional
         Where to begin; put into the bounds and balanced if need be.
     """
-    with _threads.own_threads():
+    with threads.own_threads():
         state = Decomposition(rows, problem, start)
         status = state.run(tol, np.inf if max_iter < 0 else max_iter)
         bias = certificate.best_bias(state.gradient, problem)

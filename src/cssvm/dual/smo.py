@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import fmax, fmin, njit
+from ..runtime.compiler import fmax, fmin, njit
 
 CHUNK = 64  # long enough to amortise a horizontal maximum, short enough to search in
 FORBIDDEN = 1e30

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from ..costs import Vector
+from .._types import Vector
 
 KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid", "laplacian")
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from ..costs import Vector, example_costs, margins_and_boxes, row_weights
+from .._types import Vector
+from ..costs import example_costs, margins_and_boxes, row_weights
 from .kernel_svc import KernelSVC, unchanged_on_failure
 from .machine import PRECOMPUTED, Machine, check_both_classes, select
 from .parameters import given_cost

@@ -23,7 +23,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_ro
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
-from ..costs import Vector, example_costs, row_weights
+from .._types import Vector
+from ..costs import example_costs, row_weights
 from ..metrics import min_cost_risk
 from .inputs import target_index, two_classes
 from .kernel_svc import unchanged_on_failure

@@ -20,7 +20,8 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..costs import CostConditionWarning, Vector, row_weights
+from .._types import Vector
+from ..costs import CostConditionWarning, row_weights
 from ..losses import HingeLoss, LogisticLoss, Loss
 from .bandwidth import resolve_gamma
 from .cost_sensitive import CostSensitiveSVC

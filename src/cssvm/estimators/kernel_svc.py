@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..costs import Vector, row_weights
+from .._types import Vector
+from ..costs import row_weights
 from ..dual import Status
 from ..kernels import Kernel
 from .bandwidth import resolve_gamma

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..costs import Vector
+from .._types import Vector
 from ..dual import DualProblem, Solution, solve
 from ..kernels import Kernel, expand, kernel_rows
 from .inputs import check_gram

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..costs import TIED, is_number
+from .._types import is_number
+from ..costs import TIED
 from ..kernels import KERNEL_NAMES
 
 

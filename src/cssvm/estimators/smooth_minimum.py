@@ -23,7 +23,7 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from ..costs import Vector
+from .._types import Vector
 from ..losses import Loss
 
 # L-BFGS stops by the gradient; a step that changes the objective by rounding only is the other end.

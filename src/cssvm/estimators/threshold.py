@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..costs import Vector
+from .._types import Vector
 
 # Scores this close, relative to the largest, are one: free support vectors all sit at +-1 up to rounding.
 SCORE_TIE = 1e-6

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import _threads
-from .._sums import update_row_sum
+from ..runtime import threads
+from ..runtime.sums import update_row_sum
 from .functions import Kernel
 from .loops import (
     UPDATES,
@@ -151,7 +151,7 @@ def fill(left: Points, right: Points, out: np.ndarray) -> None:
         for begin, part in parts:
             _update_values(part, tile, out, begin, start)
 
-    _threads.run(tile_column, right.tiles())
+    threads.run(tile_column, right.tiles())
 
 
 def fill_symmetric(points: Points, out: np.ndarray) -> None:
@@ -165,7 +165,7 @@ def fill_symmetric(points: Points, out: np.ndarray) -> None:
 
     tiles = points.tiles(SQUARE_TILE)
     tasks = [(start, tile, tiles[: k + 1]) for k, (start, tile) in enumerate(tiles)]
-    _threads.run(tile_column, tasks[::-1])  # the longest first
+    threads.run(tile_column, tasks[::-1])  # the longest first
 
 
 def subtract(left: Points, right: Points, coef: np.ndarray, total: np.ndarray, dtype: Any) -> None:
@@ -179,7 +179,7 @@ def subtract(left: Points, right: Points, coef: np.ndarray, total: np.ndarray, d
             _update_values(part, tile, values, 0, 0)
             update_row_sum(target, values, order[: len(part)], coef[begin : begin + len(part)], 0)
 
-    _threads.run(tile_column, right.tiles())
+    threads.run(tile_column, right.tiles())
 
 
 def _parts(left: Points) -> list[tuple[int, Points]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from .._numba import OPTIONS, bits_of_float64, float32_from_bits, float64_from_bits, fmax, fmin, njit
+from ..runtime.compiler import OPTIONS, bits_of_float64, float32_from_bits, float64_from_bits, fmax, fmin, njit
 
 _f = np.float32
 # Cody-Waite: exp(x) = 2^k exp(r), r = x - k log 2 with log 2 split in two so that k * HIGH is exact.

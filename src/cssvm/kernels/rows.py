@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import _threads
-from .._sums import subtract_rows
+from ..runtime import threads
+from ..runtime.sums import subtract_rows
 from .blocks import DensePoints, Points, fill, fill_symmetric, prepare_points, subtract
 from .functions import Kernel
 
@@ -237,7 +237,7 @@ def expand(kernel: Kernel, X: Any, vectors: Any, coef: np.ndarray) -> np.ndarray
     if not len(coef):
         return total
     step = NORM_BLOCK if not callable(kernel.name) else max(1, EXPAND_BLOCK // len(coef))
-    with _threads.own_threads():
+    with threads.own_threads():
         for i in range(0, X.shape[0], step):
             part = X[i : i + step]
             if callable(kernel.name):

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import _threads
-from .._gather import update_gathered
-from .._numba import fmax, njit
+from ..runtime import threads
+from ..runtime.compiler import fmax, njit
+from ..runtime.gather import update_gathered
 from .functions import Kernel
 from .loops import UPDATES, update_l1_distances
 
@@ -102,7 +102,7 @@ def _update_products(base: np.ndarray, X: Any) -> None:
         for start, products in _tiles(X, first, last):
             base[first:last, start : start + products.shape[1]] = products
 
-    _threads.run(band, _bands(len(base)))
+    threads.run(band, _bands(len(base)))
 
 
 def _update_squared_distances(base: np.ndarray, X: Any) -> None:
@@ -113,7 +113,7 @@ def _update_squared_distances(base: np.ndarray, X: Any) -> None:
         for start, products in _tiles(X, first, last):
             update_distances(base, products, squares, first, start)
 
-    _threads.run(band, _bands(len(base)))
+    threads.run(band, _bands(len(base)))
 
 
 def _update_l1(base: np.ndarray, X: Any) -> None:
@@ -125,7 +125,7 @@ def _update_l1(base: np.ndarray, X: Any) -> None:
         update_l1_distances(rows[first:last], columns, values)
         base[first:last] = values
 
-    _threads.run(band, _bands(len(base)))
+    threads.run(band, _bands(len(base)))
 
 
 @njit

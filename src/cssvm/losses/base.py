@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..costs import Vector, is_number
+from .._types import Vector, is_number
 
 
 class Loss(ABC):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..costs import Vector
+from .._types import Vector
 from .base import Loss
 from .elicitation import AGREEMENT, Elicitation, Function
 from .risk import risk_type

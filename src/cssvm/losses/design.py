@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..costs import Vector
+from .._types import Vector
 from .base import Loss, positive_number
 from .conditions import DesignReport, check_design, is_smooth, is_strict
 from .elicitation import Elicitation

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..costs import Vector
+from .._types import Vector
 
 Function = Callable[[Any], Any]
 

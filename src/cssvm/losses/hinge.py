@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..costs import TIED, Vector, paper_costs
+from .._types import Vector
+from ..costs import TIED, paper_costs
 from .base import Loss, numbers, of_label
 
 

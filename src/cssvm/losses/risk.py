@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import quad
 
-from ..costs import Vector, is_number
+from .._types import Vector, is_number
 from .base import Loss, positive_number, probabilities
 from .classical import ZeroOneLoss
 

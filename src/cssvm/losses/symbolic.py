@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..costs import Vector
+from .._types import Vector
 from .base import of_label
 from .elicitation import Elicitation
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ..costs import Vector, is_number
+from .._types import Vector, is_number
 from .partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss, tn_auc_loss, tp_auc_loss
 from .ranking import RankedMetric
 from .risk import min_cost_risk, ranked_min_risk

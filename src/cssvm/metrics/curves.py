@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-from ..costs import Vector, is_number
+from .._types import Vector, is_number
 from .ranking import Ranking
 from .sample import Sample
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..costs import Vector
-from .sample import Mask, Sample
+from .._types import Mask, Vector
+from .sample import Sample
 
 
 def income(

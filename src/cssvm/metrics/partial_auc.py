@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..costs import Vector, is_number
+from .._types import Vector, is_number
 from .ranking import RankedMetric, Ranking
 from .sample import Sample
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..costs import Vector
-from .sample import Mask, Sample
+from .._types import Mask, Vector
+from .sample import Sample
 
 
 class Ranking(NamedTuple):

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..costs import Vector, is_number
+from .._types import Mask, Vector, is_number
 from .ranking import RankedMetric, Ranking
-from .sample import Mask, Sample
+from .sample import Sample
 
 # Risks this close, relative to the cost of being wrong everywhere, are equal: sums in another order round differently.
 RISK_TIE = 1e-12

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..costs import Vector, example_costs, is_number, row_weights
-
-Mask = NDArray[np.bool_]
+from .._types import Mask, Vector, is_number
+from ..costs import example_costs, row_weights
 
 
 @dataclass(frozen=True)

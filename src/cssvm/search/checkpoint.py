@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..costs import Vector
+from .._types import Vector
 
 # Where a function lies in memory is another place in another process.
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 from sklearn.base import clone
 
-from .. import _threads
-from ..costs import Vector, is_number, row_weights
+from .._types import Vector, is_number
+from ..costs import row_weights
 from ..estimators import CostSensitiveSVC
 from ..estimators.bandwidth import resolve_gamma
 from ..estimators.inputs import check_gram, target_index, training_data
 from ..estimators.machine import PRECOMPUTED
 from ..kernels import Kernel
+from ..runtime import threads
 from .engine import Problem, make_worker
 from .folds import make_folds
 from .grid import axis, make_grid
@@ -145,7 +146,7 @@ def _rates(problem: Problem) -> tuple[Vector, Vector]:
     accepted = {True: np.zeros(n_ratios), False: np.zeros(n_ratios)}  # by whether the row is a target
     present = {True: 0.0, False: 0.0}
     machines = {(path, 0) for path in range(n_ratios)}
-    with _threads.own_threads() as n_threads:
+    with threads.own_threads() as n_threads:
         worker, n_workers = make_worker(problem, min(n_threads, len(problem.folds)))
         affine, stop = problem.grid.points[0].affine, threading.Event()
 
@@ -154,7 +155,7 @@ def _rates(problem: Problem) -> tuple[Vector, Vector]:
             return fold, {key: problem.rows.is_target(affine.scale * f + affine.offset) for key, f in scores.items()}
 
         tasks = [(fold,) for fold in range(len(problem.folds))]
-        for fold, decided in _threads.completed(decisions, tasks, n_workers, stop.set):
+        for fold, decided in threads.completed(decisions, tasks, n_workers, stop.set):
             valid = problem.folds[fold].valid
             for kind in accepted:
                 weights = problem.rows.weights[valid] * ((problem.targets[valid] > 0) == kind)

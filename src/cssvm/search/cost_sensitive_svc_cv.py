@@ -14,13 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _threads
-from ..costs import CostConditionWarning, Vector, example_costs, row_weights
+from .._types import Vector
+from ..costs import CostConditionWarning, example_costs, row_weights
 from ..estimators import CostSensitiveSVC
 from ..estimators.inputs import check_gram, target_index, training_data
 from ..estimators.kernel_svc import unchanged_on_failure
 from ..estimators.machine import PRECOMPUTED
 from ..estimators.parameters import CHECKS, check_parameters, given_cost
+from ..runtime import threads
 from . import racing
 from .checkpoint import Checkpoint, fingerprint
 from .engine import Problem, all_tasks, outcomes
@@ -321,8 +322,8 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         return saved.values
 
     def _n_jobs(self) -> int:
-        n_jobs = _threads.n_cores() if self.n_jobs is None else int(self.n_jobs)
-        return n_jobs if n_jobs > 0 else max(1, _threads.n_cores() + 1 + n_jobs)
+        n_jobs = threads.n_cores() if self.n_jobs is None else int(self.n_jobs)
+        return n_jobs if n_jobs > 0 else max(1, threads.n_cores() + 1 + n_jobs)
 
     def _fingerprint(self, problem: Problem) -> str:
         if self.checkpoint is None:

@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _threads
-from ..costs import Vector, margins_and_boxes
+from .._types import Vector
+from ..costs import margins_and_boxes
 from ..dual import Continuation, DualProblem, Status, room_needed, solve
 from ..estimators.machine import PRECOMPUTED, kernel_sum, select
 from ..kernels import Kernel, SharedValues, float32_suffices, kernel_rows, memory_budget
+from ..runtime import threads
 from .folds import Fold
 from .grid import Grid
 from .scoring import Rows, ScorerScoring, Scoring
@@ -104,11 +105,11 @@ def outcomes(problem: Problem, tasks: Sequence[tuple[int, int]], n_jobs: int, al
     alive(point) tells whether a point is still wanted. An iteration that is ended early waits for the tasks under way,
     which stop at their next machine.
     """
-    with _threads.own_threads() as n_threads:
+    with threads.own_threads() as n_threads:
         n_workers = max(1, min(n_jobs, n_threads, len(tasks)))
         worker, n_workers = make_worker(problem, n_workers)
         stop = threading.Event()
-        yield from _threads.completed(
+        yield from threads.completed(
             lambda kernel, fold: _carry_out(problem, worker, kernel, fold, alive, stop), tasks, n_workers, stop.set
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from ..costs import Vector, is_number
+from .._types import Vector, is_number
 
 DEFAULT_FOLDS = 5
 

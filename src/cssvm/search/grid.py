@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..costs import TIED, Vector, is_number
+from .._types import Vector, is_number
+from ..costs import TIED
 from ..estimators.bandwidth import KERNELS_WITH_GAMMA
 from ..estimators.parameters import CHECKS
 from ..kernels import Kernel

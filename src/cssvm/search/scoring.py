@@ -25,7 +25,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
-from ..costs import Vector, example_costs
+from .._types import Vector
+from ..costs import example_costs
 from ..metrics import min_cost_risk, tn_auc_loss, tp_auc_loss
 
 RANKING = ("min_risk", "tp_auc", "tn_auc")

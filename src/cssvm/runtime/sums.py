@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _threads
-from ._numba import njit
+from . import threads
+from .compiler import njit
 
 COLUMNS = 2048  # of a sum per task: 16 KB stay in the first-level cache while the rows stream past
 
@@ -18,9 +18,9 @@ def subtract_rows(
     """Take coef @ store[slots][:, columns] from `total`, in float64 and in the order given; None: the first columns."""
     parts: list[Any] = [slice(i, i + COLUMNS) for i in range(0, len(total), COLUMNS)]
     if columns is None:
-        _threads.run(update_row_sum, [(total[part], store, slots, coef, part.start) for part in parts])
+        threads.run(update_row_sum, [(total[part], store, slots, coef, part.start) for part in parts])
     else:
-        _threads.run(_update_row_sum_at, [(total[part], store, slots, coef, columns[part]) for part in parts])
+        threads.run(_update_row_sum_at, [(total[part], store, slots, coef, columns[part]) for part in parts])
 
 
 @njit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._numba import njit
+from .compiler import njit
 
 
 @njit
