@@ -1,6 +1,6 @@
-"""Costs given by the user, translated to the margins and boxes of the dual problem.
+"""Costs given by the user, translated to the margins, boxes and bounds of the dual problem.
 
-The positive class (y = +1) is the target, the one that is dearer to miss. The loss of row i of weight s_i is
+The positive class (y = +1) is the target, the one that costs more to miss. The loss of row i of weight s_i is
 
     y_i = +1:   s_i fn_cost_i max(0, 1       - f(x_i))
     y_i = -1:   s_i fp_cost_i max(0, kappa_i + f(x_i))
@@ -12,7 +12,15 @@ and the training problem min 1/2 |w|^2 + C sum_i loss_i has the dual
     y_i = +1:   margin m_i = 1,         box c_i = C s_i fn_cost_i
     y_i = -1:   margin m_i = kappa_i,   box c_i = C s_i fp_cost_i
 
-This module is the only place that knows these two tables: below it, only margins and boxes exist.
+or, in the signed variables beta_i = y_i a_i that the solver works with,
+
+    y_i = +1:   linear term p_i =  m_i,   bounds [0, c_i]
+    y_i = -1:   linear term p_i = -m_i,   bounds [-c_i, 0]
+
+This module is the only place that knows these tables: below it, only a linear term and bounds exist.
+
+Functions named `read_...` check row by row, so that a fold or a partition of the rows can be read by itself. What only
+a whole sample can be asked, that not all rows cost nothing, is left to `check_costs_matter` and `check_weights_matter`.
 """
 
 from __future__ import annotations
@@ -25,12 +33,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._types import Vector, is_number
+from ._types import Mask, Vector, is_number
 
 TIED = "tied"
 
 # 1 / (1 / x) differs from x by a rounding error, which must not count as leaving the type-II condition.
 CONDITION_SLACK = 1e-12
+
+OF_TARGET, OF_OTHER = " of the positive class", " of the negative class"
 
 
 class CostConditionWarning(UserWarning):
@@ -40,9 +50,9 @@ class CostConditionWarning(UserWarning):
 class PaperCosts(NamedTuple):
     """`(fn_cost, fp_cost, kappa)` that also unpacks with `**` into the arguments of those names."""
 
-    fn_cost: float
-    fp_cost: float
-    kappa: float
+    fn_cost: Any
+    fp_cost: Any
+    kappa: Any
 
     def keys(self) -> Iterator[str]:
         """Names of the entries, for ``**``."""
@@ -56,8 +66,8 @@ class PaperCosts(NamedTuple):
         return tuple.__getitem__(self, key)
 
 
-def paper_costs(C1: float, C_minus1: float) -> PaperCosts:
-    """Slopes and margin of the cost-sensitive hinge loss with the costs C_1 and C_{-1}.
+def paper_costs(C1: Any, C_minus1: Any) -> PaperCosts:
+    """Slopes and margin of the cost-sensitive hinge loss with the costs C_1 and C_{-1}, of the classes or of each row.
 
     The loss is ``C1 max(0, 1 - f)`` for y = +1 and ``max(0, 1 + (2 C_minus1 - 1) f)`` for y = -1, hence
 
@@ -65,15 +75,18 @@ def paper_costs(C1: float, C_minus1: float) -> PaperCosts:
 
     Parameters
     ----------
-    C1 : float
-        Cost C_1 > 0 of a false negative.
-    C_minus1 : float
-        Cost C_{-1} > 1/2 of a false positive. The loss is of type II for C_{-1} >= 1 and C_1 >= 2 C_{-1} - 1.
+    C1 : float or array-like
+        Cost C_1 > 0 of a false negative; an array holds one for each row.
+    C_minus1 : float or array-like
+        Cost C_{-1} > 1/2 of a false positive; an array holds one for each row. The loss is of type II for
+        C_{-1} >= 1 and C_1 >= 2 C_{-1} - 1. Costs of at most 1/2 have no such loss: divide all costs, C_1 too, by the
+        smallest C_{-1}, and multiply C by it.
 
     Returns
     -------
     PaperCosts
-        Named tuple ``(fn_cost, fp_cost, kappa)``; it also unpacks with ``**``.
+        Named tuple ``(fn_cost, fp_cost, kappa)``; it also unpacks with ``**``, numbers into the constructor and
+        arrays into `fit`. Missing values (nan) in an array stay missing: rows of the other class have no cost.
 
     Examples
     --------
@@ -83,37 +96,114 @@ def paper_costs(C1: float, C_minus1: float) -> PaperCosts:
     4.0 3.0 0.3333
     >>> CostSensitiveSVC(**paper_costs(4, 1))
     CostSensitiveSVC(fn_cost=4.0)
+
+    One cost for each row, the example-dependent loss of the paper:
+
+    >>> cost = [1.0, 1.5, 3.0]
+    >>> paper_costs(cost, cost).fp_cost
+    array([1., 2., 5.])
     """
-    if not is_number(C1) or not 0 < C1 < np.inf:
-        raise ValueError(
-            f"C1 must be a positive finite number; got C1={C1!r}. Pass the cost of a false negative, for example C1=4."
-        )
-    if not is_number(C_minus1) or not 0.5 < C_minus1 < np.inf:
-        raise ValueError(
-            "C_minus1 must be a finite number above 1/2, so that the slope 2 C_minus1 - 1 is positive; "
-            f"got C_minus1={C_minus1!r}. Scale both costs up so that C_minus1 >= 1."
-        )
-    slope = 2.0 * float(C_minus1) - 1.0
-    return PaperCosts(float(C1), slope, 1.0 / slope)
+    fn_cost = _positive_costs(
+        "C1", C1, 0.0, "positive and finite", "Pass the cost of a false negative, for example C1=4."
+    )
+    C_minus1 = _positive_costs(
+        "C_minus1",
+        C_minus1,
+        0.5,
+        "finite and above 1/2, so that the slope 2 C_minus1 - 1 is positive",
+        "Divide all costs, C1 too, by the smallest C_minus1 and multiply C by it.",
+    )
+    fp_cost = 2.0 * C_minus1 - 1.0
+    return PaperCosts(fn_cost, fp_cost, 1.0 / fp_cost)
 
 
-def row_weights(sample_weight: Any, n_samples: int) -> Vector:
-    """`sample_weight` as (n_samples,) float64, ones for None; finite, non-negative, not all zero."""
+def _positive_costs(name: str, value: Any, above: float, expected: str, fix: str) -> Any:
+    """A float, or an array of them in which nan stands for a row without such a cost."""
+    values = _as_floats(name, value)
+    right = (values > above) & (values < np.inf) | (np.isnan(values) & (values.ndim > 0))
+    if values.ndim == 0 and not (is_number(value) and right):
+        raise ValueError(f"{name} must be {expected}; got {name}={value!r}. {fix}")
+    if not right.all():
+        row = np.argmin(right)
+        raise ValueError(f"{name} must be {expected}; got {name}={values.flat[row]} in row {row}. {fix}")
+    return values if values.ndim else float(values)
+
+
+def tied_kappa(fp_cost: Any) -> Any:
+    """Kappa = 1 / fp_cost, for a number or an array; any margin does where nothing is at stake, and 1 is taken."""
+    fp = np.asarray(fp_cost, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return np.divide(1.0, fp, out=np.ones_like(fp), where=fp > 0)[()]
+
+
+def read_weights(sample_weight: Any, n_samples: int) -> Vector:
+    """`sample_weight` as (n_samples,) float64, ones for None; finite and non-negative."""
     if sample_weight is None:
         return np.ones(n_samples)
     return _row_values("sample_weight", sample_weight, np.ones(n_samples, dtype=bool), "")
 
 
-def example_costs(y: NDArray[Any], *, fn_cost: Any = 1.0, fp_cost: Any = 1.0, sample_weight: Any = None) -> Vector:
-    """What a wrong decision costs on each row: s_i fn_cost_i for y_i = +1, s_i fp_cost_i for y_i = -1.
+def read_costs(positive: Mask, fn_cost: Any, fp_cost: Any) -> Vector:
+    """What a wrong decision costs on each row: fn_cost_i on rows of the target, fp_cost_i on others.
 
-    y : (n_samples,) in {-1, +1}; fn_cost, fp_cost, sample_weight : a number or (n_samples,), the costs
-    checked only on the rows of their own class. Returns (n_samples,) float64.
+    fn_cost, fp_cost : a number or (n_samples,), checked only on the rows of their own class.
     """
-    positive = y > 0
-    fn = _row_values("fn_cost", fn_cost, positive, " of the positive class")
-    fp = _row_values("fp_cost", fp_cost, ~positive, " of the negative class")
-    return row_weights(sample_weight, len(y)) * np.where(positive, fn, fp)
+    fn = _row_values("fn_cost", fn_cost, positive, OF_TARGET)
+    return np.where(positive, fn, _row_values("fp_cost", fp_cost, ~positive, OF_OTHER))
+
+
+def read_decision_costs(fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
+    """Both costs of rows whose label is not known, a number or (n_samples,) each: checked on all rows."""
+    costs = []
+    for name, value in (("fn_cost", fn_cost), ("fp_cost", fp_cost)):
+        values = np.asarray(value, dtype=np.float64)
+        if values.shape not in ((), (n_samples,)):
+            raise ValueError(
+                f"{name} must be a number, or given to predict with one value for each row of X, shape "
+                f"({n_samples},); got shape {values.shape}. Pass predict(X, {name}=...) with an entry for each row."
+            )
+        wrong = ~(np.isfinite(values) & (values >= 0))
+        if wrong.any():
+            raise ValueError(
+                f"{name} must be finite and non-negative on every row, as the labels are not known; got "
+                f"{name}={values[wrong][0]:g} ({wrong.sum()} such rows). Correct these values, or drop the rows."
+            )
+        costs.append(values)
+    nothing = np.broadcast_to((costs[0] == 0) & (costs[1] == 0), n_samples)
+    if nothing.any():
+        raise ValueError(
+            f"fn_cost and fp_cost must not both be 0; got this in row {np.argmax(nothing)} ({nothing.sum()} such "
+            "rows), where either decision costs nothing. Drop the rows, or give one of the costs a value."
+        )
+    return costs[0], costs[1]
+
+
+def check_weights_matter(weights: Vector) -> None:
+    """Refuse a sample without any weight."""
+    _check_some_positive("sample_weight", weights, np.ones(len(weights), dtype=bool), "")
+
+
+def check_costs_matter(positive: Mask, cost: Vector) -> None:
+    """Refuse a sample in which errors on all rows of a class cost nothing."""
+    _check_some_positive("fn_cost", cost, positive, OF_TARGET)
+    _check_some_positive("fp_cost", cost, ~positive, OF_OTHER)
+
+
+def row_weights(sample_weight: Any, n_samples: int) -> Vector:
+    """`read_weights` of a whole sample."""
+    weights = read_weights(sample_weight, n_samples)
+    check_weights_matter(weights)
+    return weights
+
+
+def example_costs(y: NDArray[Any], *, fn_cost: Any = 1.0, fp_cost: Any = 1.0, sample_weight: Any = None) -> Vector:
+    """`read_costs` of a whole sample times its weights: s_i fn_cost_i for y_i = +1, s_i fp_cost_i for y_i = -1.
+
+    y : (n_samples,) in {-1, +1}. Returns (n_samples,) float64.
+    """
+    cost = read_costs(y > 0, fn_cost, fp_cost)
+    check_costs_matter(y > 0, cost)
+    return row_weights(sample_weight, len(y)) * cost
 
 
 def margins_and_boxes(
@@ -130,7 +220,7 @@ def margins_and_boxes(
     y : (n_samples,) in {-1, +1}; kappa : a number, (n_samples,) or "tied", that is kappa_i = 1 / fp_cost_i.
     Returns two (n_samples,) float64 arrays.
     """
-    margins = np.where(y > 0, 1.0, _negative_margins(y, kappa, fp_cost))
+    margins = read_margins(y > 0, kappa, fp_cost)
     with np.errstate(over="ignore"):
         boxes = C * example_costs(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
     if not (np.isfinite(margins).all() and np.isfinite(boxes).all()):
@@ -139,6 +229,11 @@ def margins_and_boxes(
             "it overflows. Divide the costs by their mean and adapt C instead."
         )
     return margins, boxes
+
+
+def signed_terms(y: NDArray[Any], margins: Vector, boxes: Vector) -> tuple[Vector, Vector, Vector]:
+    """Linear term, lower and upper bounds of the signed variables, by the last table that opens this module."""
+    return y * margins, np.where(y > 0, 0.0, -boxes), np.where(y > 0, boxes, 0.0)
 
 
 def warn_outside_type_two(y: NDArray[Any], margins: Vector, boxes: Vector, fn_cost: Any, *, stacklevel: int) -> None:
@@ -167,53 +262,59 @@ def warn_outside_type_two(y: NDArray[Any], margins: Vector, boxes: Vector, fn_co
     )
 
 
-def _negative_margins(y: NDArray[Any], kappa: Any, fp_cost: Any) -> Vector:
-    """kappa_i where y_i = -1. A tied row that costs nothing has an empty box, so any margin does."""
-    negative = y < 0
+def read_margins(positive: Mask, kappa: Any, fp_cost: Any) -> Vector:
+    """The margin of each row: 1 for the target, kappa_i for others, checked on those; "tied" is 1 / fp_cost_i."""
     if not isinstance(kappa, str):
-        return _row_values("kappa", kappa, negative, " of the negative class", positive=True)
-    if kappa != TIED:
+        own = _row_values("kappa", kappa, ~positive, OF_OTHER, strict=True)
+    elif kappa == TIED:
+        own = tied_kappa(_row_values("fp_cost", fp_cost, ~positive, OF_OTHER))
+    else:
         raise ValueError(
             f"kappa must be a positive number, an array of them or {TIED!r}; got kappa={kappa!r}. "
             f"Pass kappa={TIED!r} for kappa = 1 / fp_cost."
         )
-    fp = _row_values("fp_cost", fp_cost, negative, " of the negative class")
-    with np.errstate(over="ignore"):
-        return np.divide(1.0, fp, out=np.ones_like(fp), where=fp > 0)
+    return np.where(positive, 1.0, own)
 
 
-def _row_values(name: str, value: Any, rows: NDArray[np.bool_], whose: str, *, positive: bool = False) -> Vector:
-    """`value` as (n,) float64, validated where `rows` is true and 0 elsewhere, where it may hold anything."""
+def _row_values(name: str, value: Any, rows: Mask, whose: str, *, strict: bool = False) -> Vector:
+    """`value` as (n,) float64, checked where `rows` is true and 0 elsewhere, where it may hold anything."""
     values = np.where(rows, float(value) if is_number(value) else _as_vector(name, value, len(rows)), 0.0)
-    wrong = rows & ~(np.isfinite(values) & ((values > 0) if positive else (values >= 0)))
+    wrong = rows & ~(np.isfinite(values) & ((values > 0) if strict else (values >= 0)))
     if wrong.any():
-        expected = "finite and positive" if positive else "finite and non-negative"
+        expected = "finite and positive" if strict else "finite and non-negative"
         where = "" if is_number(value) else f" in row {np.argmax(wrong)} ({wrong.sum()} such rows)"
         raise ValueError(
             f"{name} must be {expected} on every row{whose}; got {name}={values[np.argmax(wrong)]}{where}. "
             "Correct these values, or drop the rows"
             + (" (values on rows of the other class are ignored)." if whose else ".")
         )
-    if rows.any() and not values.any():
+    return values
+
+
+def _check_some_positive(name: str, values: Vector, rows: Mask, whose: str) -> None:
+    if rows.any() and not values[rows].any():
         raise ValueError(
             f"{name} must be positive on at least one row{whose}; got zero on all {rows.sum()} of them. "
             f"Pass {name}=1.0 if these rows all matter the same."
         )
-    return values
 
 
 def _as_vector(name: str, value: Any, n_samples: int) -> Vector:
     """An array-like (list, NumPy, pandas or polars) as (n_samples,) float64."""
-    try:
-        values = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a number or an array of numbers; got {name}={reprlib.repr(value)}. "
-            "Pass one number, or one for each row of X."
-        ) from error
+    values = _as_floats(name, value)
     if values.shape != (n_samples,):
         raise ValueError(
             f"{name} must hold one value for each row of X, shape ({n_samples},); got shape {values.shape}. "
             f"Pass a number, or select the entries of {name} that belong to the rows of X."
         )
     return values
+
+
+def _as_floats(name: str, value: Any) -> Vector:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a number or an array of numbers; got {name}={reprlib.repr(value)}. "
+            "Pass one number, or one for each row of X."
+        ) from error

@@ -1,0 +1,249 @@
+"""Rows with labels, weights and costs, checked once: what estimators, metrics, search, wrappers and displays share.
+
+A `Sample` speaks of the target class alone: which rows are of it, what each row weighs, and what a wrong decision on it
+costs. Values for each row may be a pandas Series; where y is one too, they are matched by index, so that the folds of
+a cross-validation find their own values.
+
+Reading checks row by row. `check_costs_matter` and `check_both_classes` ask what only a whole sample can be asked; a
+fold or a partition of one need not pass them.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._types import Mask, Vector, is_number
+from .costs import check_costs_matter, check_weights_matter, read_costs, read_weights
+from .target import Target
+
+
+@dataclass(frozen=True)
+class Sample:
+    """n rows of two classes.
+
+    target : which class is the target
+    positive : (n,) bool, the rows of it
+    weights : (n,) float64
+    cost : (n,) float64, what a wrong decision costs on each row, without its weight
+    fn_cost, fp_cost : the costs as they were given, a number or (n,) values
+    index : the index of y, if it has one
+    """
+
+    target: Target
+    positive: Mask
+    weights: Vector
+    cost: Vector
+    fn_cost: Any = 1.0
+    fp_cost: Any = 1.0
+    index: Any = None
+
+    @classmethod
+    def of(
+        cls,
+        target: Target,
+        positive: Mask,
+        *,
+        fn_cost: Any = 1.0,
+        fp_cost: Any = 1.0,
+        sample_weight: Any = None,
+        index: Any = None,
+    ) -> Sample:
+        """Check the weights and costs of rows whose classes are known."""
+        weights = read_weights(sample_weight, len(positive))
+        return cls(target, positive, weights, read_costs(positive, fn_cost, fp_cost), fn_cost, fp_cost, index)
+
+    @classmethod
+    def read(
+        cls, y_true: Any, *, pos_label: Any, fn_cost: Any = 1.0, fp_cost: Any = 1.0, sample_weight: Any = None
+    ) -> Sample:
+        """Check labels, of which one is `pos_label`, with weights and costs; they may be of one class only."""
+        labels = one_dimensional("y_true", y_true)
+        if len(labels) == 0:
+            raise ValueError("y_true must hold at least one row; got none. Pass the labels of the rows to evaluate.")
+        positive, other = _target_and_other(labels, pos_label)
+        classes = np.empty(2, dtype=object)
+        classes[:] = other, pos_label
+        index = y_true.index if is_series(y_true) else None
+        given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "sample_weight": sample_weight}
+        own = {name: matched(name, value, len(labels), index) for name, value in given.items()}
+        sample = cls.of(Target(classes, 1), positive, **own, index=index)
+        check_weights_matter(sample.weights)
+        return sample
+
+    def __len__(self) -> int:
+        return len(self.positive)
+
+    @property
+    def signs(self) -> NDArray[np.int64]:
+        """(n,) +1 for rows of the target, -1 for others."""
+        return np.where(self.positive, 1, -1)
+
+    @property
+    def stakes(self) -> Vector:
+        """(n,) weight times cost."""
+        return self.weights * self.cost
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """(n,) labels."""
+        return self.target.labels(self.positive)
+
+    @property
+    def has_row_costs(self) -> bool:
+        """Whether a cost was given for each row rather than for each class."""
+        return np.ndim(self.fn_cost) > 0 or np.ndim(self.fp_cost) > 0
+
+    def counted(self) -> Any:
+        """What selects the rows of positive weight: a mask, or a slice if these are all rows."""
+        mask = self.weights > 0
+        return slice(None) if mask.all() else mask
+
+    def take(self, rows: Any) -> Sample:
+        """Some of the rows: a slice, a mask or row numbers."""
+        return replace(
+            self,
+            positive=self.positive[rows],
+            weights=self.weights[rows],
+            cost=self.cost[rows],
+            fn_cost=at_rows(self.fn_cost, rows),
+            fp_cost=at_rows(self.fp_cost, rows),
+            index=None if self.index is None else self.index[rows],
+        )
+
+    def check_costs_matter(self) -> None:
+        """Refuse a sample in which errors on all rows of a class cost nothing."""
+        check_costs_matter(self.positive, self.cost)
+
+    def column(self, name: str, value: Any) -> Any:
+        """A number or None as it is, or one value for each row as (n,)."""
+        return matched(name, value, len(self), self.index)
+
+    def decisions(self, y_pred: Any) -> Mask:
+        """Whether each row was taken for the target."""
+        labels = self._paired("y_pred", y_pred)
+        accepted = _equals(labels, self.target.label)
+        refused = labels[~accepted]
+        if len(refused):
+            other = refused[0] if self.target.other is None else self.target.other
+            strange = ~_equals(refused, other)
+            if strange.any():
+                raise ValueError(
+                    f"y_pred must hold the labels of y_true, {self.target.label!r} (pos_label) or {other!r}; "
+                    f"got {refused[np.argmax(strange)]!r}. Pass decisions with these labels, not scores."
+                )
+        return accepted
+
+    def scores(self, y_score: Any) -> NDArray[Any]:
+        """The score of each row, in the floating type it came in (float64 for integers)."""
+        scores = self._paired("y_score", y_score)
+        if not np.issubdtype(scores.dtype, np.floating):
+            try:
+                scores = scores.astype(np.float64)
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"y_score must hold numbers; got {reprlib.repr(scores[0])}. "
+                    "Pass the output of decision_function or predict_proba."
+                ) from error
+        wrong = ~np.isfinite(scores)
+        if wrong.any():
+            raise ValueError(
+                f"y_score must be finite; got {scores[np.argmax(wrong)]} in row {np.argmax(wrong)} "
+                f"({wrong.sum()} such rows). Drop these rows, or give them a finite score."
+            )
+        return scores
+
+    def _paired(self, name: str, value: Any) -> NDArray[Any]:
+        values = one_dimensional(name, value)
+        if len(values) != len(self):
+            raise ValueError(
+                f"{name} must hold one value for each row of y_true, shape ({len(self)},); "
+                f"got shape {values.shape}. Pass the predictions of the same rows."
+            )
+        return values
+
+
+def check_both_classes(positive: Mask, part: str, fix: str) -> None:
+    """Refuse a selection of training rows in which one class has nothing to weigh against the other."""
+    if positive.all() or not positive.any():
+        raise ValueError(f"both classes must be present among {part}; got {len(positive)} rows of one class. {fix}")
+
+
+def one_dimensional(name: str, value: Any) -> NDArray[Any]:
+    """`value` as an array of one dimension."""
+    values = np.asarray(value)
+    if values.ndim != 1:
+        hint = "the column of pos_label" if name == "y_score" else "one label for each row"
+        raise ValueError(f"{name} must be one-dimensional; got shape {values.shape}. Pass {hint}.")
+    return values
+
+
+def at_rows(value: Any, rows: Any) -> Any:
+    """The entries of these rows; a number stands for all of them."""
+    return value if np.ndim(value) == 0 else np.asarray(value)[rows]
+
+
+def _equals(labels: NDArray[Any], label: Any) -> Mask:
+    return np.broadcast_to(np.asarray(labels == label, dtype=bool), labels.shape)
+
+
+def _target_and_other(labels: NDArray[Any], pos_label: Any) -> tuple[Mask, Any]:
+    """Where y_true is pos_label, and the other label; None if there is no other.
+
+    Comparing with the first other label takes one pass, where `np.unique` would sort all of them.
+    """
+    same_kind = isinstance(labels[0], str) == isinstance(pos_label, str)
+    target = _equals(labels, pos_label)
+    others = labels[~target]
+    if same_kind and (len(others) == 0 or _equals(others, others[0]).all()):
+        return target, others[0] if len(others) else None
+    found = list(dict.fromkeys(labels.tolist()))
+    if target.any():
+        problem = f"y_true must hold two labels, pos_label={pos_label!r} and one other"
+        fix = "Drop missing labels, and evaluate one class against the rest for more than two classes."
+    else:
+        problem = f"pos_label={pos_label!r} must be one of the labels in y_true"
+        fix = f"Pass the label of the class that costs more to miss, for example pos_label={found[0]!r}."
+    raise ValueError(f"{problem}; got labels {reprlib.repr(found)}. {fix}")
+
+
+def is_series(value: Any) -> bool:
+    """A pandas Series, told without importing pandas; a list has an `index` as well, but no `iloc`."""
+    return hasattr(value, "index") and hasattr(value, "iloc")
+
+
+def matched(name: str, value: Any, n_rows: int, index: Any) -> Any:
+    """A number or None as it is; one value for each row as (n_rows,), a Series matched to `index`."""
+    if value is None or is_number(value):
+        return value
+    values = np.asarray(value)
+    if is_series(value) and index is not None:
+        values = values[_rows_of(name, value.index, index)]
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must be a number or hold one value for each row of y_true, shape ({n_rows},); got shape "
+            f"{values.shape}. In a cross-validation pass a pandas Series with the index of y, or route {name} as "
+            "metadata."
+        )
+    return values
+
+
+def _rows_of(name: str, given: Any, wanted: Any) -> Any:
+    """Where the labels of the index `wanted` are in the index `given`."""
+    if given.equals(wanted):
+        return slice(None)
+    rows = given.get_indexer(wanted) if given.is_unique else np.full(len(wanted), -1)
+    if (rows >= 0).all():
+        return rows
+    # A Series numbered 0, 1, ... that was made for these very rows has no labels of its own.
+    if len(given) == len(wanted) and np.array_equal(given, np.arange(len(given))):
+        return slice(None)
+    raise ValueError(
+        f"{name} must have exactly one value for each label in the index of y_true; got none, or several, for "
+        f"{wanted[np.argmax(rows < 0)]!r} ({(rows < 0).sum()} such rows). Pass the Series of all rows with unique "
+        f"labels, or an array in the order of y_true: {name}.to_numpy()."
+    )

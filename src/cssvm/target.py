@@ -1,0 +1,133 @@
+"""Which class is the target, and which sign that is: the one place that decides.
+
+Two conventions meet in this library. In all that concerns costs, +1 is the *target*: the class that `pos_label` names,
+the one whose miss costs `fn_cost`. In all that concerns f, +1 is ``classes_[1]``, as everywhere in scikit-learn. They
+differ where the target is ``classes_[0]``, and `side` translates:
+
+    side = +1 if the target is classes_[1], -1 otherwise
+    score for the target = side * f          f = side * score for the target
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._types import Mask, Vector
+
+RESPONSES = ("decision_function", "predict_proba")
+
+# Where `predict` itself decides for the target, by kind of score.
+OWN_THRESHOLD = {"decision_function": 0.0, "predict_proba": 0.5}
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Two classes, and which of them is the target.
+
+    classes : (2,) labels, in the order of ``classes_``; index : 0 or 1, that of the target in it.
+    """
+
+    classes: NDArray[Any]
+    index: int
+
+    @classmethod
+    def among(cls, classes: NDArray[Any], pos_label: Any, *, whose: str = "pos_label") -> Target:
+        """The class `pos_label`; None means the last. `whose` opens the message about a label that is none of them."""
+        if pos_label is None:
+            return cls(classes, 1)
+        labels = classes.tolist()
+        if pos_label not in labels:
+            raise ValueError(
+                f"{whose} must be one of the classes {listed(classes)} of y, or None for {labels[1]!r}; "
+                f"got pos_label={pos_label!r}."
+            )
+        return cls(classes, labels.index(pos_label))
+
+    @property
+    def label(self) -> Any:
+        """Label of the target class."""
+        return self.classes[self.index]
+
+    @property
+    def other(self) -> Any:
+        """Label of the other class."""
+        return self.classes[1 - self.index]
+
+    @property
+    def side(self) -> int:
+        """The sign of f that means the target."""
+        return 1 if self.index == 1 else -1
+
+    def labels(self, positive: Mask) -> NDArray[Any]:
+        """The label of each row, given which of them are of the target class."""
+        return self.classes[np.where(positive, self.index, 1 - self.index)]
+
+    def oriented(self, response: NDArray[Any]) -> Vector:
+        """What a classifier responds, turned so that higher speaks for the target.
+
+        response : decision values (n_samples,), positive for classes_[1], or probabilities (n_samples, 2).
+        """
+        return response[:, self.index] if response.ndim == 2 else self.side * response
+
+    def accepted(self, scores: NDArray[Any]) -> Mask:
+        """The decisions of `predict` by scores for the target: f > 0 is classes_[1], so f = 0 is classes_[0]."""
+        return scores > 0 if self.index == 1 else scores >= 0
+
+
+class TargetScores(NamedTuple):
+    """Scores of the rows of X, oriented so that a higher one speaks for the target class.
+
+    values : (n_samples,) float64; pos_label : the target; own_threshold : where `predict` decides for it.
+    """
+
+    values: Vector
+    pos_label: Any
+    own_threshold: float
+
+
+def target_scores(estimator: Any, X: Any, *, pos_label: Any = None, response_method: str = "auto") -> TargetScores:
+    """Scores of X for `pos_label`; None takes the estimator's own target, then ``classes_[1]``."""
+    from sklearn.utils.validation import check_is_fitted  # costs and losses stand on this module's neighbours only
+
+    check_is_fitted(estimator)
+    classes = np.asarray(getattr(estimator, "classes_", ()))
+    if classes.shape != (2,):
+        raise ValueError(
+            f"{type(estimator).__name__} must be a classifier of two classes; got classes_={classes.tolist()}. "
+            "Pass a fitted binary classifier."
+        )
+    target = Target.among(classes, own_pos_label(estimator) if pos_label is None else pos_label)
+    method = response_of(estimator, response_method)
+    response = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    return TargetScores(target.oriented(response), target.label, OWN_THRESHOLD[method])
+
+
+def response_of(estimator: Any, response_method: str = "auto") -> str:
+    """The method to call: the one asked for, or for "auto" the first of `RESPONSES` that the estimator has."""
+    if response_method not in ("auto", *RESPONSES):
+        raise ValueError(f"response_method must be 'auto' or one of {RESPONSES}; got {response_method!r}.")
+    asked = RESPONSES if response_method == "auto" else (response_method,)
+    for method in asked:
+        if hasattr(estimator, method):
+            return method
+    raise ValueError(
+        f"{type(estimator).__name__} has no {' or '.join(asked)}, so there are no scores to draw. "
+        "Pass a classifier that has, or your own scores to from_predictions."
+    )
+
+
+def own_pos_label(estimator: Any) -> Any:
+    """`pos_label` of the estimator, of the best one of a search, or of the last step of a pipeline; else None."""
+    inner = getattr(estimator, "best_estimator_", estimator)
+    steps = getattr(inner, "steps", None)
+    return getattr(steps[-1][1] if steps else inner, "pos_label", None)
+
+
+def listed(classes: NDArray[Any], at_most: int = 10) -> str:
+    """Labels for a message, the first few of many."""
+    labels = [repr(label) for label in classes[:at_most].tolist()]
+    return "[" + ", ".join(labels) + (", ..." if len(classes) > at_most else "") + "]"
