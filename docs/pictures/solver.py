@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from cssvm.dual import DualProblem, solve
-from cssvm.kernels import Kernel, kernel_rows
+from cssvm.kernels import make_kernel
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 
@@ -18,7 +18,7 @@ def solved(n: int, C: float):
     X, y = StandardScaler().fit_transform(X), 2.0 * y - 1.0
     boxes = C * np.where(y > 0, 4.0, 1.0)
     problem = DualProblem(y, np.minimum(0.0, y * boxes), np.maximum(0.0, y * boxes))
-    return solve(kernel_rows(Kernel("rbf", gamma=1 / 20), X, boxes=boxes, tol=1e-3), problem, tol=1e-3)
+    return solve(make_kernel("rbf", gamma=1 / 20).rows(X, boxes=boxes, tol=1e-3), problem, tol=1e-3)
 
 
 def draw(n: int = 20_000) -> None:

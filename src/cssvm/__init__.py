@@ -1,14 +1,9 @@
 """Cost-sensitive support vector machines: a cost and a margin for every example, solved exactly."""
 
 from .costs import CostConditionWarning, paper_costs
-from .estimators import (
-    BiasedPenaltySVC,
-    BoundaryMovementSVC,
-    CostSensitiveSVC,
-    CostThresholdClassifier,
-    DesignedLossClassifier,
-)
+from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, DesignedLossClassifier
 from .search import CostSensitiveSVCCV
+from .wrappers import CostThresholdClassifier
 
 __version__ = "0.1.0"
 

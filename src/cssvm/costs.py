@@ -215,20 +215,25 @@ def margins_and_boxes(
     kappa: Any = 1.0,
     sample_weight: Any = None,
 ) -> tuple[Vector, Vector]:
-    """Margins m and boxes c of the dual problem, by the table that opens this module.
+    """Margins m and boxes c of a whole sample, by the table that opens this module.
 
     y : (n_samples,) in {-1, +1}; kappa : a number, (n_samples,) or "tied", that is kappa_i = 1 / fp_cost_i.
     Returns two (n_samples,) float64 arrays.
     """
     margins = read_margins(y > 0, kappa, fp_cost)
+    return margins, boxes(C, example_costs(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight), margins)
+
+
+def boxes(C: float, stakes: Vector, margins: Vector) -> Vector:
+    """The boxes c = C s_i cost_i of rows with these stakes s_i cost_i; they and the margins must be finite."""
     with np.errstate(over="ignore"):
-        boxes = C * example_costs(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-    if not (np.isfinite(margins).all() and np.isfinite(boxes).all()):
+        values = C * stakes
+    if not (np.isfinite(margins).all() and np.isfinite(values).all()):
         raise ValueError(
             f"C={C!r} times cost times sample_weight, or a tied kappa = 1 / fp_cost, must be finite; "
             "it overflows. Divide the costs by their mean and adapt C instead."
         )
-    return margins, boxes
+    return values
 
 
 def signed_terms(y: NDArray[Any], margins: Vector, boxes: Vector) -> tuple[Vector, Vector, Vector]:

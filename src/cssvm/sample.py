@@ -4,7 +4,7 @@ A `Sample` speaks of the target class alone: which rows are of it, what each row
 costs. Values for each row may be a pandas Series; where y is one too, they are matched by index, so that the folds of
 a cross-validation find their own values.
 
-Reading checks row by row. `check_costs_matter` and `check_both_classes` ask what only a whole sample can be asked; a
+Reading checks row by row. `check_whole` and `check_both_classes` ask what only a whole sample can be asked; a
 fold or a partition of one need not pass them.
 """
 
@@ -115,9 +115,10 @@ class Sample:
             index=None if self.index is None else self.index[rows],
         )
 
-    def check_costs_matter(self) -> None:
-        """Refuse a sample in which errors on all rows of a class cost nothing."""
+    def check_whole(self) -> None:
+        """Refuse a sample without any weight, or in which errors on all rows of a class cost nothing."""
         check_costs_matter(self.positive, self.cost)
+        check_weights_matter(self.weights)
 
     def column(self, name: str, value: Any) -> Any:
         """A number or None as it is, or one value for each row as (n,)."""

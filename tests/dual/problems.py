@@ -5,13 +5,13 @@ import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from cssvm.dual import DualProblem
-from cssvm.kernels import Kernel, kernel_rows
+from cssvm.kernels import make_kernel
 
 KERNELS = [
-    Kernel("linear"),
-    Kernel("rbf", gamma=0.3),
-    Kernel("poly", gamma=0.2, degree=2, coef0=1.0),
-    Kernel("laplacian", gamma=0.2),
+    make_kernel("linear"),
+    make_kernel("rbf", gamma=0.3),
+    make_kernel("poly", gamma=0.2, degree=2, coef0=1.0),
+    make_kernel("laplacian", gamma=0.2),
 ]
 
 
@@ -39,7 +39,7 @@ def gram(kernel, X):
 
 
 def rows_of(kernel, X, boxes, tol=1e-6, **options):
-    return kernel_rows(kernel, X, boxes=boxes, tol=tol, **options)
+    return kernel.rows(X, boxes=boxes, tol=tol, **options)
 
 
 def clarabel_optimum(K, problem):

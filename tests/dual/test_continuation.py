@@ -6,7 +6,6 @@ import pytest
 from cssvm.dual import Continuation, DualProblem, Status, solve
 from cssvm.dual.continuation import update_by_newton
 from cssvm.dual.problem import violation
-from cssvm.kernels import kernel_rows
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 
@@ -65,7 +64,7 @@ def test_scores_do_not_depend_on_the_way_to_C(C):
         for step in way:
             path.advance(step, 1e-5)
         scores.append(K @ path.beta + path.bias())
-    reference = solve(kernel_rows(KERNELS[1], X, boxes=np.ones(len(X)), tol=1e-5), at(unit, C), tol=1e-5)
+    reference = solve(KERNELS[1].rows(X, boxes=np.ones(len(X)), tol=1e-5), at(unit, C), tol=1e-5)
     for other in [*scores[1:], K @ reference.beta + reference.bias]:
         assert np.abs(scores[0] - other).max() < 1e-3
 

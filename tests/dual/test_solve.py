@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cssvm.dual import DualProblem, Status, decomposition, solve
-from cssvm.kernels import Kernel, kernel_rows
+from cssvm.kernels import make_kernel
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, rows_of, signed
 
@@ -57,7 +57,7 @@ def test_working_sets_reach_the_optimum_of_the_whole(kernel, monkeypatch):
 def test_every_solution_is_feasible_and_certified(seed, n, zero, C):
     X, y, margins, boxes = random_problem(max(n, 2), seed, zero_boxes=zero, C=C)
     problem = signed(y, margins, boxes)
-    solution = solve(rows_of(Kernel("rbf", gamma=0.3), X, boxes), problem, tol=1e-6)
+    solution = solve(rows_of(make_kernel("rbf", gamma=0.3), X, boxes), problem, tol=1e-6)
     assert abs(solution.beta.sum()) <= 1e-9 * max(1.0, C)
     assert (solution.beta >= problem.lower).all()
     assert (solution.beta <= problem.upper).all()
@@ -67,7 +67,7 @@ def test_every_solution_is_feasible_and_certified(seed, n, zero, C):
 def test_bias_minimises_the_primal_when_no_variable_is_free():
     X = np.array([[0.0], [1.0]])
     problem = DualProblem(np.array([-1.0, 1.0]), np.array([-1e-3, 0.0]), np.array([0.0, 1e-3]))
-    solution = solve(rows_of(Kernel("linear"), X, np.full(2, 1e-3)), problem, tol=1e-6)
+    solution = solve(rows_of(make_kernel("linear"), X, np.full(2, 1e-3)), problem, tol=1e-6)
     f = X @ (X.T @ solution.beta)
 
     def primal(b):
@@ -84,7 +84,7 @@ def test_duplicate_rows_and_constant_features_are_solved():
     X[:, 2] = 7.0
     X, y, margins, boxes = np.repeat(X, 3, axis=0), np.repeat(y, 3), np.repeat(margins, 3), np.repeat(boxes, 3)
     problem = signed(y, margins, boxes)
-    solution = solve(rows_of(Kernel("linear"), X, boxes), problem, tol=1e-6)
+    solution = solve(rows_of(make_kernel("linear"), X, boxes), problem, tol=1e-6)
     assert solution.dual_objective == pytest.approx(clarabel_optimum(X @ X.T, problem), rel=1e-6)
 
 
@@ -92,7 +92,7 @@ def test_integer_boxes_equal_duplicated_rows():
     X, y, margins, _ = random_problem(40, seed=5)
     counts = np.random.default_rng(0).integers(0, 4, 40)
     counts[:2] = 1
-    kernel = Kernel("rbf", gamma=0.3)
+    kernel = make_kernel("rbf", gamma=0.3)
     weighted = solve(rows_of(kernel, X, counts * 2.0), signed(y, margins, counts * 2.0))
     several = np.repeat(np.arange(40), counts)
     boxes = np.full(len(several), 2.0)
@@ -105,14 +105,16 @@ def test_integer_boxes_equal_duplicated_rows():
 
 def test_indefinite_kernel_ends_at_a_point_no_pair_can_improve():
     X, y, margins, boxes = random_problem(100, seed=2)
-    solution = solve(rows_of(Kernel("sigmoid", gamma=1.0, coef0=-1.0), X, boxes), signed(y, margins, boxes), tol=1e-4)
+    solution = solve(
+        rows_of(make_kernel("sigmoid", gamma=1.0, coef0=-1.0), X, boxes), signed(y, margins, boxes), tol=1e-4
+    )
     assert solution.status == Status.CONVERGED
     assert solution.violation <= 1e-4
 
 
 def test_iteration_limit_is_kept_and_reported():
     X, y, margins, boxes = random_problem(100, seed=2)
-    solution = solve(rows_of(Kernel("rbf", gamma=0.3), X, boxes), signed(y, margins, boxes), max_iter=7)
+    solution = solve(rows_of(make_kernel("rbf", gamma=0.3), X, boxes), signed(y, margins, boxes), max_iter=7)
     assert solution.status == Status.ITERATION_LIMIT
     assert solution.n_iter == 7
     assert solution.gap > 0
@@ -120,7 +122,7 @@ def test_iteration_limit_is_kept_and_reported():
 
 def test_warm_start_from_the_solution_takes_no_steps_and_an_infeasible_one_is_repaired():
     X, y, margins, boxes = random_problem(200, seed=8)
-    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=0.3)
+    problem, kernel = signed(y, margins, boxes), make_kernel("rbf", gamma=0.3)
     cold = solve(rows_of(kernel, X, boxes), problem)
     again = solve(rows_of(kernel, X, boxes), problem, start=cold.beta)
     assert again.n_iter == 0
@@ -133,7 +135,7 @@ def test_warm_start_from_the_solution_takes_no_steps_and_an_infeasible_one_is_re
 def test_one_sided_boxes_leave_everything_at_zero():
     X, y, margins, boxes = random_problem(30, seed=4)
     boxes[y > 0] = 0.0
-    solution = solve(rows_of(Kernel("linear"), X, boxes), signed(y, margins, boxes))
+    solution = solve(rows_of(make_kernel("linear"), X, boxes), signed(y, margins, boxes))
     assert not solution.beta.any()
     assert solution.status == Status.CONVERGED
 
@@ -148,29 +150,29 @@ def overlapping_classes(n, d=4):
 @pytest.mark.parametrize("d", [4, 300])
 def test_small_row_budget_gives_the_optimum_of_a_large_one(d):
     X, y, margins, boxes = overlapping_classes(5000, d)
-    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=1 / d)
-    large = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
-    small = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3, cache_size=4), problem)
+    problem, kernel = signed(y, margins, boxes), make_kernel("rbf", gamma=1 / d)
+    large = solve(kernel.rows(X, boxes=boxes, tol=1e-3), problem)
+    small = solve(kernel.rows(X, boxes=boxes, tol=1e-3, cache_size=4), problem)
     assert small.dual_objective == pytest.approx(large.dual_objective, rel=1e-5)
     assert small.violation <= 1e-3
 
 
 def test_sleeping_variables_change_nothing_but_the_time(monkeypatch):
     X, y, margins, boxes = overlapping_classes(6000)
-    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=0.25)
+    problem, kernel = signed(y, margins, boxes), make_kernel("rbf", gamma=0.25)
     slept = []
     monkeypatch.setattr(
         decomposition.Decomposition,
         "wake",
         lambda state, wake=decomposition.Decomposition.wake: (slept.append(len(state.asleep)), wake(state)),
     )
-    solution = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
+    solution = solve(kernel.rows(X, boxes=boxes, tol=1e-3), problem)
     assert max(slept) > 0
     K = gram(kernel, X)
     np.testing.assert_allclose(solution.gradient, y - K @ solution.beta, atol=1e-4)
     assert solution.violation <= 1e-3
     monkeypatch.setattr(decomposition, "WORTH_SLEEPING", 0.0)
-    sleepless = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
+    sleepless = solve(kernel.rows(X, boxes=boxes, tol=1e-3), problem)
     assert solution.dual_objective == pytest.approx(sleepless.dual_objective, rel=1e-5)
 
 
@@ -179,9 +181,9 @@ def test_working_set_grows_with_the_free_variables(monkeypatch):
     monkeypatch.setattr(decomposition, "FIRST_SIZE", 64)
     X, y, margins, boxes = overlapping_classes(1200)
     boxes = 100.0 * boxes
-    problem, kernel = signed(y, margins, boxes), Kernel("rbf", gamma=1.0)
-    grown = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
+    problem, kernel = signed(y, margins, boxes), make_kernel("rbf", gamma=1.0)
+    grown = solve(kernel.rows(X, boxes=boxes, tol=1e-3), problem)
     monkeypatch.setattr(decomposition, "LAST_SIZE", 64)
-    kept = solve(kernel_rows(kernel, X, boxes=boxes, tol=1e-3), problem)
+    kept = solve(kernel.rows(X, boxes=boxes, tol=1e-3), problem)
     assert grown.dual_objective == pytest.approx(kept.dual_objective, rel=1e-4)
     assert max(grown.violation, kept.violation) <= 1e-3

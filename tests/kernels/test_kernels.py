@@ -5,18 +5,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from cssvm.kernels import Kernel, expand, kernel_rows
-from cssvm.kernels.blocks import DENSE_ENOUGH, SparsePoints, prepare_points
-from cssvm.kernels.rows import MIN_ROWS, PrecomputedRows, StoredRows, StreamedRows, available_bytes
+from cssvm.kernels import KERNELS, make_kernel
+from cssvm.kernels.providers import MIN_ROWS, MatrixRows, StoredRows, StreamedRows
+from cssvm.kernels.tiles import DENSE_ENOUGH, SparsePoints, prepare_points
 from cssvm.runtime import threads
+from cssvm.runtime.memory import available_bytes
 
-PARAMETERS = {
-    "linear": {},
-    "rbf": {"gamma": 0.3},
-    "poly": {"gamma": 0.3, "degree": 3, "coef0": 1.0},
-    "sigmoid": {"gamma": 0.1, "coef0": 0.2},
-    "laplacian": {"gamma": 0.2},
-}
+from .registry import CASES, gram
 
 
 def sparse_rows(n, d, density, rng=None):
@@ -61,36 +56,36 @@ def sum_of(rows, indices, coef, columns=None):
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "sparse, crowded", "sparse, 64-bit", "shifted"])
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_values_equal_scikit_learn(name, kind):
+@pytest.mark.parametrize("name", CASES)
+def test_values_equal_the_reference(name, kind):
     vectors, X = rows_of_kind(kind)
-    if kind == "shifted" and name not in ("rbf", "laplacian"):
+    kernel = make_kernel(name, **CASES[name].parameters)
+    if kind == "shifted" and not kernel.relation.is_distance:
         pytest.skip("products of shifted rows are as large in the reference")
-    kernel = Kernel(name, **PARAMETERS[name])
     centre = dense(vectors).mean(axis=0) if kind == "shifted" else 0.0  # the reference loses digits without this
-    reference = pairwise_kernels(dense(X) - centre, dense(vectors) - centre, metric=name, **PARAMETERS[name])
+    reference = gram(name, dense(X) - centre, dense(vectors) - centre)
     coef = np.random.default_rng(1).normal(size=300)
-    np.testing.assert_allclose(expand(kernel, X, vectors, coef), reference @ coef, rtol=1e-9, atol=1e-9)
-    gram = pairwise_kernels(dense(vectors) - centre, metric=name, **PARAMETERS[name])
-    rows = kernel_rows(kernel, vectors, boxes=np.ones(300), tol=1e-3)
+    np.testing.assert_allclose(kernel.expand(X, np.arange(300), vectors, coef), reference @ coef, rtol=1e-9, atol=1e-9)
+    K = gram(name, dense(vectors) - centre)
+    rows = kernel.rows(vectors, boxes=np.ones(300), tol=1e-3)
     some, others = np.array([5, 299, 0, 17]), np.array([2, 250, 249])
-    np.testing.assert_allclose(block_of(rows, some, others), gram[np.ix_(some, others)], rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(rows.diagonal, gram.diagonal(), rtol=1e-9)
-    np.testing.assert_allclose(sum_of(rows, some, coef[:4]), coef[:4] @ gram[some], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(block_of(rows, some, others), K[np.ix_(some, others)], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(rows.diagonal, K.diagonal(), rtol=1e-9)
+    np.testing.assert_allclose(sum_of(rows, some, coef[:4]), coef[:4] @ K[some], rtol=1e-9, atol=1e-10)
     narrow = sum_of(rows, some, coef[:4], others)
-    np.testing.assert_allclose(narrow, coef[:4] @ gram[np.ix_(some, others)], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(narrow, coef[:4] @ K[np.ix_(some, others)], rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("density", [1.0, 0.02])
 def test_float32_rows_are_right_to_float32(name, density):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(5000, 60)) if density == 1.0 else sparse_rows(5000, 60, density, rng)
-    parameters = {**PARAMETERS[name], "gamma": 0.01} if "gamma" in PARAMETERS[name] else {}
-    rows = kernel_rows(Kernel(name, **parameters), X, boxes=np.full(5000, 1e-2), tol=1e-3)
+    parameters = {**CASES[name].parameters, "gamma": 0.01} if "gamma" in CASES[name].parameters else {}
+    rows = make_kernel(name, **parameters).rows(X, boxes=np.full(5000, 1e-2), tol=1e-3)
     assert rows.dtype == np.float32
     some = np.arange(0, 5000, 250)
-    reference = pairwise_kernels(dense(X)[some], dense(X), metric=name, **parameters)
+    reference = gram(name, dense(X)[some], dense(X), **parameters)
     largest = np.abs(reference).max()
     np.testing.assert_allclose(block_of(rows, some, np.arange(5000)), reference, rtol=0, atol=3e-6 * largest)
     np.testing.assert_allclose(sum_of(rows, some, np.ones(20)), reference.sum(axis=0), rtol=0, atol=3e-5 * largest)
@@ -98,34 +93,32 @@ def test_float32_rows_are_right_to_float32(name, density):
 
 def test_float32_gives_way_to_float64_where_rounding_would_show():
     X = np.random.default_rng(0).normal(size=(5000, 3))
-    keeps = {
-        scale: kernel_rows(Kernel("linear"), scale * X, boxes=np.ones(5000), tol=1e-3).dtype for scale in (1.0, 1e4)
-    }
+    keeps = {scale: make_kernel("linear").rows(scale * X, boxes=np.ones(5000), tol=1e-3).dtype for scale in (1.0, 1e4)}
     assert keeps == {1.0: np.float32, 1e4: np.float64}
-    narrow = kernel_rows(Kernel("rbf", gamma=1e4), X, boxes=np.ones(5000), tol=1e-3)
+    narrow = make_kernel("rbf", gamma=1e4).rows(X, boxes=np.ones(5000), tol=1e-3)
     assert (narrow.dtype, narrow.points.rows.dtype) == (np.float32, np.float64)
-    assert kernel_rows(Kernel("rbf"), X, boxes=np.full(5000, 1e6), tol=1e-3).dtype == np.float64
+    assert make_kernel("rbf").rows(X, boxes=np.full(5000, 1e6), tol=1e-3).dtype == np.float64
 
 
 def test_crowded_sparse_rows_are_unpacked():
     few, many = (sparse_rows(50, 40, d) for d in (DENSE_ENOUGH / 2, 2 * DENSE_ENOUGH))
-    kernel = Kernel("rbf")
+    kernel = make_kernel("rbf")
     assert isinstance(prepare_points(kernel, few, few, np.float64)[0], SparsePoints)
     assert not isinstance(prepare_points(kernel, many, many, np.float64)[0], SparsePoints)
 
 
-def test_rows_dear_to_compute_are_stored_and_cheap_ones_are_not():
+def test_rows_that_take_long_to_compute_are_stored_and_others_are_not():
     rng = np.random.default_rng(0)
     few, many = rng.normal(size=(50, 5)), rng.normal(size=(50, 500))
     thin, thick = (sparse_rows(50, 2000, d, rng) for d in (0.01, 0.1))
-    kinds = [type(kernel_rows(Kernel("rbf"), X, boxes=np.ones(50), tol=1e-3)) for X in (few, many, thin, thick)]
+    kinds = [type(make_kernel("rbf").rows(X, boxes=np.ones(50), tol=1e-3)) for X in (few, many, thin, thick)]
     assert kinds == [StreamedRows, StoredRows, StreamedRows, StoredRows]
-    assert isinstance(kernel_rows(Kernel("laplacian"), many, boxes=np.ones(50), tol=1e-3), StoredRows)
+    assert isinstance(make_kernel("laplacian").rows(many, boxes=np.ones(50), tol=1e-3), StoredRows)
 
 
 def test_store_keeps_its_budget_and_the_rows_last_used():
     X = np.random.default_rng(0).normal(size=(4000, 300))
-    rows = kernel_rows(Kernel("rbf", gamma=1e-3), X, boxes=np.ones(4000), tol=1e-3, cache_size=2)
+    rows = make_kernel("rbf", gamma=1e-3).rows(X, boxes=np.ones(4000), tol=1e-3, cache_size=2)
     assert rows.store.nbytes <= 2**20  # half of the budget: the working set's block has the other half
     capacity = rows.capacity
     with threads.own_threads():
@@ -141,12 +134,12 @@ def test_store_keeps_its_budget_and_the_rows_last_used():
 
 def test_tiny_budget_still_holds_a_few_rows():
     X = np.random.default_rng(0).normal(size=(2000, 300))
-    assert kernel_rows(Kernel("rbf"), X, boxes=np.ones(2000), tol=1e-3, cache_size=1e-3).capacity == MIN_ROWS
+    assert make_kernel("rbf").rows(X, boxes=np.ones(2000), tol=1e-3, cache_size=1e-3).capacity == MIN_ROWS
 
 
 def test_sum_of_rows_without_room_for_them_all():
     X = np.random.default_rng(0).normal(size=(3000, 300))
-    rows = kernel_rows(Kernel("rbf", gamma=1e-3), X, boxes=np.ones(3000), tol=1e-3, cache_size=1)
+    rows = make_kernel("rbf", gamma=1e-3).rows(X, boxes=np.ones(3000), tol=1e-3, cache_size=1)
     coef, chosen, columns = np.random.default_rng(1).normal(size=900), np.arange(0, 2700, 3), np.arange(5, 3000, 7)
     reference = coef @ pairwise_kernels(X[chosen], X, metric="rbf", gamma=1e-3)
     np.testing.assert_allclose(sum_of(rows, chosen, coef), reference, atol=1e-4)
@@ -154,21 +147,50 @@ def test_sum_of_rows_without_room_for_them_all():
 
 
 def test_precomputed_rows_are_looked_up():
-    gram = np.random.default_rng(0).normal(size=(30, 30))
-    gram = gram @ gram.T
-    rows, some, others = PrecomputedRows(gram), np.array([3, 29, 4]), np.array([0, 12])
-    np.testing.assert_array_equal(block_of(rows, some, others), gram[np.ix_(some, others)])
-    np.testing.assert_allclose(sum_of(rows, some, np.ones(3), others), gram[np.ix_(some, others)].sum(axis=0))
+    X = np.random.default_rng(0).normal(size=(30, 30))
+    K = X @ X.T
+    rows, some, others = MatrixRows(K), np.array([3, 29, 4]), np.array([0, 12])
+    np.testing.assert_array_equal(block_of(rows, some, others), K[np.ix_(some, others)])
+    np.testing.assert_allclose(sum_of(rows, some, np.ones(3), others), K[np.ix_(some, others)].sum(axis=0))
 
 
 def test_callable_kernel_must_return_a_matrix():
     X = np.random.default_rng(0).normal(size=(20, 3))
-    rows = kernel_rows(Kernel(lambda A, B: A @ B.T), X, boxes=np.ones(20), tol=1e-3)
+    rows = make_kernel(lambda A, B: A @ B.T).rows(X, boxes=np.ones(20), tol=1e-3)
     np.testing.assert_allclose(block_of(rows, np.arange(20), np.arange(20)), X @ X.T)
     np.testing.assert_allclose(sum_of(rows, np.arange(20), np.ones(20)), (X @ X.T).sum(axis=0))
     with pytest.raises(ValueError, match="kernel returned an array of shape"):
-        kernel_rows(Kernel(lambda A, B: np.ones((len(A), 7))), X, boxes=np.ones(20), tol=1e-3)
+        make_kernel(lambda A, B: np.ones((len(A), 7))).rows(X, boxes=np.ones(20), tol=1e-3)
 
 
 def test_available_memory_is_positive_and_no_more_than_the_machine_has():
     assert 0 < available_bytes() < 2**50
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_states_what_is_true_of_it(name):
+    """Bounds, diagonal and definiteness on random rows; the registry of the tests has every computed kernel."""
+    kernel = KERNELS[name]
+    if kernel.pairwise:
+        return
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    K = gram(name, X)
+    assert not kernel.bounded or np.abs(K).max() <= 1 + 1e-12
+    assert not kernel.positive_definite or np.linalg.eigvalsh(K).min() > -1e-9 * np.abs(K).max()
+    assert kernel.is_linear == np.allclose(K, X @ X.T)
+    if kernel.relation.is_distance:
+        np.testing.assert_allclose(K.diagonal(), 1.0)
+        np.testing.assert_allclose(gram(name, X + 7.0), K, atol=1e-8)
+        t = np.linspace(0, 20, 100_001)
+        slopes = np.abs(np.diff(make_kernel(name, gamma=1.0).of_relation(t)) / np.diff(t))
+        assert 0.95 * kernel.steepness < slopes.max() < 1.01 * kernel.steepness
+
+
+def test_a_callable_may_return_a_sparse_matrix():
+    X = sparse_rows(20, 30, 0.2, np.random.default_rng(0))
+    kernel = make_kernel(lambda A, B: sp.csr_array(A @ B.T))
+    rows = kernel.rows(X, boxes=np.ones(20), tol=1e-3)
+    K = dense(X) @ dense(X).T
+    np.testing.assert_allclose(block_of(rows, np.arange(20), np.arange(20)), K)
+    np.testing.assert_allclose(kernel.expand(X, np.arange(20), X, np.ones(20)), K.sum(axis=1))
+    np.testing.assert_allclose(kernel.shared(X, np.float64).base, K)

@@ -5,15 +5,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from cssvm.kernels import Kernel, SharedValues
+from cssvm.kernels import make_kernel
 
-PARAMETERS = {
-    "linear": {},
-    "rbf": {"gamma": 0.3},
-    "laplacian": {"gamma": 0.2},
-    "poly": {"gamma": 0.5, "degree": 3, "coef0": 1.0},
-    "sigmoid": {"gamma": 0.1, "coef0": 0.2},
-}
+from .registry import CASES, gram
 
 
 @pytest.fixture
@@ -23,23 +17,23 @@ def rows():
     return X
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix])
 def test_blocks_are_the_kernel_values(rows, name, kind):
-    shared = SharedValues.compute(Kernel(name), kind(rows), np.float64)  # whatever the parameters
-    kernel = Kernel(name, **PARAMETERS[name])
+    shared = make_kernel(name).shared(kind(rows), np.float64)  # whatever the parameters
+    kernel = make_kernel(name, **CASES[name].parameters)
     left, right = np.arange(3, 290), np.array([299, 0, 5, 5, 17])
     out = np.empty((len(left), len(right)))
     shared.update_block(out, kernel, left, right)
-    expected = pairwise_kernels(rows, metric=name, **PARAMETERS[name])
+    expected = gram(name, rows)
     np.testing.assert_allclose(out, expected[np.ix_(left, right)], atol=1e-12)
     np.testing.assert_allclose(shared.diagonal(kernel), expected.diagonal(), atol=1e-12)
 
 
 def test_float32_distances_round_rbf_values_like_float32_values(rows):
     """Also for rows far from the origin, whose norms dwarf their distances."""
-    kernel = Kernel("rbf", gamma=0.3)
-    shared = SharedValues.compute(kernel, rows + 1e4, np.float32)
+    kernel = make_kernel("rbf", gamma=0.3)
+    shared = kernel.shared(rows + 1e4, np.float32)
     out = np.empty((300, 300), np.float32)
     shared.update_block(out, kernel, np.arange(300), np.arange(300))
     assert np.abs(out - pairwise_kernels(rows, metric="rbf", gamma=0.3)).max() < 3e-7
@@ -48,8 +42,8 @@ def test_float32_distances_round_rbf_values_like_float32_values(rows):
 def test_precomputed_and_callable_kernels_are_kept_as_they_are(rows):
     K = rows @ rows.T
     every = np.arange(300)
-    for kernel, X in ((Kernel("precomputed"), K), (Kernel(lambda A, B: A @ B.T), rows)):
-        shared = SharedValues.compute(kernel, X, np.float64)
+    for kernel, X in ((make_kernel("precomputed"), K), (make_kernel(lambda A, B: A @ B.T), rows)):
+        shared = kernel.shared(X, np.float64)
         out = np.empty((300, 300))
         shared.update_block(out, kernel, every, every)
         np.testing.assert_array_equal(out, K)
@@ -58,4 +52,4 @@ def test_precomputed_and_callable_kernels_are_kept_as_they_are(rows):
 
 def test_a_callable_of_the_wrong_shape_is_refused(rows):
     with pytest.raises(ValueError, match=r"shape \(300,\)"):
-        SharedValues.compute(Kernel(lambda A, B: np.ones(len(A))), rows, np.float64)
+        make_kernel(lambda A, B: np.ones(len(A))).shared(rows, np.float64)

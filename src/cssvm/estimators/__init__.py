@@ -3,13 +3,11 @@
 from .biased_penalty import BiasedPenaltySVC
 from .boundary_movement import BoundaryMovementSVC
 from .cost_sensitive import CostSensitiveSVC
-from .cost_threshold import CostThresholdClassifier
 from .designed_loss import DesignedLossClassifier
 
 __all__ = [
     "BiasedPenaltySVC",
     "BoundaryMovementSVC",
     "CostSensitiveSVC",
-    "CostThresholdClassifier",
     "DesignedLossClassifier",
 ]

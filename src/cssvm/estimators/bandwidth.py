@@ -15,8 +15,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from .._types import Vector
-
-KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid", "laplacian")
+from ..kernels import kernel_class
 
 # Entries of X turned to centred float64 at a time.
 BLOCK_ENTRIES = 1 << 20
@@ -27,7 +26,7 @@ CONSTANT_ULPS = 8
 
 def resolve_gamma(gamma: Any, kernel: Any, X: Any, weights: Vector) -> float:
     """The value of gamma, a positive float; 1.0 for kernels that have none."""
-    if callable(kernel) or kernel not in KERNELS_WITH_GAMMA:
+    if "gamma" not in kernel_class(kernel).parameters:
         return 1.0
     if gamma == "auto":
         return 1.0 / X.shape[1]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..costs import margins_and_boxes
-from .kernel_svc import KernelSVC, unchanged_on_failure
-from .parameters import given_cost
+import numpy as np
+
+from ..classifier import unchanged_on_failure
+from ..costs import boxes
+from .kernel_svc import KernelSVC
 
 
 class BiasedPenaltySVC(KernelSVC):
@@ -29,15 +31,16 @@ class BiasedPenaltySVC(KernelSVC):
         Cost of a false negative: slope of the loss of the target class. One value for each row goes to `fit`.
     fp_cost : float, default=1.0
         Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable maps two matrices to their kernel matrix.
+    kernel : str or callable, default="rbf"
+        A name from `cssvm.kernels.KERNEL_NAMES`, such as ``"linear"``, ``"rbf"`` or ``"precomputed"`` (X is then the
+        kernel matrix), or a callable that maps two matrices to their kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels poly, rbf, sigmoid and laplacian. ``"scale"`` is 1 / (n_features * variance
-        of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
+        Coefficient of the kernels that have one. ``"scale"`` is 1 / (n_features * variance of all entries of X), the
+        variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
     degree : int, default=3
-        Degree of the poly kernel.
+        Degree of a polynomial kernel.
     coef0 : float, default=0.0
-        Constant term of the kernels poly and sigmoid.
+        Constant term of the kernels that have one.
     pos_label : label, default=None
         The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
         `decision_function` does not depend on it: positive always means ``classes_[1]``.
@@ -92,37 +95,6 @@ class BiasedPenaltySVC(KernelSVC):
     20.0 0
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        fn_cost: float = 1.0,
-        fp_cost: float = 1.0,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        pos_label: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        cache_size: Any = "auto",
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            C,
-            fn_cost=fn_cost,
-            fp_cost=fp_cost,
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            pos_label=pos_label,
-            tol=tol,
-            max_iter=max_iter,
-            cache_size=cache_size,
-            verbose=verbose,
-        )
-
     def fit(
         self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None
     ) -> BiasedPenaltySVC:
@@ -135,9 +107,9 @@ class BiasedPenaltySVC(KernelSVC):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of missing each row of the target class; other entries are ignored. None: the constructor's.
+            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None: the constructor's.
+            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight of each row; None means 1.
 
@@ -147,15 +119,9 @@ class BiasedPenaltySVC(KernelSVC):
             The estimator itself.
         """
         with unchanged_on_failure(self):
-            X, signs, targets = self._validate(X, y)
-            margins, boxes = margins_and_boxes(
-                targets,
-                C=self.C,
-                fn_cost=given_cost(self, "fn_cost", fn_cost),
-                fp_cost=given_cost(self, "fp_cost", fp_cost),
-                sample_weight=sample_weight,
-            )
-            machine = self._solve(X, signs, margins, boxes, sample_weight)
+            X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
+            margins = np.ones(len(sample))
+            machine = self._solve(X, sample, margins, boxes(self.C, sample.stakes, margins))
             self._store(machine)
             self._report([machine])
         return self

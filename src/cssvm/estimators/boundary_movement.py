@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from .._types import Vector
-from ..costs import example_costs, margins_and_boxes, row_weights
-from .kernel_svc import KernelSVC, unchanged_on_failure
-from .machine import PRECOMPUTED, Machine, check_both_classes, select
-from .parameters import given_cost
+from ..classifier import unchanged_on_failure
+from ..costs import boxes
+from ..kernels import DEFAULT_KERNEL, kernel_class
+from ..sample import Sample, check_both_classes
+from .kernel_svc import KernelSVC
+from .machine import Machine
 from .threshold import minimum_risk_threshold
 
 FOLD_FIX = "Use fewer or stratified folds, or cv=None."
@@ -41,15 +42,16 @@ class BoundaryMovementSVC(KernelSVC):
         Where the scores come from that choose the threshold. None: the training rows themselves. Otherwise
         the pooled scores of held-out rows, each from a machine trained on the other folds; an integer means
         stratified folds.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable maps two matrices to their kernel matrix.
+    kernel : str or callable, default="rbf"
+        A name from `cssvm.kernels.KERNEL_NAMES`, such as ``"linear"``, ``"rbf"`` or ``"precomputed"`` (X is then the
+        kernel matrix), or a callable that maps two matrices to their kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels poly, rbf, sigmoid and laplacian. ``"scale"`` is 1 / (n_features * variance
-        of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
+        Coefficient of the kernels that have one. ``"scale"`` is 1 / (n_features * variance of all entries of X), the
+        variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
     degree : int, default=3
-        Degree of the poly kernel.
+        Degree of a polynomial kernel.
     coef0 : float, default=0.0
-        Constant term of the kernels poly and sigmoid.
+        Constant term of the kernels that have one.
     pos_label : label, default=None
         The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
         `decision_function` does not depend on it: positive always means ``classes_[1]``.
@@ -121,7 +123,7 @@ class BoundaryMovementSVC(KernelSVC):
         fn_cost: float = 1.0,
         fp_cost: float = 1.0,
         cv: Any = None,
-        kernel: Any = "rbf",
+        kernel: Any = DEFAULT_KERNEL,
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 0.0,
@@ -159,9 +161,9 @@ class BoundaryMovementSVC(KernelSVC):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of missing each row of the target class; other entries are ignored. None: the constructor's.
+            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None: the constructor's.
+            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight of each row; None means 1.
 
@@ -171,46 +173,35 @@ class BoundaryMovementSVC(KernelSVC):
             The estimator itself.
         """
         with unchanged_on_failure(self):
-            X, signs, targets = self._validate(X, y)
-            weights = row_weights(sample_weight, len(signs))
-            cost = example_costs(
-                targets,
-                fn_cost=given_cost(self, "fn_cost", fn_cost),
-                fp_cost=given_cost(self, "fp_cost", fp_cost),
-                sample_weight=weights,
-            )
-            machine = self._train_standard(X, signs, weights)
-            if self.cv is None:
-                folds: list[Machine] = []
-                rows, scores = np.arange(len(signs)), machine.scores(X)
-            else:
-                folds, rows, scores = self._held_out_scores(X, signs, weights)
+            X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
+            machine = self._train_standard(X, sample)
+            folds: list[Machine] = []
+            scored, scores = sample, machine.scores(X)
+            if self.cv is not None:
+                folds, scored, scores = self._held_out_scores(X, sample)
+            side = self._target.side
             # The threshold is sought for the target class, then turned to the side of classes_[1].
-            side = targets[0] * signs[0]
-            self.threshold_ = float(side) * minimum_risk_threshold(side * scores, targets[rows], cost[rows])
+            self.threshold_ = side * minimum_risk_threshold(side * scores, scored.signs, scored.stakes)
             self._store(machine, self.threshold_)
             self._report([*folds, machine])
         return self
 
-    def _train_standard(self, X: Any, signs: NDArray[Any], weights: Vector) -> Machine:
+    def _train_standard(self, X: Any, sample: Sample) -> Machine:
         """The standard SVM: equal costs, both margins 1."""
-        margins, boxes = margins_and_boxes(signs, C=self.C, sample_weight=weights)
-        return self._solve(X, signs, margins, boxes, weights)
+        margins = np.ones(len(sample))
+        return self._solve(X, sample, margins, boxes(self.C, sample.weights, margins))
 
-    def _held_out_scores(
-        self, X: Any, signs: NDArray[Any], weights: Vector
-    ) -> tuple[list[Machine], NDArray[np.intp], Vector]:
+    def _held_out_scores(self, X: Any, sample: Sample) -> tuple[list[Machine], Sample, Vector]:
         """The machine of each fold, and the rows it did not see with their scores, pooled over the folds."""
-        precomputed = self.kernel == PRECOMPUTED
+        kernel = kernel_class(self.kernel)
         machines, held_out, scores = [], [], []
-        for fold in check_cv(self.cv, signs, classifier=True).split(X, signs):
-            seen, unseen = (part[weights[part] > 0] for part in map(np.asarray, fold))
-            check_both_classes(signs, seen, f"the training rows of each fold of cv={self.cv!r}", FOLD_FIX)
-            X_seen = select(X, seen, seen, precomputed=precomputed)
-            X_unseen = select(X, unseen, seen, precomputed=precomputed)
-            machines.append(self._train_standard(X_seen, signs[seen], weights[seen]))
+        for fold in check_cv(self.cv, sample.labels, classifier=True).split(X, sample.labels):
+            seen, unseen = (part[sample.weights[part] > 0] for part in map(np.asarray, fold))
+            training = sample.take(seen)
+            check_both_classes(training.positive, f"the training rows of each fold of cv={self.cv!r}", FOLD_FIX)
+            machines.append(self._train_standard(kernel.select(X, seen, seen), training))
             held_out.append(unseen)
-            scores.append(machines[-1].scores(X_unseen))
-        rows = np.concatenate(held_out)
-        check_both_classes(signs, rows, f"the held-out rows of cv={self.cv!r}", FOLD_FIX)
-        return machines, rows, np.concatenate(scores)
+            scores.append(machines[-1].scores(kernel.select(X, unseen, seen)))
+        scored = sample.take(np.concatenate(held_out))
+        check_both_classes(scored.positive, f"the held-out rows of cv={self.cv!r}", FOLD_FIX)
+        return machines, scored, np.concatenate(scores)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..costs import margins_and_boxes, warn_outside_type_two
-from .kernel_svc import KernelSVC, unchanged_on_failure
-from .parameters import given_cost
+from ..classifier import given_cost, unchanged_on_failure
+from ..costs import boxes, read_margins, warn_outside_type_two
+from ..kernels import DEFAULT_KERNEL
+from .kernel_svc import KernelSVC
 
 
 class CostSensitiveSVC(KernelSVC):
@@ -32,15 +33,16 @@ class CostSensitiveSVC(KernelSVC):
         Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
     kappa : float or "tied", default=1.0
         Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable maps two matrices to their kernel matrix.
+    kernel : str or callable, default="rbf"
+        A name from `cssvm.kernels.KERNEL_NAMES`, such as ``"linear"``, ``"rbf"`` or ``"precomputed"`` (X is then the
+        kernel matrix), or a callable that maps two matrices to their kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels poly, rbf, sigmoid and laplacian. ``"scale"`` is 1 / (n_features * variance
-        of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
+        Coefficient of the kernels that have one. ``"scale"`` is 1 / (n_features * variance of all entries of X), the
+        variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
     degree : int, default=3
-        Degree of the poly kernel.
+        Degree of a polynomial kernel.
     coef0 : float, default=0.0
-        Constant term of the kernels poly and sigmoid.
+        Constant term of the kernels that have one.
     pos_label : label, default=None
         The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
         `decision_function` does not depend on it: positive always means ``classes_[1]``.
@@ -125,7 +127,7 @@ class CostSensitiveSVC(KernelSVC):
         fn_cost: float = 1.0,
         fp_cost: float = 1.0,
         kappa: Any = 1.0,
-        kernel: Any = "rbf",
+        kernel: Any = DEFAULT_KERNEL,
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 0.0,
@@ -170,9 +172,9 @@ class CostSensitiveSVC(KernelSVC):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of missing each row of the target class; other entries are ignored. None: the constructor's.
+            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None: the constructor's.
+            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
         kappa : float, "tied" or array-like of shape (n_samples,), default=None
             Margin of each row of the other class; other entries are ignored. None takes the constructor's.
         sample_weight : float or array-like of shape (n_samples,), default=None
@@ -184,18 +186,11 @@ class CostSensitiveSVC(KernelSVC):
             The estimator itself.
         """
         with unchanged_on_failure(self):
-            X, signs, targets = self._validate(X, y)
-            fn_cost = given_cost(self, "fn_cost", fn_cost)
-            margins, boxes = margins_and_boxes(
-                targets,
-                C=self.C,
-                fn_cost=fn_cost,
-                fp_cost=given_cost(self, "fp_cost", fp_cost),
-                kappa=given_cost(self, "kappa", kappa),
-                sample_weight=sample_weight,
-            )
-            warn_outside_type_two(targets, margins, boxes, fn_cost, stacklevel=2)
-            machine = self._solve(X, signs, margins, boxes, sample_weight)
+            X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
+            margins = read_margins(sample.positive, given_cost(self, "kappa", kappa), sample.fp_cost)
+            caps = boxes(self.C, sample.stakes, margins)
+            warn_outside_type_two(sample.signs, margins, caps, sample.fn_cost, stacklevel=2)
+            machine = self._solve(X, sample, margins, caps)
             self._store(machine)
             self._report([machine])
         return self

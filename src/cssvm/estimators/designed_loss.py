@@ -14,32 +14,34 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.kernel_approximation import Nystroem
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Vector
-from ..costs import CostConditionWarning, row_weights
-from ..losses import HingeLoss, LogisticLoss, Loss
+from ..classifier import BinaryClassifier, unchanged_on_failure
+from ..costs import CostConditionWarning
+from ..kernels import DEFAULT_KERNEL, KERNELS, LINEAR_KERNEL, kernel_class, make_kernel
+from ..losses import DUAL, GRADIENT, LogisticLoss, Loss
+from ..primal import minimise_smooth
+from ..sample import Sample, check_both_classes
 from .bandwidth import resolve_gamma
 from .cost_sensitive import CostSensitiveSVC
-from .inputs import new_data, target_index, training_data
-from .kernel_svc import unchanged_on_failure
-from .machine import check_both_classes
+from .feature_map import nystroem
+from .inputs import new_data, training_data
 from .parameters import CHECKS, check_parameters
-from .smooth_minimum import guarded, minimise
 
-LINEAR = "linear"
-
-# Kernels with a feature map: sigmoid is not positive semi-definite, a kernel matrix has no features.
-KERNELS = (LINEAR, "poly", "rbf", "laplacian")
+# Kernels with features of their own.
+FEATURE_KERNELS = [name for name, kernel in KERNELS.items() if kernel.positive_definite]
 
 # The checks of the parameters shared with the SVMs, and of those that differ.
 PARAMETER_CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     **{name: CHECKS[name] for name in ("C", "gamma", "degree", "coef0", "tol", "max_iter")},
-    "kernel": (lambda v: isinstance(v, str) and v in KERNELS, f"one of {list(KERNELS)}", 'kernel="rbf"'),
+    "kernel": (
+        lambda v: isinstance(v, str) and v in FEATURE_KERNELS,
+        f"one of {FEATURE_KERNELS}",
+        f'kernel="{DEFAULT_KERNEL}"',
+    ),
     "n_components": (lambda v: CHECKS["degree"][0](v) and v > 0, "a positive integer", "n_components=300"),
 }
 
@@ -53,7 +55,7 @@ def _has_probabilities(classifier: DesignedLossClassifier) -> bool:
     return True
 
 
-class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
+class DesignedLossClassifier(BinaryClassifier):
     """Linear or kernel classifier trained with a loss from `cssvm.losses`.
 
     With y = +1 for the target class, f(x) = w'phi(x) + b minimises
@@ -70,15 +72,16 @@ class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
         class. None means ``LogisticLoss()``.
     C : float, default=1.0
         Weight of the loss against the norm of w.
-    kernel : {"linear", "poly", "rbf", "laplacian"}, default="linear"
-        ``"linear"`` takes the features as they are. The others are approximated with `n_components` Nystroem
-        features for a smooth loss and exact for a hinge.
+    kernel : str, default="linear"
+        A name from `cssvm.kernels.KERNEL_NAMES` of a kernel that has features: ``"linear"`` takes those of X as they
+        are, the others are approximated with `n_components` Nystroem features for a smooth loss and exact for a
+        hinge.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels poly, rbf and laplacian, as in `CostSensitiveSVC`.
+        Coefficient of the kernels that have one, as in `CostSensitiveSVC`.
     degree : int, default=3
-        Degree of the poly kernel.
+        Degree of a polynomial kernel.
     coef0 : float, default=0.0
-        Constant term of the poly kernel.
+        Constant term of the kernels that have one.
     n_components : int, default=300
         Rows of X that span the Nystroem features, at most the number of rows. Ignored for the linear kernel and
         for a hinge.
@@ -153,7 +156,7 @@ class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
         loss: Loss | None = None,
         C: float = 1.0,
         *,
-        kernel: str = LINEAR,
+        kernel: str = LINEAR_KERNEL,
         gamma: Any = "scale",
         degree: int = 3,
         coef0: float = 0.0,
@@ -195,48 +198,47 @@ class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
         with unchanged_on_failure(self):
             check_parameters(self, PARAMETER_CHECKS)
             self.loss_ = self._resolved_loss()
-            X, self.classes_, index = training_data(self, X, y, precomputed=False)
-            self._target = target_index(self, self.classes_, self.pos_label)
-            targets = np.where(index == self._target, 1, -1)
-            weights = row_weights(sample_weight, len(targets))
-            rows = np.flatnonzero(weights > 0)
+            X, y = training_data(self, X, y, pairwise=False)
+            sample = Sample.of(*self._read_labels(y), sample_weight=sample_weight)
+            sample.check_whole()
+            rows = np.flatnonzero(sample.weights > 0)
+            sample = sample.take(rows)
             check_both_classes(
-                targets,
-                rows,
+                sample.positive,
                 "the rows with a positive sample_weight",
                 "Give rows of the other class a positive sample_weight.",
             )
-            train = self._fit_hinge if isinstance(self.loss_, HingeLoss) else self._fit_smooth
-            train(X[rows], targets[rows], weights[rows], side=1 if self._target == 1 else -1)
+            train = {GRADIENT: self._fit_smooth, DUAL: self._fit_hinge}
+            train[self.loss_.solver](X[rows], sample)
         return self
 
-    def _fit_smooth(self, X: Any, targets: NDArray[Any], weights: Vector, *, side: int) -> None:
-        """Minimise over w and b with L-BFGS; `side` is the sign of f that means the target."""
-        features = self._map_features(X, weights)
-        penalty = 1.0 / (self.C * weights.sum())
-        result, coef, bias = minimise(
-            guarded(self.loss_, targets, weights / weights.sum()),
-            features,
-            weights / weights.sum(),
-            penalty,
+    def _fit_smooth(self, X: Any, sample: Sample) -> None:
+        """Minimise over w and b with L-BFGS."""
+        solution = minimise_smooth(
+            self.loss_,
+            self._map_features(X, sample.weights),
+            sample.signs,
+            sample.weights,
+            C=self.C,
             tol=self.tol,
             max_iter=self.max_iter,
         )
+        side = self._target.side
         self.svc_: CostSensitiveSVC | None = None
-        self.coef_: Any = side * coef[np.newaxis, :]
-        self.intercept_ = np.array([side * bias])
-        self.objective_ = float(result.fun / penalty)
-        self.n_iter_ = max(1, int(result.nit))
-        if not result.success:
+        self.coef_: Any = side * solution.coef[np.newaxis, :]
+        self.intercept_ = np.array([side * solution.bias])
+        self.objective_ = solution.objective
+        self.n_iter_ = solution.n_iter
+        if not solution.converged:
             warnings.warn(
-                f"{type(self).__name__} did not converge: L-BFGS stopped after {result.nit} iterations with slope "
-                f"{np.abs(result.jac).max():.2g} (tol={self.tol:g}): {result.message}. Raise max_iter, lower C, "
+                f"{type(self).__name__} did not converge: L-BFGS stopped after {solution.n_iter} iterations with slope "
+                f"{solution.slope:.2g} (tol={self.tol:g}): {solution.message}. Raise max_iter, lower C, "
                 "scale the features (for example with StandardScaler) or raise tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
-    def _fit_hinge(self, X: Any, targets: NDArray[Any], weights: Vector, *, side: int) -> None:
+    def _fit_hinge(self, X: Any, sample: Sample) -> None:
         """Solve the dual in f / pos_margin, where the margin of the target is the 1 of `CostSensitiveSVC`."""
         loss = self.loss_
         svc = CostSensitiveSVC(
@@ -248,16 +250,16 @@ class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
             gamma=self.gamma,
             degree=self.degree,
             coef0=self.coef0,
-            pos_label=side,
+            pos_label=self._target.label,
             tol=self.tol / loss.pos_margin,
         )
         with warnings.catch_warnings():
             # Its advice is about kappa and fn_cost; whoever passes a hinge has chosen slopes and margins.
             warnings.simplefilter("ignore", CostConditionWarning)
-            svc.fit(X, side * targets, sample_weight=weights)
+            svc.fit(X, sample.labels, sample_weight=sample.weights)
         self.svc_ = svc
         self.feature_map_: Any = None
-        linear = self.kernel == LINEAR
+        linear = kernel_class(self.kernel).is_linear
         self.coef_ = loss.pos_margin * np.asarray(svc.dual_coef_ @ svc.support_vectors_) if linear else None
         self.intercept_ = loss.pos_margin * svc.intercept_
         self.objective_ = loss.pos_margin**2 * svc.primal_objective_
@@ -266,17 +268,13 @@ class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
     def _map_features(self, X: Any, weights: Vector) -> Any:
         """phi(x) of each row of X as float64; fits the Nystroem map where there is one."""
         self.feature_map_ = None
-        if self.kernel == LINEAR:
-            return X.astype(np.float64, copy=False)
-        self.feature_map_ = Nystroem(
-            self.kernel,
-            gamma=resolve_gamma(self.gamma, self.kernel, X, weights),
-            degree=self.degree,
-            coef0=self.coef0,
-            n_components=min(self.n_components, X.shape[0]),
-            random_state=self.random_state,
-        )
-        return self.feature_map_.fit_transform(X.astype(np.float64, copy=False))
+        X = X.astype(np.float64, copy=False)
+        if kernel_class(self.kernel).is_linear:
+            return X
+        gamma = resolve_gamma(self.gamma, self.kernel, X, weights)
+        kernel = make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
+        self.feature_map_ = nystroem(kernel, min(self.n_components, X.shape[0]), self.random_state)
+        return self.feature_map_.fit_transform(X)
 
     def _resolved_loss(self) -> Any:
         """The loss to train with; one that has no training problem here is refused with the reason."""
@@ -286,14 +284,13 @@ class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
                 f"loss of {type(self).__name__} must be a Loss from cssvm.losses; got loss={reprlib.repr(loss)}. "
                 "Pass for example loss=LogisticLoss(C1=4.0), or make one with design_loss."
             )
-        if isinstance(loss, HingeLoss):
-            if any(np.ndim(value) for value in (loss.pos_slope, loss.pos_margin, loss.neg_slope, loss.neg_margin)):
-                raise ValueError(
-                    f"loss of {type(self).__name__} must have one slope and one margin for each class; got "
-                    f"{type(loss).__name__} with a value for each row. Pass these to CostSensitiveSVC instead: "
-                    "fit(X, y, fn_cost=..., fp_cost=..., kappa=...)."
-                )
-        elif not loss.smooth:
+        if loss.has_row_values:
+            raise ValueError(
+                f"loss of {type(self).__name__} must have one slope and one margin for each class; got "
+                f"{type(loss).__name__} with a value for each row. Pass these to CostSensitiveSVC instead: "
+                "fit(X, y, fn_cost=..., fp_cost=..., kappa=...)."
+            )
+        if loss.solver is None:
             raise ValueError(
                 f"loss of {type(self).__name__} must be smooth or a hinge; got loss={reprlib.repr(loss)}, which "
                 "gives a solver no slope to follow. Pass a surrogate with the same costs, for example "
@@ -314,26 +311,11 @@ class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = new_data(self, X, precomputed=False)
+        X = new_data(self, X, pairwise=False)
         if self.svc_ is not None:
             return self.loss_.pos_margin * self.svc_.decision_function(X)
         features = X if self.feature_map_ is None else self.feature_map_.transform(X.astype(np.float64, copy=False))
         return features @ self.coef_[0] + self.intercept_[0]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X: ``classes_[1]`` where the decision function is positive.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        above = self.decision_function(X) > 0
-        return self.classes_[above.astype(np.intp)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -351,15 +333,6 @@ class DesignedLossClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, 2)
             Columns in the order of `classes_`.
         """
-        f = self.decision_function(X)
-        if self._target == 0:
-            eta = self.loss_.inverse_link(-f)
-            return np.column_stack([eta, 1 - eta])
-        eta = self.loss_.inverse_link(f)
-        return np.column_stack([1 - eta, eta])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
-        return tags
+        eta = self.loss_.inverse_link(self._target.oriented(self.decision_function(X)))
+        columns = (eta, 1 - eta) if self._target.index == 0 else (1 - eta, eta)
+        return np.column_stack(columns)

@@ -1,28 +1,26 @@
 """What the three SVM estimators share: parameters, the steps of `fit`, scoring and scikit-learn's tags.
 
-`fit` is four verbs in every subclass: `_validate`, translate costs to margins and boxes, `_solve`, `_store`.
+`fit` is four verbs in every subclass: `_read`, translate costs to margins and boxes, `_solve`, `_store`.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Vector
-from ..costs import row_weights
+from ..classifier import BinaryClassifier
 from ..dual import Status
-from ..kernels import Kernel
+from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class, make_kernel
+from ..sample import Sample
 from .bandwidth import resolve_gamma
-from .inputs import new_data, target_index, training_data
-from .machine import PRECOMPUTED, Machine, kernel_sum, train
+from .inputs import new_data, training_data
+from .machine import Machine, train
 from .parameters import check_parameters
 
 STOPPED = {
@@ -32,19 +30,7 @@ STOPPED = {
 }
 
 
-@contextmanager
-def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
-    """Leave the estimator exactly as it was when the block raises anything, Ctrl-C included."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
-
-
-class KernelSVC(ClassifierMixin, BaseEstimator):
+class KernelSVC(BinaryClassifier):
     """A binary kernel SVM whose subclasses choose margins and boxes.
 
     min over w, b:  1/2 |w|^2 + C sum_i s_i cost_i max(0, m_i - y_i f(x_i))
@@ -52,19 +38,19 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        C: float,
+        C: float = 1.0,
         *,
-        fn_cost: float,
-        fp_cost: float,
-        kernel: Any,
-        gamma: Any,
-        degree: int,
-        coef0: float,
-        pos_label: Any,
-        tol: float,
-        max_iter: int,
-        cache_size: Any,
-        verbose: int,
+        fn_cost: float = 1.0,
+        fp_cost: float = 1.0,
+        kernel: Any = DEFAULT_KERNEL,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        pos_label: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        cache_size: Any = "auto",
+        verbose: int = 0,
     ) -> None:
         self.C = C
         self.fn_cost = fn_cost
@@ -79,23 +65,23 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         self.cache_size = cache_size
         self.verbose = verbose
 
-    def _validate(self, X: Any, y: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
-        """X, the signs (+1: classes_[1]) and the targets (+1: pos_label) of its rows."""
+    def _read(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> tuple[Any, Sample]:
+        """Check parameters and data; X and its rows."""
         check_parameters(self)
-        X, self.classes_, index = training_data(self, X, y, precomputed=self.kernel == PRECOMPUTED)
-        signs = 2 * index - 1
-        targets = signs if target_index(self, self.classes_, self.pos_label) == 1 else -signs
-        return X, signs, targets
+        X, y = training_data(self, X, y, pairwise=is_pairwise(self.kernel))
+        sample = self._read_sample(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+        kernel_class(self.kernel).check_training_matrix(X)
+        return X, sample
 
-    def _solve(self, X: Any, signs: NDArray[Any], margins: Vector, boxes: Vector, sample_weight: Any = None) -> Machine:
+    def _solve(self, X: Any, sample: Sample, margins: Vector, boxes: Vector) -> Machine:
         """The machine for these margins and boxes, gamma taken from the weighted rows of X."""
-        gamma = resolve_gamma(self.gamma, self.kernel, X, row_weights(sample_weight, len(signs)))
+        gamma = resolve_gamma(self.gamma, self.kernel, X, sample.weights)
         return train(
             X,
-            signs,
+            self._target.side * sample.signs,
             margins,
             boxes,
-            kernel=Kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0),
+            kernel=make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0),
             tol=self.tol,
             max_iter=self.max_iter,
             cache_size=self.cache_size,
@@ -153,28 +139,11 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = new_data(self, X, precomputed=self._kernel.name == PRECOMPUTED)
-        f = kernel_sum(self._kernel, X, self.support_, self.support_vectors_, self.dual_coef_[0])
-        return f + self.intercept_[0]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X: ``classes_[1]`` where the decision function is positive.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            As for `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        above = self.decision_function(X) > 0
-        return self.classes_[above.astype(np.intp)]
+        X = new_data(self, X, pairwise=self._kernel.pairwise)
+        return self._kernel.expand(X, self.support_, self.support_vectors_, self.dual_coef_[0]) + self.intercept_[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != PRECOMPUTED
-        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
-        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = is_pairwise(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags

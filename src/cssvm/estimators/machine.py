@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Vector
+from ..costs import signed_terms
 from ..dual import DualProblem, Solution, solve
-from ..kernels import Kernel, expand, kernel_rows
-from .inputs import check_gram
-
-PRECOMPUTED = "precomputed"
+from ..kernels import Kernel
+from ..sample import check_both_classes
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Machine:
 
     def scores(self, X: Any) -> Vector:
         """Score f of each row of X, (n_samples,) float64."""
-        return kernel_sum(self.kernel, X, self.support, self.vectors, self.coef) + self.solution.bias
+        return self.kernel.expand(X, self.support, self.vectors, self.coef) + self.solution.bias
 
 
 def train(
@@ -54,24 +53,16 @@ def train(
     """
     rows = np.flatnonzero(boxes > 0)
     check_both_classes(
-        y,
-        rows,
+        y[rows] > 0,
         "the rows with a positive sample_weight and cost",
         "Give rows of the other class a positive sample_weight and a positive fn_cost or fp_cost.",
     )
-    precomputed = kernel.name == PRECOMPUTED
-    if precomputed:
-        check_gram(X)
     if len(rows) < len(y):
-        X = select(X, rows, rows, precomputed=precomputed)
+        X = kernel.select(X, rows, rows)
         y, margins, boxes = y[rows], margins[rows], boxes[rows]
 
-    problem = DualProblem(
-        linear=y * margins,
-        lower=np.where(y > 0, 0.0, -boxes),
-        upper=np.where(y > 0, boxes, 0.0),
-    )
-    provider = kernel_rows(kernel, X, boxes=boxes, tol=tol, cache_size=cache_size)
+    problem = DualProblem(*signed_terms(y, margins, boxes))
+    provider = kernel.rows(X, boxes=boxes, tol=tol, cache_size=cache_size)
     solution = solve(provider, problem, tol=tol, max_iter=max_iter)
 
     used = np.flatnonzero(solution.beta)
@@ -79,25 +70,7 @@ def train(
     return Machine(
         kernel=kernel,
         support=rows[used].astype(np.int32),
-        vectors=np.empty((0, 0), dtype=X.dtype) if precomputed else X[used],
+        vectors=kernel.vectors(X, used),
         coef=solution.beta[used],
         solution=solution,
     )
-
-
-def kernel_sum(kernel: Kernel, X: Any, support: NDArray[np.int32], vectors: Any, coef: Vector) -> Vector:
-    """sum_j coef_j K(x_i, v_j) for each row of X; a precomputed X holds K(x_i, .) for all training rows."""
-    if kernel.name == PRECOMPUTED:
-        return expand(kernel, X[:, support], None, coef)
-    return expand(kernel, X, vectors, coef)
-
-
-def select(X: Any, rows: NDArray[Any], columns: NDArray[Any], *, precomputed: bool) -> Any:
-    """The given rows of X; of a precomputed kernel matrix only the given columns as well."""
-    return X[np.ix_(rows, columns)] if precomputed else X[rows]
-
-
-def check_both_classes(y: NDArray[Any], rows: NDArray[Any], part: str, fix: str) -> None:
-    """Refuse a selection of rows in which one class has nothing to weigh against the other."""
-    if len(np.unique(y[rows])) < 2:
-        raise ValueError(f"both classes must be present among {part}; got {len(rows)} rows of one class. {fix}")

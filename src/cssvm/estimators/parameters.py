@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._types import is_number
-from ..costs import TIED
-from ..kernels import KERNEL_NAMES
+from ..kernels import DEFAULT_KERNEL, KERNEL_NAMES
 
 
 def _real(value: Any) -> bool:
@@ -33,7 +32,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "kernel": (
         lambda v: callable(v) or _among(v, KERNEL_NAMES),
         f"a callable or one of {list(KERNEL_NAMES)}",
-        'kernel="rbf"',
+        f'kernel="{DEFAULT_KERNEL}"',
     ),
     "gamma": (
         lambda v: _among(v, ("scale", "auto")) or (_real(v) and v > 0),
@@ -70,21 +69,3 @@ def check_parameters(estimator: BaseEstimator, checks: dict[str, Any] = CHECKS) 
                 f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "
                 f"Pass for example {example}."
             )
-
-
-def given_cost(estimator: BaseEstimator, name: str, at_fit: Any) -> Any:
-    """The cost given to `fit`, or the constructor's, which holds for all rows and therefore is no array.
-
-    An array in the constructor is refused: clones in cross-validation would carry it to other rows.
-    """
-    if at_fit is not None:
-        return at_fit
-    value = getattr(estimator, name)
-    tied = name == "kappa" and _among(value, (TIED,))
-    if not (tied or is_number(value)):
-        expected = 'a number or "tied"' if name == "kappa" else "a number"
-        raise ValueError(
-            f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "
-            f"Pass one value for each row to fit instead: fit(X, y, {name}=...)."
-        )
-    return value

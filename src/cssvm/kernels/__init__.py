@@ -1,15 +1,29 @@
-"""Kernels: functions, blocks of values, rows of the Gram matrix within a byte budget."""
+"""Kernels: one class each, the registry, rows of the Gram matrix within a byte budget, values that a search shares."""
 
-from .functions import KERNEL_NAMES, Kernel
-from .rows import expand, float32_suffices, kernel_rows, memory_budget
+from .base import Kernel
+from .functions import (
+    DEFAULT_KERNEL,
+    KERNEL_NAMES,
+    KERNELS,
+    LINEAR_KERNEL,
+    is_pairwise,
+    kernel_class,
+    make_kernel,
+)
+from .precision import float32_suffices
+from .providers import KernelRows
 from .shared import SharedValues
 
 __all__ = [
+    "DEFAULT_KERNEL",
+    "KERNELS",
     "KERNEL_NAMES",
+    "LINEAR_KERNEL",
     "Kernel",
+    "KernelRows",
     "SharedValues",
-    "expand",
     "float32_suffices",
-    "kernel_rows",
-    "memory_budget",
+    "is_pairwise",
+    "kernel_class",
+    "make_kernel",
 ]

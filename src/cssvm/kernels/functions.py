@@ -1,59 +1,196 @@
-"""Kernel functions of inner products.
+"""The kernels, one class each, and the registry that everything else reads.
 
-========== ============================================
-linear     <x, z>
-poly       (gamma <x, z> + coef0) ** degree
-rbf        exp(-gamma |x - z|_2^2)
-sigmoid    tanh(gamma <x, z> + coef0)
-laplacian  exp(-gamma |x - z|_1)
-========== ============================================
+A kernel states what it is a function of, its parameters, whether it is bounded and positive definite, and the function
+itself, written once as a scalar function that Numba compiles into a loop over tiles and NumPy applies to arrays:
 
-A block of kernel values is made in two passes over a tile that stays in the processor's cache: `values` (inner products
-from BLAS or from an inverted index, or L1 distances), then a compiled loop (`loops.py`) that turns them into kernel
-values ``out[top + i, start + j] = k(values[i, j], left[i], right[j])``.
+- kernels of a distance: ``function(x)`` of x = -gamma * distance, which rounding may leave slightly above 0;
+- kernels of the inner product: ``function(x, degree)`` of x = gamma * product + coef0.
 
-For the two exponential kernels the exponent is ``scale * value - left - right``: rbf has scale = 2 gamma and
-left, right = gamma |x|^2; laplacian has scale = -gamma and, on sparse rows, left, right = gamma |x|_1.
+To add a kernel, write its function and its class below, and enter the class in `KERNELS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numba.extending import register_jitable
 
-KERNEL_NAMES = ("linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed")
-TRANSLATION_INVARIANT = ("rbf", "laplacian")
+from ..runtime.compiler import njit
+from .base import ComputedKernel, Kernel
+from .given import Called, Precomputed
+from .loops import exp_nonpositive
+from .relations import InnerProduct, L1Distance, SquaredDistance
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel by name or as a callable ``(A, B) -> (len(A), len(B)) array``, with its parameters."""
+def distance_loop(function: Callable[[Any], Any]) -> Callable[..., None]:
+    """out[top + i, start + j] = function(scale * values[i, j] - left[i] - right[j]), compiled.
 
-    name: str | Callable[..., Any]
-    gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 0.0
+    The argument is computed in the precision of `values`, the function in that of `out`.
+    """
 
-    @property
-    def is_exponential(self) -> bool:
-        """Whether values lie in (0, 1] and depend on differences of rows only."""
-        return self.name in TRANSLATION_INVARIANT
+    @njit
+    def update(values, left, right, scale, out, top, start):  # type: ignore[no-untyped-def]
+        kind = out.dtype.type
+        factor = values.dtype.type(scale)
+        for i in range(values.shape[0]):
+            source, shift = values[i], left[i]
+            target = out[top + i, start : start + values.shape[1]]
+            for j in range(source.shape[0]):
+                target[j] = function(kind(factor * source[j] - (shift + right[j])))
 
-    @property
-    def scale(self) -> float:
-        """Factor of the inner product or distance inside the kernel function."""
-        return {"rbf": 2.0 * self.gamma, "laplacian": -self.gamma, "linear": 1.0}.get(str(self.name), self.gamma)
+    return update
 
-    def of_squared_norms(self, squares: np.ndarray) -> np.ndarray:
-        """k(x, x) from |x|^2, (n,) float64."""
-        if self.is_exponential:
-            return np.ones_like(squares)
-        values = self.scale * squares
-        if self.name == "poly":
-            return (values + self.coef0) ** self.degree
-        if self.name == "sigmoid":
-            return np.tanh(values + self.coef0)
-        return values
+
+def product_loop(function: Callable[[Any, Any], Any]) -> Callable[..., None]:
+    """out[top + i, start + j] = function(scale * values[i, j] + coef0, degree), compiled, computed in float64."""
+
+    @njit
+    def update(values, scale, coef0, degree, out, top, start):  # type: ignore[no-untyped-def]
+        for i in range(values.shape[0]):
+            source = values[i]
+            target = out[top + i, start : start + values.shape[1]]
+            for j in range(source.shape[0]):
+                target[j] = function(scale * source[j] + coef0, degree)
+
+    return update
+
+
+class DistanceKernel(ComputedKernel):
+    """function(-gamma * distance), at most 1."""
+
+    parameters = ("gamma",)
+    bounded = True
+    positive_definite = True
+    function: ClassVar[Any]  # x -> k
+    _loop: ClassVar[Any]
+
+    def __init_subclass__(cls) -> None:
+        cls._loop = staticmethod(distance_loop(cls.function))
+
+    def update_tile(
+        self, values: np.ndarray, left: np.ndarray, right: np.ndarray, out: np.ndarray, top: int, start: int
+    ) -> None:
+        """Sizes come multiplied by gamma."""
+        self._loop(values, left, right, -self.gamma * self.relation.factor, out, top, start)
+
+    def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
+        """The values are all of the distance: there are no sizes to add."""
+        none = np.zeros(max(values.shape), values.dtype)
+        self._loop(values, none, none, -self.gamma, out, top, 0)
+
+    def of_relation(self, values: np.ndarray) -> np.ndarray:
+        """By NumPy."""
+        return self.function(-self.gamma * values)
+
+
+class ProductKernel(ComputedKernel):
+    """function(gamma * product + coef0, degree)."""
+
+    relation = InnerProduct()
+    function: ClassVar[Any]  # (x, degree) -> k
+    _loop: ClassVar[Any]
+
+    def __init_subclass__(cls) -> None:
+        cls._loop = staticmethod(product_loop(cls.function))
+
+    def update_tile(
+        self, values: np.ndarray, left: np.ndarray, right: np.ndarray, out: np.ndarray, top: int, start: int
+    ) -> None:
+        """Sizes do not matter."""
+        self._loop(values, float(self.gamma), float(self.coef0), int(self.degree), out, top, start)
+
+    def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
+        """The values of tiles are the products themselves."""
+        self.update_tile(values, values, values, out, top, 0)
+
+    def of_relation(self, values: np.ndarray) -> np.ndarray:
+        """By NumPy."""
+        return self.function(self.gamma * values + self.coef0, int(self.degree))
+
+
+@register_jitable
+def _identity(x, degree):  # type: ignore[no-untyped-def]
+    return x
+
+
+@register_jitable
+def _power(x, degree):  # type: ignore[no-untyped-def]
+    power = x * 0.0 + 1.0
+    for _ in range(degree):
+        power *= x
+    return power
+
+
+@register_jitable
+def _tanh(x, degree):  # type: ignore[no-untyped-def]
+    return np.tanh(x)
+
+
+class Linear(ProductKernel):
+    """<x, z>."""
+
+    name = "linear"
+    positive_definite = True
+    is_linear = True
+    function = staticmethod(_identity)
+
+
+class Poly(ProductKernel):
+    """(gamma <x, z> + coef0) ** degree."""
+
+    name = "poly"
+    parameters = ("gamma", "degree", "coef0")
+    positive_definite = True
+    function = staticmethod(_power)
+
+
+class Rbf(DistanceKernel):
+    """exp(-gamma |x - z|_2^2)."""
+
+    name = "rbf"
+    relation = SquaredDistance()
+    function = staticmethod(exp_nonpositive)
+
+
+class Sigmoid(ProductKernel):
+    """tanh(gamma <x, z> + coef0)."""
+
+    name = "sigmoid"
+    parameters = ("gamma", "coef0")
+    bounded = True
+    function = staticmethod(_tanh)
+
+
+class Laplacian(DistanceKernel):
+    """exp(-gamma |x - z|_1)."""
+
+    name = "laplacian"
+    relation = L1Distance()
+    function = staticmethod(exp_nonpositive)
+
+
+KERNELS: dict[str, type[Kernel]] = {
+    kernel.name: kernel for kernel in (Linear, Poly, Rbf, Sigmoid, Laplacian, Precomputed)
+}
+KERNEL_NAMES = tuple(KERNELS)
+DEFAULT_KERNEL = Rbf.name
+LINEAR_KERNEL = Linear.name
+
+
+def kernel_class(kernel: Any) -> type[Kernel]:
+    """The class of a kernel given by name or as a callable."""
+    return Called if callable(kernel) else KERNELS[kernel]
+
+
+def make_kernel(kernel: Any, **parameters: Any) -> Kernel:
+    """The kernel given by name or as a callable; of the parameters, those that it has."""
+    kind = kernel_class(kernel)
+    own = {name: value for name, value in parameters.items() if name in kind.parameters}
+    return Called(function=kernel) if callable(kernel) else kind(**own)
+
+
+def is_pairwise(kernel: Any) -> bool:
+    """Whether X is a kernel matrix; False also for what is no kernel."""
+    return isinstance(kernel, str) and kernel in KERNELS and KERNELS[kernel].pairwise

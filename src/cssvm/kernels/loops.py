@@ -1,8 +1,7 @@
-"""Compiled loops behind the kernel functions: values of a tile to kernel values, sparse products, L1 distances."""
+"""Compiled loops below the kernel functions: the exponential, sparse products, L1 distances, copies."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -62,57 +61,6 @@ def _exp_float64(x):  # type: ignore[no-untyped-def]
 @overload(exp_nonpositive, jit_options=OPTIONS)
 def _exp_nonpositive(x):  # type: ignore[no-untyped-def]
     return _exp_float32 if x == types.float32 else _exp_float64
-
-
-@njit
-def update_exponential(values, left, right, scale, coef0, degree, out, top, start):  # type: ignore[no-untyped-def]
-    """Write exp(scale * value - left - right): exponent in the precision of `values`, exp in that of `out`."""
-    kind = out.dtype.type
-    factor = values.dtype.type(scale)
-    for i in range(values.shape[0]):
-        source = values[i]
-        target = out[top + i, start : start + values.shape[1]]
-        shift = left[i]
-        for j in range(source.shape[0]):
-            target[j] = exp_nonpositive(kind(factor * source[j] - (shift + right[j])))
-
-
-@njit
-def update_linear(values, left, right, scale, coef0, degree, out, top, start):  # type: ignore[no-untyped-def]
-    """Write the values as they are."""
-    for i in range(values.shape[0]):
-        out[top + i, start : start + values.shape[1]] = values[i]
-
-
-@njit
-def update_poly(values, left, right, scale, coef0, degree, out, top, start):  # type: ignore[no-untyped-def]
-    """Write (scale * value + coef0) ** degree."""
-    for i in range(values.shape[0]):
-        source = values[i]
-        target = out[top + i, start : start + values.shape[1]]
-        for j in range(source.shape[0]):
-            base = scale * source[j] + coef0
-            power = 1.0
-            for _ in range(degree):
-                power *= base
-            target[j] = power
-
-
-@njit
-def update_sigmoid(values, left, right, scale, coef0, degree, out, top, start):  # type: ignore[no-untyped-def]
-    """Write tanh(scale * value + coef0)."""
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            out[top + i, start + j] = math.tanh(scale * values[i, j] + coef0)
-
-
-UPDATES = {
-    "linear": update_linear,
-    "poly": update_poly,
-    "rbf": update_exponential,
-    "sigmoid": update_sigmoid,
-    "laplacian": update_exponential,
-}
 
 
 @njit

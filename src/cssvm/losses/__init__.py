@@ -1,6 +1,6 @@
 """Cost-sensitive losses by probability elicitation: losses, links, minimum risks, the design of new losses."""
 
-from .base import Loss
+from .base import DUAL, GRADIENT, Loss
 from .classical import ExponentialLoss, LogisticLoss, ZeroOneLoss
 from .conditions import Condition, DesignReport, link_symmetry
 from .design import DesignedLoss, design_loss
@@ -8,6 +8,8 @@ from .hinge import CostSensitiveHinge, ExampleBiasedHinge, ExampleCostSensitiveH
 from .risk import bayes_gap, risk_type
 
 __all__ = [
+    "DUAL",
+    "GRADIENT",
     "Condition",
     "CostSensitiveHinge",
     "DesignReport",

@@ -23,6 +23,9 @@ from numpy.typing import ArrayLike
 
 from .._types import Vector, is_number
 
+# Kinds of solvers that a loss may ask for.
+GRADIENT, DUAL = "gradient", "dual"
+
 
 class Loss(ABC):
     """A cost-sensitive loss: an immutable object made of elementwise functions.
@@ -40,6 +43,16 @@ class Loss(ABC):
 
     smooth: bool = False
     invertible: bool = True
+
+    @property
+    def solver(self) -> str | None:
+        """The kind of solver that trains with this loss: "gradient", "dual", or None if there is none."""
+        return GRADIENT if self.smooth else None
+
+    @property
+    def has_row_values(self) -> bool:
+        """Whether its parameters are given for each row rather than for each class."""
+        return False
 
     @property
     @abstractmethod

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Vector
-from ..costs import TIED, paper_costs
-from .base import Loss, numbers, of_label
+from ..costs import TIED, paper_costs, tied_kappa
+from .base import DUAL, Loss, numbers, of_label
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,6 +58,16 @@ class HingeLoss(Loss):
     smooth = False
     invertible = False
 
+    @property
+    def solver(self) -> str | None:
+        """The dual one: the loss is not smooth, but its conjugate is a box."""
+        return DUAL
+
+    @property
+    def has_row_values(self) -> bool:
+        """Whether a slope or a margin is given for each row rather than for each class."""
+        return any(np.ndim(value) for value in (self.pos_slope, self.pos_margin, self.neg_slope, self.neg_margin))
+
     def __post_init__(self) -> None:
         for name in ("pos_slope", "pos_margin", "neg_slope", "neg_margin"):
             object.__setattr__(self, name, _positive(name, getattr(self, name)))
@@ -85,7 +95,7 @@ class HingeLoss(Loss):
         HingeLoss(pos_slope=4.0, pos_margin=1.0, neg_slope=2.0, neg_margin=0.5)
         """
         fp_cost = _positive("fp_cost", fp_cost)
-        margin = 1.0 / fp_cost if isinstance(kappa, str) and kappa == TIED else _positive("kappa", kappa)
+        margin = tied_kappa(fp_cost) if isinstance(kappa, str) and kappa == TIED else _positive("kappa", kappa)
         return HingeLoss(pos_slope=_positive("fn_cost", fn_cost), neg_slope=fp_cost, neg_margin=margin)
 
     @property
@@ -215,8 +225,8 @@ class ExampleCostSensitiveHinge(HingeLoss):
                 "cost must exceed 1/2, so that the slope 2 cost - 1 of a negative example is positive; got "
                 f"cost={np.min(values):g}. Scale all costs up so that the smallest is at least 1."
             )
-        slope = 2.0 * values - 1.0
-        super().__init__(pos_slope=values, neg_slope=slope, neg_margin=1.0 / slope)
+        fn_cost, fp_cost, kappa = paper_costs(values, values)
+        super().__init__(pos_slope=fn_cost, neg_slope=fp_cost, neg_margin=kappa)
 
     @property
     def cost(self) -> Vector:

@@ -1,6 +1,7 @@
-"""The search: a whole cost-sensitive model selection for the price of a few fits."""
+"""The search: a whole cost-sensitive model selection for the price of a few fits, and paths of models."""
 
 from .cost_path import CostPath, cost_path
 from .cost_sensitive_svc_cv import CostSensitiveSVCCV
+from .margin_path import MarginPath, margin_path
 
-__all__ = ["CostPath", "CostSensitiveSVCCV", "cost_path"]
+__all__ = ["CostPath", "CostSensitiveSVCCV", "MarginPath", "cost_path", "margin_path"]

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 from sklearn.base import clone
 
-from .._types import Vector, is_number
-from ..costs import row_weights
+from .._types import Mask, Vector, is_number
 from ..estimators import CostSensitiveSVC
 from ..estimators.bandwidth import resolve_gamma
-from ..estimators.inputs import check_gram, target_index, training_data
-from ..estimators.machine import PRECOMPUTED
-from ..kernels import Kernel
-from ..runtime import threads
-from .engine import Problem, make_worker
+from ..kernels import make_kernel
+from ..metrics.hull import upper_hull
+from ..runtime.threads import n_cores
+from .engine import FoldScores, Machines, Task, all_tasks, results
+from .features import Features
 from .folds import make_folds
-from .grid import axis, make_grid
-from .scoring import Rows, Scoring
+from .grid import MachineKey, axis, make_grid
 
 # Automatic ratios reach this far below and above even costs.
 RATIO_RANGE = (1 / 64, 64.0)
@@ -50,7 +45,7 @@ class CostPath:
     ratios: Vector
     fpr: Vector
     tpr: Vector
-    on_hull: NDArray[np.bool_]
+    on_hull: Mask
     prior: float
     params: dict[str, Any]
 
@@ -115,64 +110,54 @@ def cost_path(
     model = clone(estimator)
     if not is_number(model.kappa):
         raise ValueError(f"kappa of the estimator must be a number for a cost path; got kappa={model.kappa!r}.")
-    X, classes, index = training_data(model, X, y, precomputed=model.kernel == PRECOMPUTED)
-    if model.kernel == PRECOMPUTED:
-        check_gram(X)
-    side = 2 * target_index(model, classes, model.pos_label) - 1
-    weights = row_weights(sample_weight, len(index))
-    rows = Rows(X, classes[index], classes, side, 1.0, 1.0, weights)
-    targets = rows.targets
+    # The costs of the estimator are not used: every model has its own.
+    X, sample = model.set_params(fn_cost=1.0, fp_cost=1.0)._read(X, y, None, None, sample_weight)
     values = np.unique(axis("ratios", ratios, lambda count: np.geomspace(*RATIO_RANGE, count)))
-
-    gamma = resolve_gamma(model.gamma, model.kernel, X, weights)
+    gamma = resolve_gamma(model.gamma, model.kernel, X, sample.weights)
     grid = make_grid(
-        kernels=[Kernel(model.kernel, gamma=gamma, degree=model.degree, coef0=model.coef0)],
+        kernels=[make_kernel(model.kernel, gamma=gamma, degree=model.degree, coef0=model.coef0)],
         Cs=np.array([model.C * 2.0 / (1.0 + model.kappa)]),
         slopes=_slopes(values),
         kappas=[model.kappa],
         example_costs=False,
     )
-    folds = make_folds(cv, X, rows.y, targets, weights, ranking=False)
-    problem = Problem(rows, folds, grid, Scoring("risk", rows), lambda fold: X, True, model.tol, model.cache_size)
-    fpr, tpr = _rates(problem)
+    folds = make_folds(cv, X, sample, ranking=False)
+    machines = Machines(Features(X, sample.labels), sample, folds, grid, model.tol, model.cache_size)
+    fpr, tpr = _rates(machines)
     params = {name: value for name, value in model.get_params().items() if name not in ("fn_cost", "fp_cost")}
-    prior = float(weights[targets > 0].sum() / weights.sum())
-    return CostPath(values, fpr, tpr, _on_hull(fpr, tpr), prior, params | {"gamma": gamma})
+    prior = float(sample.weights[sample.positive].sum() / sample.weights.sum())
+    return CostPath(values, fpr, tpr, upper_hull(fpr, tpr), prior, params | {"gamma": gamma})
 
 
-def _rates(problem: Problem) -> tuple[Vector, Vector]:
-    """False and true positive rates (n_ratios,) of the decisions on all validation rows."""
-    n_ratios = len(problem.grid.paths)
-    accepted = {True: np.zeros(n_ratios), False: np.zeros(n_ratios)}  # by whether the row is a target
-    present = {True: 0.0, False: 0.0}
-    machines = {(path, 0) for path in range(n_ratios)}
-    with threads.own_threads() as n_threads:
-        worker, n_workers = make_worker(problem, min(n_threads, len(problem.folds)))
-        affine, stop = problem.grid.points[0].affine, threading.Event()
+class FoldCounts(NamedTuple):
+    """Weight of the validation rows of a fold that each model takes for targets, and of all of them.
 
-        def decisions(fold: int) -> tuple[int, dict[Any, NDArray[np.bool_]]]:
-            scores, _ = worker.scores(0, fold, machines, stop)
-            return fold, {key: problem.rows.is_target(affine.scale * f + affine.offset) for key, f in scores.items()}
-
-        tasks = [(fold,) for fold in range(len(problem.folds))]
-        for fold, decided in threads.completed(decisions, tasks, n_workers, stop.set):
-            valid = problem.folds[fold].valid
-            for kind in accepted:
-                weights = problem.rows.weights[valid] * ((problem.targets[valid] > 0) == kind)
-                present[kind] += weights.sum()
-                for (path, _), taken in decided.items():
-                    accepted[kind][path] += weights @ taken
-    return accepted[False] / present[False], accepted[True] / present[True]
-
-
-def _on_hull(fpr: Vector, tpr: Vector) -> NDArray[np.bool_]:
-    """Whether each point is a vertex of the upper convex hull of all, (0, 0) and (1, 1).
-
-    With (1, 0) added, whatever lies below the diagonal is inside.
+    alarms, hits : (n_ratios,) of the other class and of the target; n_negative, n_positive : of all such rows.
     """
-    points = np.column_stack([np.append(fpr, [0.0, 1.0, 1.0]), np.append(tpr, [0.0, 1.0, 0.0])])
-    vertices = points[ConvexHull(points).vertices]
-    return (points[:-3, np.newaxis] == vertices).all(axis=2).any(axis=1)
+
+    fold: int
+    alarms: Vector
+    hits: Vector
+    n_negative: float
+    n_positive: float
+
+
+def _rates(machines: Machines) -> tuple[Vector, Vector]:
+    """False and true positive rates (n_ratios,) of the decisions on all validation rows."""
+    keys = [MachineKey(path, 0) for path in range(len(machines.grid.paths))]
+    affine = machines.grid.points[0].affine
+
+    def count(task: Task, found: FoldScores) -> FoldCounts:
+        sample = machines.sample.take(machines.folds[task.fold].valid)
+        scores = affine.scale * np.array([found.scores[key] for key in keys]) + affine.offset
+        accepted = sample.target.accepted(scores)
+        negative, positive = (np.where(rows, sample.weights, 0.0) for rows in (~sample.positive, sample.positive))
+        return FoldCounts(task.fold, accepted @ negative, accepted @ positive, negative.sum(), positive.sum())
+
+    tasks = all_tasks(machines.grid, len(machines.folds), by_fold=True)
+    counts = sorted(results(machines, tasks, n_jobs=n_cores(), wanted=lambda task: keys, use=count))
+    alarms, hits = sum(each.alarms for each in counts), sum(each.hits for each in counts)
+    return alarms / sum(each.n_negative for each in counts), hits / sum(each.n_positive for each in counts)
 
 
 def _slopes(ratios: Vector) -> list[tuple[float, float]]:

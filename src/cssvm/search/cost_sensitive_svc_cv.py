@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Vector
-from ..costs import CostConditionWarning, example_costs, row_weights
+from ..classifier import BinaryClassifier, given_cost, unchanged_on_failure
+from ..costs import CostConditionWarning
 from ..estimators import CostSensitiveSVC
-from ..estimators.inputs import check_gram, target_index, training_data
-from ..estimators.kernel_svc import unchanged_on_failure
-from ..estimators.machine import PRECOMPUTED
-from ..estimators.parameters import CHECKS, check_parameters, given_cost
-from ..runtime import threads
-from . import racing
-from .checkpoint import Checkpoint, fingerprint
-from .engine import Problem, all_tasks, outcomes
-from .folds import Fold, make_folds
+from ..estimators.inputs import training_data
+from ..estimators.parameters import CHECKS, check_parameters
+from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class
+from ..runtime.threads import n_cores
+from ..sample import Sample
+from .checkpoint import fingerprint
+from .engine import Machines
+from .features import Features
+from .folds import make_folds
 from .grid import FN_COST_REACH, Grid, automatic_Cs, axis, cost_values, kappa_values, kernel_values, make_grid
-from .progress import progress
 from .results import results_table
-from .scoring import Rows, make_scoring
+from .run import Run, RunResult
+from .scoring import make_scoring
 
 # Of the final model's fitted attributes, those that describe the X and y given to the search.
 OWN_ATTRIBUTES = ("classes_", "n_features_in_", "feature_names_in_")
@@ -45,7 +44,7 @@ def _refitted(estimator: CostSensitiveSVCCV) -> bool:
     return True
 
 
-class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
+class CostSensitiveSVCCV(BinaryClassifier):
     """Cost-sensitive SVM with cross-validated C, gamma, slopes and margin, found in one search.
 
     All points of the grid that share a kernel matrix are solved from it, those that differ in C from one another's
@@ -62,7 +61,7 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         Values of gamma to try, or a number of automatic ones around 1 / the mean squared distance of two rows. Not
         read by kernels without a gamma.
     fn_costs : int or array-like of float, default=None
-        Training slopes of the target class to try; None: the cost `fn_cost` itself. With a cost for each row they
+        Training slopes of the target class to try; None means the cost `fn_cost` itself. With a cost for each row they
         multiply it, and None means 1.
     fp_costs : int or array-like of float, default=None
         The same for the other class. Only the ratio to `fn_costs` and the product with `Cs` matter, so there is
@@ -70,15 +69,15 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
     kappas : int, "tied" or array-like of float and "tied", default=None
         Margins of the other class to try; None means 1. ``"tied"`` is 1 / fp_cost, row by row if it is given so.
     fn_cost : float, default=1.0
-        What missing a row of the target class costs in reality: it is scored with. One for each row goes to `fit`.
+        Cost of a false negative, with which points are scored. One value for each row goes to `fit`.
     fp_cost : float, default=1.0
-        What a false alarm costs in reality. One for each row goes to `fit`.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
+        Cost of a false positive, with which points are scored. One value for each row goes to `fit`.
+    kernel : str or callable, default="rbf"
         As in `CostSensitiveSVC`.
     degree : int or list of int, default=3
-        Degrees of the poly kernel to try.
+        Degrees of a polynomial kernel to try.
     coef0 : float or list of float, default=0.0
-        Constants of the kernels poly and sigmoid to try.
+        Constant terms to try, of the kernels that have one.
     scoring : str or callable, default="risk"
         ``"risk"``: mean cost of the decisions; ``"min_risk"``: the same at the best threshold; ``"tp_auc"`` and
         ``"tn_auc"``: the partial areas of `cssvm.metrics` at t = 0.9; ``"income"``: sum of fn_cost over hits less
@@ -164,7 +163,7 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         kappas: Any = None,
         fn_cost: float = 1.0,
         fp_cost: float = 1.0,
-        kernel: Any = "rbf",
+        kernel: Any = DEFAULT_KERNEL,
         degree: Any = 3,
         coef0: Any = 0.0,
         scoring: Any = "risk",
@@ -213,9 +212,9 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of missing each row of the target class; other entries are ignored. None: the constructor's.
+            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None: the constructor's.
+            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight of each row, in training and in scoring; None means 1.
 
@@ -225,51 +224,54 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
             The estimator itself.
         """
         with unchanged_on_failure(self):
-            rows = self._validate(X, y, fn_cost, fp_cost, sample_weight)
-            scoring = make_scoring(self.scoring, rows)
-            folds = make_folds(self.cv, rows.X, rows.y, rows.targets, rows.weights, ranking=scoring.ranking)
-            grid = self._grid(rows)
-            features, one_X = self._features(rows, folds)
-            problem = Problem(rows, folds, grid, scoring, features, one_X, self.tol, self.cache_size)
-            values = self._search(problem)
+            X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
+            scoring = make_scoring(self.scoring, X, sample)
+            folds = make_folds(self.cv, X, sample, ranking=scoring.ranking)
+            features = Features(X, sample.labels, self.transformer)
+            grid = self._grid(features.whole[0], sample)
+            machines = Machines(features, sample, folds, grid, self.tol, self.cache_size)
+            run = Run(
+                machines,
+                scoring,
+                racing=self.racing,
+                n_jobs=n_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs),
+                verbose=self.verbose,
+                checkpoint=self.checkpoint,
+                fingerprint=lambda: self._fingerprint(machines),
+            )
+            found = run.results()
+            self._warn(found)
             self.n_splits_, self.n_machines_ = len(folds), grid.n_machines
-            self.cv_results_, self.best_index_ = results_table(grid.points, values)
+            self.cv_results_, self.best_index_ = results_table(grid.points, found.values)
             self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
             self.best_params_ = self.cv_results_["params"][self.best_index_]
             if self.refit:
-                self._train_best(rows)
+                self._train_best(features, sample)
         return self
 
-    def _validate(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Rows:
+    def _read(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> tuple[Any, Sample]:
+        """Check parameters and data; X and its rows."""
         check_parameters(self, {name: CHECKS[name] for name in SEARCHED})
         if self.n_jobs is not None and (self.n_jobs != int(self.n_jobs) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None or an integer other than 0; got n_jobs={self.n_jobs!r}.")
-        precomputed = self.kernel == PRECOMPUTED
-        if precomputed and self.transformer is not None:
-            raise ValueError('transformer must be None with kernel="precomputed": a kernel matrix has no features.')
-        X, self.classes_, index = training_data(self, X, y, precomputed=precomputed)
-        if precomputed:
-            check_gram(X)
-        side = 2 * target_index(self, self.classes_, self.pos_label) - 1
-        fn_cost, fp_cost = given_cost(self, "fn_cost", fn_cost), given_cost(self, "fp_cost", fp_cost)
-        weights = row_weights(sample_weight, len(index))
-        rows = Rows(X, self.classes_[index], self.classes_, side, fn_cost, fp_cost, weights)
-        example_costs(rows.targets, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=weights)  # refuses bad costs
-        return rows
+        pairwise = is_pairwise(self.kernel)
+        if pairwise and self.transformer is not None:
+            raise ValueError(f'transformer must be None with kernel="{self.kernel}": a kernel matrix has no features.')
+        X, y = training_data(self, X, y, pairwise=pairwise)
+        kernel_class(self.kernel).check_training_matrix(X)
+        return X, self._read_sample(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
 
-    def _grid(self, rows: Rows) -> Grid:
-        """The axes of the grid, automatic ones from the rows and their costs."""
-        per_row = np.ndim(rows.fn_cost) > 0 or np.ndim(rows.fp_cost) > 0
-        fn_base, fp_base = (1.0 if np.ndim(cost) else float(cost) for cost in (rows.fn_cost, rows.fp_cost))
-        targets = rows.targets
-        weight_of = {sign: rows.weights[targets == sign].sum() for sign in (-1, 1)}
-        imbalance = weight_of[-1] / max(weight_of[1], np.finfo(float).tiny)
+    def _grid(self, X: Any, sample: Sample) -> Grid:
+        """The axes of the grid, automatic ones from the rows, as the final model sees them, and their costs."""
+        fn_base, fp_base = (1.0 if np.ndim(cost) else float(cost) for cost in (sample.fn_cost, sample.fp_cost))
+        positive = sample.weights[sample.positive].sum()
+        total = float(sample.weights.sum())
+        imbalance = (total - positive) / max(positive, np.finfo(float).tiny)
         limits = fp_base, FN_COST_REACH * max(fn_base, fp_base * max(1.0, imbalance))
-        costs = example_costs(targets, fn_cost=rows.fn_cost, fp_cost=rows.fp_cost, sample_weight=rows.weights)
-        total = float(rows.weights.sum())
+        mean_cost = sample.stakes.sum() / total
         return make_grid(
-            kernels=kernel_values(self.kernel, self.gammas, self.degree, self.coef0, self._scaled(rows), rows.weights),
-            Cs=axis("Cs", self.Cs, lambda count: automatic_Cs(count, costs.sum() / total, total)),
+            kernels=kernel_values(self.kernel, self.gammas, self.degree, self.coef0, X, sample.weights),
+            Cs=axis("Cs", self.Cs, lambda count: automatic_Cs(count, mean_cost, total)),
             slopes=list(
                 itertools.product(
                     cost_values("fn_costs", self.fn_costs, fn_base, limits).tolist(),
@@ -277,97 +279,49 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
                 )
             ),
             kappas=kappa_values(self.kappas),
-            example_costs=per_row,
+            example_costs=sample.has_row_costs,
         )
 
-    def _scaled(self, rows: Rows) -> Any:
-        """X as the kernels of the final model see it."""
-        return rows.X if self.transformer is None else clone(self.transformer).fit_transform(rows.X, rows.y)
-
-    def _features(self, rows: Rows, folds: list[Fold]) -> tuple[Callable[[int], Any], bool]:
-        """The X of each fold, and whether it is the same for all."""
-        if self.transformer is None:
-            return (lambda fold: rows.X), True
-
-        def transformed(fold: int) -> Any:
-            train = folds[fold].train
-            return clone(self.transformer).fit(rows.X[train], rows.y[train]).transform(rows.X)
-
-        return transformed, False
-
-    def _search(self, problem: Problem) -> NDArray[np.float64]:
-        """Values (n_points, n_folds) of all points; after Ctrl-C of those that are done."""
-        grid, folds = problem.grid, problem.folds
-        saved = Checkpoint(
-            self.checkpoint, self._fingerprint(problem), (len(grid.points), len(folds)), len(grid.kernels)
-        )
-        race = racing.Race(saved.values, enabled=self.racing)
-        race.update()
-        tasks = all_tasks(grid, len(folds), by_fold=self.racing or not problem.one_X)
-        tasks = [task for task in tasks if not saved.done[task]]
-        each = len(grid.paths) * len(grid.Cs)
-        n_failed, interrupted = 0, False
-        with progress(self.verbose, each * len(grid.kernels) * len(folds), each * int(saved.done.sum())) as shown:
-            try:
-                for outcome in outcomes(problem, tasks, self._n_jobs(), race.alive):
-                    saved.record(outcome.kernel, outcome.fold, outcome.values)
-                    race.update()
-                    n_failed += outcome.n_failed
-                    shown.advance(each)
-            except KeyboardInterrupt:
-                if not (~np.isnan(saved.values)).all(axis=1).any():
-                    raise
-                interrupted = True
-        self._warn(saved.values, n_failed, interrupted=interrupted)
-        return saved.values
-
-    def _n_jobs(self) -> int:
-        n_jobs = threads.n_cores() if self.n_jobs is None else int(self.n_jobs)
-        return n_jobs if n_jobs > 0 else max(1, threads.n_cores() + 1 + n_jobs)
-
-    def _fingerprint(self, problem: Problem) -> str:
-        if self.checkpoint is None:
-            return ""
-        rows = problem.rows
+    def _fingerprint(self, machines: Machines) -> str:
+        """What the values of the points depend on."""
+        sample = machines.sample
         return fingerprint(
-            [rows.X, rows.targets, np.asarray(rows.fn_cost), np.asarray(rows.fp_cost), rows.weights, self.transformer,
-             *problem.folds, [point.params for point in problem.grid.points], str(self.scoring), self.kernel, self.tol,
-             self.racing]
+            [machines.features.X, sample.signs, np.asarray(sample.fn_cost), np.asarray(sample.fp_cost), sample.weights,
+             self.transformer, *machines.folds, [point.params for point in machines.grid.points], str(self.scoring),
+             self.kernel, self.tol, self.racing]
         )  # fmt: skip
 
-    def _warn(self, values: NDArray[np.float64], n_failed: int, *, interrupted: bool) -> None:
-        if interrupted:
-            complete = int((~np.isnan(values)).all(axis=1).sum())
+    def _warn(self, found: RunResult) -> None:
+        if found.interrupted:
             warnings.warn(
-                f"The search was interrupted: {complete} of {len(values)} points were scored on all folds; the best "
-                "of them is used. Give a checkpoint to go on later.",
+                f"The search was interrupted: {found.n_complete} of {len(found.values)} points were scored on all "
+                "folds; the best of them is used. Give a checkpoint to go on later.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
-        if n_failed:
+        if found.n_failed:
             warnings.warn(
-                f"{n_failed} machines of the search did not converge; their scores are approximate. Scale the features "
-                "(for example with transformer=StandardScaler()), lower the largest C or raise tol.",
+                f"{found.n_failed} machines of the search did not converge; their scores are approximate. Scale the "
+                "features (for example with transformer=StandardScaler()), lower the largest C or raise tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
-    def _train_best(self, rows: Rows) -> None:
+    def _train_best(self, features: Features, sample: Sample) -> None:
         """Train the best point on all rows, and show its fitted attributes as our own."""
-        X = rows.X
-        if self.transformer is not None:
-            self.transformer_ = clone(self.transformer)
-            X = self.transformer_.fit_transform(X, rows.y)
+        X, fitted = features.whole
+        if fitted is not None:
+            self.transformer_ = fitted
         best = CostSensitiveSVC(
             **self.best_params_, kernel=self.kernel, pos_label=self.pos_label, tol=self.tol, cache_size=self.cache_size
         )
         costs = {
             name: None if np.ndim(cost) == 0 else self.best_params_[name] * np.asarray(cost)
-            for name, cost in (("fn_cost", rows.fn_cost), ("fp_cost", rows.fp_cost))
+            for name, cost in (("fn_cost", sample.fn_cost), ("fp_cost", sample.fp_cost))
         }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CostConditionWarning)  # of a point that the grid was asked to hold
-            self.best_estimator_ = best.fit(X, rows.y, sample_weight=rows.weights, **costs)
+            self.best_estimator_ = best.fit(X, sample.labels, sample_weight=sample.weights, **costs)
         for name, value in vars(best).items():
             if name.endswith("_") and name not in OWN_ATTRIBUTES:
                 setattr(self, name, value)
@@ -390,21 +344,7 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
             X = self.transformer_.transform(X)
         return self.best_estimator_.decision_function(X)
 
-    @available_if(_refitted)
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X by the final model.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            As for `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        above = self.decision_function(X) > 0
-        return self.classes_[above.astype(np.intp)]
+    predict = available_if(_refitted)(BinaryClassifier.predict)
 
     @available_if(_refitted)
     def score(self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None) -> float:
@@ -417,7 +357,7 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
-            What errors on these rows cost; None: the constructor's.
+            What errors on these rows cost; None takes the constructor's.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight of each row; None means 1.
 
@@ -425,16 +365,20 @@ class CostSensitiveSVCCV(ClassifierMixin, BaseEstimator):
         -------
         float
         """
-        scores = self.decision_function(X)
-        side = 2 * target_index(self, self.classes_, self.pos_label) - 1
-        costs = given_cost(self, "fn_cost", fn_cost), given_cost(self, "fp_cost", fp_cost)
-        rows = Rows(X, np.asarray(y), self.classes_, side, *costs, row_weights(sample_weight, len(scores)))
-        counted = np.flatnonzero(rows.weights > 0)
-        return float(make_scoring(self.scoring, rows).evaluate(side * scores[np.newaxis, counted], counted)[0])
+        scores = self._target.oriented(self.decision_function(X))
+        sample = Sample.of(
+            self._target,
+            np.asarray(y) == self._target.label,
+            fn_cost=given_cost(self, "fn_cost", fn_cost),
+            fp_cost=given_cost(self, "fp_cost", fp_cost),
+            sample_weight=sample_weight,
+        )
+        sample.check_whole()
+        counted = np.flatnonzero(sample.weights > 0)
+        return float(make_scoring(self.scoring, X, sample).evaluate(scores[np.newaxis, counted], counted)[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != PRECOMPUTED
-        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
-        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = is_pairwise(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags

@@ -1,11 +1,13 @@
-"""The work of a search: every kernel on every fold, all costs and all C from one kernel matrix.
+"""The scores of every machine on every fold: all costs and all C of a kernel from one kernel matrix.
 
     for each fold, for each kernel:          a task, on one thread
         kernel matrix of the training rows   one pass over shared distances or products
         for each pair of slopes:             a path
             for C ascending:                 solve, begun from the last solution
         scores of the validation rows        one product with the solutions of all machines
-        the value of every point             kappa is an affine map of these scores
+
+What the scores are used for is not known here: `results` hands them to a function of the caller, on the thread of the
+task, and yields what it returns.
 
 Where the shared numbers and a kernel matrix for each thread exceed the memory allowed, tasks run one after another on
 the streaming solver, which holds no kernel matrix; it warm-starts along C in the same way.
@@ -15,22 +17,23 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Vector
-from ..costs import margins_and_boxes
-from ..dual import Continuation, DualProblem, Status, room_needed, solve
-from ..estimators.machine import PRECOMPUTED, kernel_sum, select
-from ..kernels import Kernel, SharedValues, float32_suffices, kernel_rows, memory_budget
+from .._types import RowNumbers, Vector
+from ..costs import boxes, read_margins, signed_terms
+from ..dual import DualProblem, Workspace, solve, solve_path
+from ..kernels import Kernel, SharedValues, float32_suffices
 from ..runtime import threads
+from ..runtime.memory import memory_budget
+from ..sample import Sample
+from .features import Features
 from .folds import Fold
-from .grid import Grid
-from .scoring import Rows, ScorerScoring, Scoring
+from .grid import Grid, MachineKey
 
 # Validation rows scored at a time.
 BAND = 256
@@ -38,40 +41,52 @@ BAND = 256
 # Share of the memory allowed that matrices of all rows may take; Newton rounds and their factors need the rest.
 FOR_MATRICES = 0.75
 
+Result = TypeVar("Result")
+
+
+class Task(NamedTuple):
+    """One kernel of the grid on one fold, by their numbers."""
+
+    kernel: int
+    fold: int
+
+
+class FoldScores(NamedTuple):
+    """What a task gives.
+
+    scores : for each machine the scores (n_valid,) float64 of the validation rows, positive for the target;
+    n_failed : how many machines did not converge.
+    """
+
+    scores: dict[MachineKey, Vector]
+    n_failed: int
+
 
 @dataclass
-class Problem:
-    """What is searched: rows, folds, grid and scoring; `features` gives the X of a fold (the same or transformed)."""
+class Machines:
+    """What is trained: the machines of a grid on the training rows of every fold."""
 
-    rows: Rows
+    features: Features
+    sample: Sample
     folds: Sequence[Fold]
     grid: Grid
-    scoring: Scoring | ScorerScoring
-    features: Callable[[int], Any]
-    one_X: bool
     tol: float
     cache_size: Any
-    targets: NDArray[Any] = field(init=False)
-    units: list[DualProblem] = field(init=False)
+    units: list[DualProblem] = field(init=False)  # of each path, all rows, at C = 1, target class positive
 
     def __post_init__(self) -> None:
-        self.targets = self.rows.targets
         self.units = [self._unit(number) for number in range(len(self.grid.paths))]
 
     def _unit(self, number: int) -> DualProblem:
-        """The dual problem of all rows at C = 1 on one path, target class positive."""
-        rows, path = self.rows, self.grid.paths[number]
-        margins, boxes = margins_and_boxes(
-            self.targets,
-            fn_cost=_scaled(rows.fn_cost, path.fn_cost),
-            fp_cost=_scaled(rows.fp_cost, path.fp_cost),
-            kappa=path.kappa or 1.0,
-            sample_weight=rows.weights,
+        sample, path = self.sample, self.grid.paths[number]
+        fn_cost, fp_cost = _scaled(sample.fn_cost, path.fn_cost), _scaled(sample.fp_cost, path.fp_cost)
+        priced = Sample.of(
+            sample.target, sample.positive, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample.weights
         )
-        positive = self.targets > 0
-        return DualProblem(self.targets * margins, np.where(positive, 0.0, -boxes), np.where(positive, boxes, 0.0))
+        margins = read_margins(sample.positive, path.kappa or 1.0, fp_cost)
+        return DualProblem(*signed_terms(sample.signs, margins, boxes(1.0, priced.stakes, margins)))
 
-    def problem_of(self, path: int, train: NDArray[np.intp]) -> tuple[NDArray[np.intp], DualProblem]:
+    def problem_of(self, path: int, train: RowNumbers) -> tuple[RowNumbers, DualProblem]:
         """The training rows that cost something, and their problem at C = 1."""
         linear, lower, upper = self.units[path]
         rows = train[upper[train] > lower[train]]
@@ -84,127 +99,127 @@ class Problem:
         return float(self.grid.Cs[-1]) * unit
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Values (n_points,) of one kernel's points on one fold, NaN for points of other kernels or dropped ones."""
-
-    kernel: int
-    fold: int
-    values: Vector
-    n_failed: int
-
-
 def _scaled(cost: Any, slope: float) -> Any:
     """A class's slope; with a cost for every row, that many times each of them."""
     return slope if np.ndim(cost) == 0 else slope * np.asarray(cost)
 
 
-def outcomes(problem: Problem, tasks: Sequence[tuple[int, int]], n_jobs: int, alive: Any) -> Iterator[Outcome]:
-    """Carry out tasks (kernel, fold), in about this order, and yield what they give as it comes.
+class Worker(Protocol):
+    """A way to train the machines of a task; several tasks may call it at a time."""
 
-    alive(point) tells whether a point is still wanted. An iteration that is ended early waits for the tasks under way,
-    which stop at their next machine.
+    def scores(
+        self, kernel: Kernel, fold: int, wanted: Collection[MachineKey], stop: threading.Event
+    ) -> FoldScores | None:
+        """Scores of the wanted machines; None if `stop` was set meanwhile."""
+
+
+def results(
+    machines: Machines,
+    tasks: Sequence[Task],
+    *,
+    n_jobs: int,
+    wanted: Callable[[Task], Collection[MachineKey]],
+    use: Callable[[Task, FoldScores], Result],
+) -> Iterator[Result]:
+    """Carry out tasks, in about this order, and yield ``use(task, scores)`` of each as it comes.
+
+    `wanted` is asked when a task begins which machines to train. An iteration that is ended early waits for the tasks
+    under way, which stop at their next machine.
     """
     with threads.own_threads() as n_threads:
-        n_workers = max(1, min(n_jobs, n_threads, len(tasks)))
-        worker, n_workers = make_worker(problem, n_workers)
+        worker, n_workers = make_worker(machines, max(1, min(n_jobs, n_threads, len(tasks))))
         stop = threading.Event()
-        yield from threads.completed(
-            lambda kernel, fold: _carry_out(problem, worker, kernel, fold, alive, stop), tasks, n_workers, stop.set
-        )
+
+        def carry_out(kernel: int, fold: int) -> Result | None:
+            task = Task(kernel, fold)
+            keys = wanted(task)
+            found = worker.scores(machines.grid.kernels[kernel], fold, keys, stop) if keys else FoldScores({}, 0)
+            return None if found is None else use(task, found)
+
+        for result in threads.completed(carry_out, tasks, n_workers, stop.set):
+            if result is not None:
+                yield result
 
 
-def _carry_out(problem: Problem, worker: Any, kernel: int, fold: int, alive: Any, stop: threading.Event) -> Outcome:
-    grid, valid = problem.grid, problem.folds[fold].valid
-    values = np.full(len(grid.points), np.nan)
-    numbers = [n for n, point in enumerate(grid.points) if point.kernel == kernel and alive(n)]
-    wanted = {(grid.points[n].path, grid.points[n].step) for n in numbers}
-    scores, n_failed = worker.scores(kernel, fold, wanted, stop) if numbers else ({}, 0)
-    if scores:
-        points = [grid.points[n] for n in numbers]
-        place = {machine: k for k, machine in enumerate(scores)}
-        places = [place[point.path, point.step] for point in points]
-        of_machine = np.array(list(scores.values()))
-        if problem.scoring.ranking:  # an increasing map of the scores leaves their ranking as it is
-            values[numbers] = problem.scoring.evaluate(of_machine, valid)[places]
-        else:
-            affine = np.array([point.affine for point in points])
-            of_point = affine[:, :1] * of_machine[places] + affine[:, 1:]
-            values[numbers] = problem.scoring.evaluate(of_point, valid)
-    return Outcome(kernel, fold, values, n_failed)
-
-
-def make_worker(problem: Problem, n_workers: int) -> tuple[Any, int]:
+def make_worker(machines: Machines, n_workers: int) -> tuple[Worker, int]:
     """The way of working that fits into memory, and how many tasks may run side by side."""
-    n = len(problem.targets)
-    dtype = np.float32 if float32_suffices(problem.grid.kernels[0], problem.largest_boxes, problem.tol) else np.float64
-    size = np.dtype(dtype).itemsize
-    largest = max(len(fold.train) for fold in problem.folds)
-    needed = [size * (n**2 + count * (largest**2 + room_needed(largest))) for count in range(n_workers + 1)]
-    budget = FOR_MATRICES * memory_budget(problem.cache_size, 2 * needed[-1])
+    n = len(machines.sample)
+    kernel = machines.grid.kernels[0]
+    dtype = np.float32 if float32_suffices(kernel, machines.largest_boxes, machines.tol) else np.float64
+    largest = max(len(fold.train) for fold in machines.folds)
+    shared = n**2 * np.dtype(dtype).itemsize
+    needed = [shared + count * Workspace.bytes_needed(largest, dtype) for count in range(n_workers + 1)]
+    budget = FOR_MATRICES * memory_budget(machines.cache_size, 2 * needed[-1])
     for count in range(n_workers, 0, -1):
         if needed[count] <= budget:
-            return MatrixWorker(problem, dtype, largest, count), count
-    return StreamingWorker(problem), 1
+            return MatrixWorker(machines, dtype, largest, count), count
+    return StreamingWorker(machines), 1
 
 
 class MatrixWorker:
     """Tasks with the kernel matrix of their training rows in memory."""
 
-    def __init__(self, problem: Problem, dtype: Any, largest: int, n_workers: int):
-        self.problem, self.dtype = problem, dtype
+    def __init__(self, machines: Machines, dtype: Any, largest: int, n_workers: int):
+        self.machines, self.dtype = machines, dtype
         self._shared: dict[int, SharedValues] = {}
         self._lock = threading.Lock()
-        # Fresh memory is slow to touch: what each thread works in is used again and again.
-        self._workplaces: queue.SimpleQueue[tuple[NDArray[Any], NDArray[Any]]] = queue.SimpleQueue()
+        self._workspaces: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
         for _ in range(n_workers):
-            self._workplaces.put((np.empty(largest**2, dtype), np.empty(room_needed(largest), dtype)))
-        if problem.one_X:
+            self._workspaces.put(Workspace(largest, dtype))
+        if machines.features.same_for_all_folds:
             self.shared(0)  # here, on all threads
 
     def shared(self, fold: int) -> SharedValues:
         """Distances or products of the rows of a fold; of all folds, unless each has an X of its own."""
-        key = 0 if self.problem.one_X else fold
+        features = self.machines.features
+        key = 0 if features.same_for_all_folds else fold
         with self._lock:
             if key not in self._shared:
                 self._shared.clear()
-                X = self.problem.features(fold)
-                self._shared[key] = SharedValues.compute(self.problem.grid.kernels[0], X, self.dtype)
+                X = features.of_fold(self.machines.folds[fold])
+                self._shared[key] = self.machines.grid.kernels[0].shared(X, self.dtype)
             return self._shared[key]
 
-    def scores(self, kernel: int, fold: int, wanted: Any, stop: threading.Event) -> tuple[dict[Any, Vector], int]:
-        """Scores (n_valid,) of the wanted machines (path, step), and how many did not converge."""
-        workplace = self._workplaces.get()
+    def scores(
+        self, kernel: Kernel, fold: int, wanted: Collection[MachineKey], stop: threading.Event
+    ) -> FoldScores | None:
+        """As `Worker` says, in a workspace that no other task has at the time."""
+        workspace = self._workspaces.get()
         try:
-            return self._scores(workplace, self.problem.grid.kernels[kernel], fold, wanted, stop)
+            return self._scores(workspace, kernel, fold, wanted, stop)
         finally:
-            self._workplaces.put(workplace)
+            self._workspaces.put(workspace)
 
-    def _scores(self, workplace: Any, kernel: Kernel, fold: int, wanted: Any, stop: threading.Event) -> Any:
-        problem, shared = self.problem, self.shared(fold)
-        flat, room = workplace
-        train, valid = problem.folds[fold]
+    def _scores(
+        self, workspace: Workspace, kernel: Kernel, fold: int, wanted: Collection[MachineKey], stop: threading.Event
+    ) -> FoldScores | None:
+        machines, shared = self.machines, self.shared(fold)
+        train, valid = machines.folds[fold]
         diagonal = shared.diagonal(kernel)
-        filled: Any = None
-        machines, coefs, biases, n_failed = [], [], [], 0
-        for path in sorted({path for path, _ in wanted}):
-            rows, unit = problem.problem_of(path, train)
+        filled: RowNumbers | None = None
+        keys, coefs, biases, n_failed = [], [], [], 0
+        for path, steps in _by_path(wanted):
+            rows, unit = machines.problem_of(path, train)
             if filled is None or not np.array_equal(filled, rows):
-                matrix = flat[: len(rows) ** 2].reshape(len(rows), len(rows))
+                matrix = workspace.matrix(len(rows))
                 shared.update_block(matrix, kernel, rows, rows)
                 filled = rows
-            state = Continuation(matrix, diagonal[rows], unit, room)
-            for step in sorted(step for other, step in wanted if other == path):
+            Cs = machines.grid.Cs[steps].tolist()
+            solutions = solve_path(matrix, diagonal[rows], unit, Cs, tol=machines.tol, workspace=workspace)
+            for step in steps:
                 if stop.is_set():
-                    return {}, 0
-                n_failed += state.advance(float(problem.grid.Cs[step]), problem.tol) != Status.CONVERGED
-                machines.append((path, step))
-                coefs.append(_spread(state.beta, rows, train))
-                biases.append(state.bias())
+                    return None
+                solution = next(solutions)
+                n_failed += not solution.converged
+                keys.append(MachineKey(path, step))
+                coefs.append(_spread(solution.beta, rows, train))
+                biases.append(solution.bias)
         values = self._products(shared, kernel, train, valid, np.array(coefs).T) + np.array(biases)
-        return dict(zip(machines, values.T, strict=True)), n_failed
+        return FoldScores(dict(zip(keys, values.T, strict=True)), n_failed)
 
-    def _products(self, shared: SharedValues, kernel: Kernel, train: Any, valid: Any, coefs: Any) -> NDArray[Any]:
+    def _products(
+        self, shared: SharedValues, kernel: Kernel, train: RowNumbers, valid: RowNumbers, coefs: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """K[valid][:, train] @ coefs, (n_valid, n_machines) float64."""
         out = np.empty((len(valid), coefs.shape[1]))
         block = np.empty((BAND, len(train)), self.dtype)
@@ -215,51 +230,58 @@ class MatrixWorker:
         return out
 
 
-def _spread(beta: Vector, rows: NDArray[Any], train: NDArray[Any]) -> Vector:
+class StreamingWorker:
+    """Tasks without a kernel matrix, one at a time, each on all threads."""
+
+    def __init__(self, machines: Machines):
+        self.machines = machines
+
+    def scores(
+        self, kernel: Kernel, fold: int, wanted: Collection[MachineKey], stop: threading.Event
+    ) -> FoldScores | None:
+        """As `Worker` says."""
+        machines = self.machines
+        train, valid = machines.folds[fold]
+        X = machines.features.of_fold(machines.folds[fold])
+        scores, n_failed = {}, 0
+        for path, steps in _by_path(wanted):
+            rows, unit = machines.problem_of(path, train)
+            X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, valid, rows)
+            largest = float(machines.grid.Cs[-1]) * (unit.upper - unit.lower)
+            provider = kernel.rows(X_train, boxes=largest, tol=machines.tol, cache_size=machines.cache_size)
+            start, last = None, 1.0
+            for step in steps:
+                if stop.is_set():
+                    return None
+                C = float(machines.grid.Cs[step])
+                begin = None if start is None else start * (C / last)
+                solution = solve(provider, unit.scaled(C), tol=machines.tol, start=begin)
+                start, last = solution.beta, C
+                n_failed += not solution.converged
+                used = np.flatnonzero(solution.beta)
+                expansion = kernel.expand(X_valid, used, kernel.vectors(X_train, used), solution.beta[used])
+                scores[MachineKey(path, step)] = expansion + solution.bias
+        return FoldScores(scores, n_failed)
+
+
+def _by_path(wanted: Collection[MachineKey]) -> list[tuple[int, list[int]]]:
+    """Each path with its wanted steps, ascending."""
+    paths = sorted({key.path for key in wanted})
+    return [(path, sorted(key.step for key in wanted if key.path == path)) for path in paths]
+
+
+def _spread(beta: Vector, rows: RowNumbers, train: RowNumbers) -> Vector:
     """The beta of `rows` at their places among the training rows."""
     if len(rows) == len(train):
-        return beta.copy()
+        return beta
     spread = np.zeros(len(train))
     spread[np.searchsorted(train, rows)] = beta
     return spread
 
 
-class StreamingWorker:
-    """Tasks without a kernel matrix, one at a time, each on all threads."""
-
-    def __init__(self, problem: Problem):
-        self.problem = problem
-
-    def scores(self, kernel: int, fold: int, wanted: Any, stop: threading.Event) -> tuple[dict[Any, Vector], int]:
-        """Scores (n_valid,) of the wanted machines (path, step), and how many did not converge."""
-        problem, chosen = self.problem, self.problem.grid.kernels[kernel]
-        train, valid = problem.folds[fold]
-        X, precomputed = problem.features(fold), chosen.name == PRECOMPUTED
-        scores, n_failed = {}, 0
-        for path in sorted({path for path, _ in wanted}):
-            rows, unit = problem.problem_of(path, train)
-            X_train = select(X, rows, rows, precomputed=precomputed)
-            X_valid = select(X, valid, rows, precomputed=precomputed)
-            largest = float(problem.grid.Cs[-1]) * (unit.upper - unit.lower)
-            provider = kernel_rows(chosen, X_train, boxes=largest, tol=problem.tol, cache_size=problem.cache_size)
-            start, last = None, 1.0
-            for step in sorted(step for other, step in wanted if other == path):
-                if stop.is_set():
-                    return {}, 0
-                C = float(problem.grid.Cs[step])
-                dual = DualProblem(unit.linear, C * unit.lower, C * unit.upper)
-                solution = solve(provider, dual, tol=problem.tol, start=None if start is None else start * (C / last))
-                start, last = solution.beta, C
-                n_failed += solution.status != Status.CONVERGED
-                used = np.flatnonzero(solution.beta).astype(np.int32)
-                vectors = None if precomputed else X_train[used]
-                scores[path, step] = kernel_sum(chosen, X_valid, used, vectors, solution.beta[used]) + solution.bias
-        return scores, n_failed
-
-
-def all_tasks(grid: Grid, n_folds: int, *, by_fold: bool) -> list[tuple[int, int]]:
-    """(kernel, fold) of all tasks: kernel by kernel, so that whole points are done early, or fold by fold."""
+def all_tasks(grid: Grid, n_folds: int, *, by_fold: bool) -> list[Task]:
+    """All tasks: kernel by kernel, so that whole points are done early, or fold by fold."""
     kernels, folds = range(len(grid.kernels)), range(n_folds)
     if by_fold:
-        return [(kernel, fold) for fold in folds for kernel in kernels]
-    return [(kernel, fold) for kernel in kernels for fold in folds]
+        return [Task(kernel, fold) for fold in folds for kernel in kernels]
+    return [Task(kernel, fold) for kernel in kernels for fold in folds]

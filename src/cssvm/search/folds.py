@@ -6,14 +6,12 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from .._types import Vector, is_number
+from .._types import RowNumbers, Vector, is_number
+from ..sample import Sample
 
 DEFAULT_FOLDS = 5
-
-RowNumbers = NDArray[np.intp]
 
 
 class Fold(NamedTuple):
@@ -23,21 +21,20 @@ class Fold(NamedTuple):
     valid: RowNumbers
 
 
-def make_folds(
-    cv: Any, X: Any, y: NDArray[Any], targets: NDArray[Any], weights: Vector, *, ranking: bool
-) -> list[Fold]:
-    """The folds of `cv` for labels y; `ranking` measures need both classes among the validation rows as well."""
+def make_folds(cv: Any, X: Any, sample: Sample, *, ranking: bool) -> list[Fold]:
+    """The folds of `cv`; `ranking` measures need both classes among the validation rows as well."""
+    y = sample.labels
     if cv is None:
         cv = DEFAULT_FOLDS
     if is_number(cv):
-        cv = _affordable(cv, targets, weights)
+        cv = _affordable(cv, sample)
     splits = list(check_cv(cv, y, classifier=True).split(X, y))
     if not splits:
         raise ValueError(f"cv must yield at least one split; got none from cv={cv!r}. Pass for example cv=5.")
     folds = []
     for number, parts in enumerate(splits):
-        fold = Fold(*(_counted(part, weights) for part in parts))
-        _check_fold(fold, number, targets, ranking=ranking)
+        fold = Fold(*(_counted(part, sample.weights) for part in parts))
+        _check_fold(fold, number, sample, ranking=ranking)
         folds.append(fold)
     return folds
 
@@ -48,12 +45,12 @@ def _counted(part: Any, weights: Vector) -> RowNumbers:
     return rows[weights[rows] > 0]
 
 
-def _affordable(cv: Any, targets: NDArray[Any], weights: Vector) -> int:
+def _affordable(cv: Any, sample: Sample) -> int:
     """`cv`, or as many stratified folds as the rarer class has rows, with a warning."""
     if cv != int(cv) or cv < 2:
         raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits; got cv={cv!r}.")
-    counted = targets[weights > 0]
-    rarest = int(min(np.sum(counted > 0), np.sum(counted < 0)))
+    counted = sample.positive[sample.weights > 0]
+    rarest = int(min(np.sum(counted), np.sum(~counted)))
     if rarest < 2:
         raise ValueError(
             f"every class needs at least 2 rows of positive weight for cross-validation; the rarer one has {rarest}. "
@@ -64,16 +61,16 @@ def _affordable(cv: Any, targets: NDArray[Any], weights: Vector) -> int:
             f"The rarer class has {rarest} rows, fewer than cv={cv}: {rarest} stratified folds are used, so that each "
             "holds one of them.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
     return min(int(cv), rarest)
 
 
-def _check_fold(fold: Fold, number: int, targets: NDArray[Any], *, ranking: bool) -> None:
+def _check_fold(fold: Fold, number: int, sample: Sample, *, ranking: bool) -> None:
     for part, rows, needed in (("training", fold.train, True), ("validation", fold.valid, ranking)):
-        present = np.unique(targets[rows])
+        present = np.unique(sample.positive[rows])
         if len(rows) == 0 or (needed and len(present) < 2):
-            found = "no rows" if len(rows) == 0 else f"rows of the {'target' if present[0] > 0 else 'other'} class only"
+            found = "no rows" if len(rows) == 0 else f"rows of the {'target' if present[0] else 'other'} class only"
             why = "" if part == "training" else ", which this scoring cannot rank"
             raise ValueError(
                 f"the {part} rows of fold {number} hold {found}{why}. Use fewer or stratified folds, "

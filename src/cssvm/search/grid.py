@@ -21,12 +21,11 @@ import numpy as np
 from scipy import sparse
 
 from .._types import Vector, is_number
-from ..costs import TIED
-from ..estimators.bandwidth import KERNELS_WITH_GAMMA
+from ..costs import TIED, tied_kappa
 from ..estimators.parameters import CHECKS
-from ..kernels import Kernel
+from ..kernels import Kernel, kernel_class, make_kernel
 
-# Automatic gammas, in units of 1 / the mean squared distance of two rows: from almost linear to one hill for each row.
+# Automatic gammas, in units of the kernel's `gamma_unit`: from almost linear to one hill for each row.
 GAMMA_RANGE = (1 / 32, 8.0)
 # Automatic Cs, in units of 1 / the mean cost of a row: from all rows at their bounds to almost hard margins.
 C_RANGE = (2.0**-5, 2.0**10)
@@ -45,13 +44,19 @@ class Affine(NamedTuple):
     offset: float
 
 
+class MachineKey(NamedTuple):
+    """A machine of one kernel: its path, and its step along C."""
+
+    path: int
+    step: int
+
+
 class Point(NamedTuple):
-    """One line of the results: its parameters, the machine it is read from, and how."""
+    """One line of the results: its parameters, the kernel and the machine it is read from, and how."""
 
     params: dict[str, Any]
     kernel: int
-    path: int
-    step: int
+    machine: MachineKey
     affine: Affine
 
 
@@ -90,21 +95,13 @@ def make_grid(
         Cs.tolist(), slopes, enumerate(kernels), kappas
     ):
         own_margins = kappa == TIED and example_costs
-        margin = 1.0 / fp_cost if kappa == TIED else kappa
+        margin = tied_kappa(fp_cost) if kappa == TIED else kappa
         affine = Affine(1.0, 0.0) if own_margins else Affine((1.0 + margin) / 2.0, (1.0 - margin) / 2.0)
         path = paths.setdefault(Path(fn_cost, fp_cost, TIED if own_margins else None), len(paths))
         params = {"C": C * affine.scale, "fn_cost": fn_cost, "fp_cost": fp_cost, "kappa": kappa}
-        points.append(Point(params | _kernel_params(kernel), number, path, steps[C], affine))
+        params |= {name: getattr(kernel, name) for name in kernel.parameters}
+        points.append(Point(params, number, MachineKey(path, steps[C]), affine))
     return Grid(kernels, list(paths), np.array(list(steps)), points)
-
-
-def _kernel_params(kernel: Kernel) -> dict[str, Any]:
-    params: dict[str, Any] = {"gamma": kernel.gamma} if kernel.name in KERNELS_WITH_GAMMA else {}
-    if kernel.name == "poly":
-        params["degree"] = kernel.degree
-    if kernel.name in ("poly", "sigmoid"):
-        params["coef0"] = kernel.coef0
-    return params
 
 
 def axis(name: str, value: Any, automatic: Any) -> Vector:
@@ -160,7 +157,7 @@ def kappa_values(kappas: Any) -> list[Any]:
 
 
 def cost_values(name: str, values: Any, default: float, limits: tuple[float, float]) -> Vector:
-    """The training slopes of one class: None is the real cost; a number of automatic values lie between the limits."""
+    """The training slopes of one class: None means the cost itself; automatic values lie between the limits."""
     if values is None:
         return np.array([default])
     return axis(name, values, lambda count: np.geomspace(*limits, count) if count > 1 else [default])
@@ -168,17 +165,20 @@ def cost_values(name: str, values: Any, default: float, limits: tuple[float, flo
 
 def kernel_values(kernel: Any, gammas: Any, degree: Any, coef0: Any, X: Any, weights: Vector) -> list[Kernel]:
     """One kernel for each gamma, degree and coef0; axes that the kernel does not have are not read."""
-    name = str(kernel)
-    has_gamma = not callable(kernel) and name in KERNELS_WITH_GAMMA
-    values: list[float] = [1.0]
-    if has_gamma:
-        centre = _gamma_unit(X, weights, name)
-        values = axis("gammas", gammas, lambda count: _around(GAMMA_RANGE, count) * centre).tolist()
-    degrees = _each("degree", degree) if name == "poly" else [3]
-    constants = _each("coef0", coef0) if name in ("poly", "sigmoid") else [0.0]
+    kind = kernel_class(kernel)
+
+    def automatic_gammas(count: int) -> Vector:
+        return _around(GAMMA_RANGE, count) * kind.gamma_unit(_spread(X, weights), X.shape[1])
+
+    axes = {
+        "gamma": lambda: axis("gammas", gammas, automatic_gammas).tolist(),
+        "degree": lambda: _each("degree", degree),
+        "coef0": lambda: _each("coef0", coef0),
+    }
+    values = [axes[name]() for name in kind.parameters]
     return [
-        Kernel(kernel, gamma=gamma, degree=power, coef0=constant)
-        for gamma, power, constant in itertools.product(values, degrees, constants)
+        make_kernel(kernel, **dict(zip(kind.parameters, combination, strict=True)))
+        for combination in itertools.product(*values)
     ]
 
 
@@ -201,15 +201,11 @@ def _around(limits: tuple[float, float], count: int) -> Vector:
     return np.geomspace(*limits, count) if count > 1 else np.array([np.sqrt(limits[0] * limits[1])])
 
 
-def _gamma_unit(X: Any, weights: Vector, kernel: str) -> float:
-    """1 / the mean squared distance of two rows, 2 sum_j var_j; for L1 distances 1 / its root times sqrt(d)."""
+def _spread(X: Any, weights: Vector) -> float:
+    """The sum of the variances of the features: half the mean squared distance of two rows."""
     share = weights / weights.sum()
     if sparse.issparse(X):
         mean = np.asarray(share @ X).ravel()
         second = np.asarray(share @ X.multiply(X)).ravel()
-        spread = float(np.maximum(second - mean**2, 0.0).sum())
-    else:
-        spread = float(share @ np.sum((X - share @ X) ** 2, axis=1))
-    if not spread > 0:
-        return 1.0
-    return 1.0 / (2.0 * spread) if kernel != "laplacian" else 1.0 / np.sqrt(2.0 * spread * X.shape[1])
+        return float(np.maximum(second - mean**2, 0.0).sum())
+    return float(share @ np.sum((X - share @ X) ** 2, axis=1))

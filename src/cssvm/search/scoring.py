@@ -1,4 +1,4 @@
-"""What a point of the grid is worth on the validation rows of a fold; greater is better.
+"""What scores of the validation rows of a fold are worth; greater is better.
 
 ========= =====================================================================================
 risk      minus the mean cost of the decisions, `cssvm.metrics.cost_risk`
@@ -15,8 +15,7 @@ exactly the rows it is asked about.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,84 +24,83 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
-from .._types import Vector
-from ..costs import example_costs
-from ..metrics import min_cost_risk, tn_auc_loss, tp_auc_loss
+from .._types import RowNumbers, Vector
+from ..metrics.money import hits_less_alarms, income_of_decisions
+from ..metrics.partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
+from ..metrics.risk import minimum_risk, risk_of_decisions
+from ..metrics.scored import ScoredSample
+from ..sample import Sample
 
-RANKING = ("min_risk", "tp_auc", "tn_auc")
-NAMES = ("risk", *RANKING, "income")
+DEFAULT_SCORING = "risk"
 
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows to search or to score: labels, what each costs, weights; `side` is the sign of f that means the target."""
-
-    X: Any
-    y: NDArray[Any]
-    classes: NDArray[Any]
-    side: int
-    fn_cost: Any
-    fp_cost: Any
-    weights: Vector
-
-    @property
-    def targets(self) -> NDArray[Any]:
-        """+1 for rows of the target class, -1 for others, (n,)."""
-        return self.side * np.where(self.y == self.classes[1], 1, -1)
-
-    def is_target(self, scores: NDArray[Any]) -> NDArray[np.bool_]:
-        """Decisions by scores that are positive for the target; a score of 0 means classes[0], as in `predict`."""
-        return scores > 0 if self.side > 0 else scores >= 0
+# Values (n_points,) of the scores (n_points, n_valid) of many points, and of the scores (n_valid,) of one.
+OF_DECISIONS: dict[str, Callable[[Sample, NDArray[np.bool_]], Vector]] = {
+    "risk": lambda sample, accepted: -risk_of_decisions(sample, accepted),
+    "income": lambda sample, accepted: income_of_decisions(sample, accepted, hits_less_alarms(sample)),
+}
+OF_RANKING: dict[str, Callable[[ScoredSample], float]] = {
+    "min_risk": lambda rows: -minimum_risk(rows).risk,
+    "tp_auc": lambda rows: -ranked_tp_auc_loss(rows).value,
+    "tn_auc": lambda rows: -ranked_tn_auc_loss(rows).value,
+}
+NAMES = [*OF_DECISIONS, *OF_RANKING]
 
 
-class Scoring:
-    """Scores of points by the decisions or the ranking of their validation rows."""
+class Scoring(Protocol):
+    """What a search asks of a scoring."""
 
-    def __init__(self, name: str, rows: Rows):
-        self.name, self.rows = name, rows
-        self.ranking = name in RANKING
-        self.targets = rows.targets
-        self.costs = example_costs(self.targets, fn_cost=rows.fn_cost, fp_cost=rows.fp_cost, sample_weight=rows.weights)
+    # Whether only the order of the scores counts: an increasing map of them changes nothing.
+    ranking: bool
 
-    def evaluate(self, scores: NDArray[Any], valid: NDArray[np.intp]) -> Vector:
+    def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
         """The values (n_points,) of scores (n_points, n_valid), positive for the target, of the rows `valid`."""
-        if self.ranking:
-            return np.array([self._rank(each, valid) for each in scores])
-        positive, costs = self.targets[valid] > 0, self.costs[valid]
-        accepted = self.rows.is_target(scores)
-        if self.name == "income":
-            return np.asarray(accepted @ np.where(positive, costs, -costs), dtype=np.float64)
-        return -((accepted != positive) @ costs) / self.rows.weights[valid].sum()
-
-    def _rank(self, scores: Vector, valid: NDArray[np.intp]) -> float:
-        targets, weights = self.targets[valid], self.rows.weights[valid]
-        if self.name == "tp_auc":
-            return -tp_auc_loss(targets, scores, sample_weight=weights)
-        if self.name == "tn_auc":
-            return -tn_auc_loss(targets, scores, sample_weight=weights)
-        # What an error on a row costs, of either class, so that one array serves both arguments.
-        costs = self.costs[valid] / weights
-        return -min_cost_risk(targets, scores, fn_cost=costs, fp_cost=costs, sample_weight=weights).risk
 
 
-class ScorerScoring:
-    """Values of a scikit-learn scorer."""
+class DecisionScoring:
+    """Scores by the decisions of the points."""
 
     ranking = False
 
-    def __init__(self, scorer: Callable[..., float], rows: Rows):
-        self.scorer, self.rows = scorer, rows
+    def __init__(self, name: str, sample: Sample):
+        self.value, self.sample = OF_DECISIONS[name], sample
+
+    def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
+        """As `Scoring` says."""
+        return self.value(self.sample.take(valid), self.sample.target.accepted(scores))
+
+
+class RankingScoring:
+    """Scores by the order of the rows."""
+
+    ranking = True
+
+    def __init__(self, name: str, sample: Sample):
+        self.value, self.sample = OF_RANKING[name], sample
+
+    def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
+        """As `Scoring` says."""
+        sample = self.sample.take(valid)
+        return np.array([self.value(ScoredSample.of(sample, each)) for each in scores])
+
+
+class ScorerScoring:
+    """Values of a scikit-learn scorer, which gets what it has requested of costs and weights."""
+
+    ranking = False
+
+    def __init__(self, scorer: Callable[..., float], X: Any, sample: Sample):
+        self.scorer, self.X, self.sample = scorer, X, sample
         self.names = _requested(scorer)
         self.config = get_config()  # scikit-learn's, which other threads do not see
 
-    def evaluate(self, scores: NDArray[Any], valid: NDArray[np.intp]) -> Vector:
-        """The values (n_points,) of scores (n_points, n_valid), positive for the target, of the rows `valid`."""
-        rows = self.rows
-        metadata = {"fn_cost": rows.fn_cost, "fp_cost": rows.fp_cost, "sample_weight": rows.weights}
-        params = {name: _at(metadata[name], valid) for name in self.names}
-        X, y = _safe_indexing(rows.X, valid), rows.y[valid]
+    def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
+        """As `Scoring` says."""
+        sample = self.sample.take(valid)
+        metadata = {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost, "sample_weight": sample.weights}
+        params = {name: metadata[name] for name in self.names}
+        X, y, target = _safe_indexing(self.X, valid), sample.labels, sample.target
         with config_context(**self.config):
-            return np.array([self.scorer(_Scored(rows.classes, rows.side * f), X, y, **params) for f in scores])
+            return np.array([self.scorer(_Scored(target.classes, target.side * f), X, y, **params) for f in scores])
 
 
 class _Scored(ClassifierMixin, BaseEstimator):
@@ -128,25 +126,25 @@ class _Scored(ClassifierMixin, BaseEstimator):
         return self.classes[(self.scores > 0).astype(np.intp)]
 
 
-def make_scoring(scoring: Any, rows: Rows) -> Scoring | ScorerScoring:
+def make_scoring(scoring: Any, X: Any, sample: Sample) -> Scoring:
     """The scoring of that name, or the scorer given; None is "risk"."""
     if scoring is None:
-        scoring = "risk"
+        scoring = DEFAULT_SCORING
+    refusal = ValueError(
+        f"scoring must be one of {NAMES}, the name of a scikit-learn scorer or a scorer; got scoring={scoring!r}."
+    )
     if isinstance(scoring, str):
-        if scoring in NAMES:
-            return Scoring(scoring, rows)
+        if scoring in OF_DECISIONS:
+            return DecisionScoring(scoring, sample)
+        if scoring in OF_RANKING:
+            return RankingScoring(scoring, sample)
         try:
             scoring = get_scorer(scoring)
         except ValueError as error:
-            raise ValueError(
-                f"scoring must be one of {list(NAMES)}, the name of a scikit-learn scorer or a scorer; "
-                f"got scoring={scoring!r}."
-            ) from error
+            raise refusal from error
     if not callable(scoring):
-        raise ValueError(
-            f"scoring must be one of {list(NAMES)}, the name of a scikit-learn scorer or a scorer; got {scoring!r}."
-        )
-    return ScorerScoring(check_scoring(_Scored(), scoring=scoring), rows)
+        raise refusal
+    return ScorerScoring(check_scoring(_Scored(), scoring=scoring), X, sample)
 
 
 def _requested(scorer: Any) -> list[str]:
@@ -155,7 +153,3 @@ def _requested(scorer: Any) -> list[str]:
         return []
     requests = scorer.get_metadata_routing().score.requests
     return [name for name in ("fn_cost", "fp_cost", "sample_weight") if requests.get(name) is True]
-
-
-def _at(values: Any, rows: NDArray[np.intp]) -> Any:
-    return values if np.ndim(values) == 0 else np.asarray(values)[rows]

@@ -15,16 +15,14 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import OptimizeResult, minimize
-from sklearn.utils.sparsefuncs import mean_variance_axis
+from scipy.optimize import minimize
 
 from .._types import Vector
-from ..losses import Loss
 
 # L-BFGS stops by the gradient; a step that changes the objective by rounding only is the other end.
 OBJECTIVE_TOL = float(np.finfo(np.float64).eps)
@@ -42,16 +40,53 @@ FARTHEST_SCORE = 2.0**60
 HALVINGS = 60
 
 
-def minimise(
-    loss_and_slope: Callable[[Vector], tuple[Vector, Vector]],
-    features: Any,
-    p: Vector,
-    penalty: float,
-    *,
-    tol: float,
-    max_iter: int,
-) -> tuple[OptimizeResult, Vector, float]:
-    """L-BFGS on the problem in v that opens this module; its result, w and b."""
+class PointwiseLoss(Protocol):
+    """What the solver asks of a loss: its value and slope for labels in {-1, +1} and scores."""
+
+    def value(self, y: Any, f: Any) -> Vector:
+        """Loss of the score f on the label y."""
+
+    def gradient(self, y: Any, f: Any) -> Vector:
+        """Its derivative in f."""
+
+
+class SmoothSolution(NamedTuple):
+    """Weights w and bias b, the minimum reached, and how it went.
+
+    slope : largest slope left, in any of the scaled coordinates; message : why L-BFGS stopped.
+    """
+
+    coef: Vector
+    bias: float
+    objective: float
+    converged: bool
+    n_iter: int
+    slope: float
+    message: str
+
+
+def minimise_smooth(
+    loss: PointwiseLoss, features: Any, y: NDArray[Any], weights: Vector, *, C: float, tol: float, max_iter: int
+) -> SmoothSolution:
+    """Minimise the problem that opens this module over w and b.
+
+    Parameters
+    ----------
+    loss : PointwiseLoss
+        Smooth, finite at f = 0.
+    features : (n_samples, n_features) float64 array or CSR matrix
+    y : (n_samples,) in {-1, +1}
+    weights : (n_samples,) float64, positive
+    C : float
+        Weight of the loss against the norm of w.
+    tol : float
+        Largest slope, in any of the scaled coordinates, at which to stop.
+    max_iter : int
+        Limit on the iterations; -1 for none.
+    """
+    total = weights.sum()
+    p, penalty = weights / total, 1.0 / (C * total)
+    loss_and_slope = _guarded(loss, y, p)
     mean, variance = _moments(features, p)
     scale = np.sqrt(penalty + variance)
 
@@ -62,14 +97,13 @@ def minimise(
         gradient = penalty * w + features.T @ pull - mean * pull.sum()
         return float(penalty / 2 * (w @ w) + p @ value), np.concatenate([[pull.sum()], gradient / scale])
 
-    limit = max_iter if max_iter > 0 else np.iinfo(np.int32).max
     result = minimize(
         objective,
         np.zeros(1 + features.shape[1]),
         jac=True,
         method="L-BFGS-B",
         options={
-            "maxiter": limit,
+            "maxiter": max_iter if max_iter > 0 else np.iinfo(np.int32).max,
             "maxfun": np.iinfo(np.int32).max,
             "maxls": LINE_SEARCH_STEPS,
             "gtol": tol,
@@ -77,25 +111,38 @@ def minimise(
         },
     )
     w = result.x[1:] / scale
-    return result, w, float(result.x[0] - mean @ w)
+    return SmoothSolution(
+        coef=w,
+        bias=float(result.x[0] - mean @ w),
+        objective=float(result.fun / penalty),
+        converged=bool(result.success),
+        n_iter=max(1, int(result.nit)),
+        slope=float(np.abs(result.jac).max()),
+        message=str(result.message),
+    )
 
 
 def _moments(features: Any, p: Vector) -> tuple[Vector, Vector]:
     """Means and variances of the columns, (n_features,) each, under row weights p that sum to 1."""
-    if sparse.issparse(features):
-        return mean_variance_axis(features, axis=0, weights=p)
-    mean = p @ features
-    return mean, p @ (features - mean) ** 2
+    mean = np.asarray(p @ features).ravel()
+    if not sparse.issparse(features):
+        return mean, p @ (features - mean) ** 2
+    stored = np.repeat(p, np.diff(features.indptr))
+    spread = stored * (features.data - mean[features.indices]) ** 2
+    n_features = features.shape[1]
+    # Entries that are not stored are zero.
+    missing = 1.0 - np.bincount(features.indices, weights=stored, minlength=n_features)
+    return mean, np.bincount(features.indices, weights=spread, minlength=n_features) + np.maximum(missing, 0) * mean**2
 
 
-def guarded(loss: Loss, targets: NDArray[Any], p: Vector) -> Callable[[Vector], tuple[Vector, Vector]]:
+def _guarded(loss: PointwiseLoss, y: NDArray[Any], p: Vector) -> Callable[[Vector], tuple[Vector, Vector]]:
     """Loss and slope of each row as a function of its score, continued by tangents before they overflow.
 
     At the minimum sum_i p_i loss_i is at most its value R at f = 0, hence loss_i <= R / p_i: a tangent that
     starts where loss_i = 2 R / p_i leaves every minimum in place, and keeps trial steps of the line search
     finite. One range for each class serves, that of its lightest row.
     """
-    start = float(p @ loss.value(targets, np.zeros(len(targets))))
+    start = float(p @ loss.value(y, np.zeros(len(y))))
     if not np.isfinite(start):
         raise ValueError(
             f"loss must be finite at f = 0; got a mean of {start} for loss={reprlib.repr(loss)}. Use a loss whose link "
@@ -103,18 +150,18 @@ def guarded(loss: Loss, targets: NDArray[Any], p: Vector) -> Callable[[Vector], 
         )
     level = 2 * start / max(p.min(), start / LARGEST_LOSS)
     low, high = (
-        np.where(targets > 0, _last_score(loss, 1, end, level), _last_score(loss, -1, end, level)) for end in (-1, 1)
+        np.where(y > 0, _last_score(loss, 1, end, level), _last_score(loss, -1, end, level)) for end in (-1, 1)
     )
 
     def loss_and_slope(f: Vector) -> tuple[Vector, Vector]:
         inside = np.clip(f, low, high)
-        slope = loss.gradient(targets, inside)
-        return loss.value(targets, inside) + slope * (f - inside), slope
+        slope = loss.gradient(y, inside)
+        return loss.value(y, inside) + slope * (f - inside), slope
 
     return loss_and_slope
 
 
-def _last_score(loss: Loss, y: int, direction: int, level: float) -> float:
+def _last_score(loss: PointwiseLoss, y: int, direction: int, level: float) -> float:
     """How far from 0 in this direction the loss stays finite and at most `level`; infinite if it never leaves."""
 
     def stays(f: float) -> bool:

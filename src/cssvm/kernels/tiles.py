@@ -1,39 +1,36 @@
-"""Blocks of kernel values between two sets of points, dense or sparse.
+"""Blocks of kernel values between two sets of points, and weighted sums of them, tile by tile.
 
 Two verbs, for `left` (m points), `right` (n points) and a kernel k::
 
-    fill(left, right, out)                out[i, j] = k(left_i, right_j)
-    subtract(left, right, coef, total)    total[j] -= sum_i coef_i k(left_i, right_j)
+    update_values(left, right, out)                 out[i, j] = k(left_i, right_j)
+    update_minus_sums(left, right, coef, total)     total[j] -= sum_i coef_i k(left_i, right_j)
 
-Both walk over tiles small enough to stay in the processor's cache between the passes over them: products (BLAS on dense
-rows, an inverted index on sparse ones), the kernel function, the sum. The second verb therefore never writes a kernel
-value to memory, which is why recomputing rows of a cheap kernel beats keeping them. Tiles are the same whatever the
-number of threads, and each belongs to one thread.
+Both walk over tiles small enough to stay in the processor's cache between the passes over them: what the kernel is a
+function of (BLAS on dense rows, an inverted index on sparse ones), the kernel function, the sum. The second verb
+therefore never writes a kernel value to memory, which is why recomputing rows of a cheap kernel beats keeping them.
+Tiles are the same whatever the number of threads, and each belongs to one thread.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..runtime import threads
 from ..runtime.sums import update_row_sum
-from .functions import Kernel
-from .loops import (
-    UPDATES,
-    update_l1_distances,
-    update_mirrored,
-    update_sparse_l1,
-    update_sparse_products,
-)
+from .loops import update_mirrored
+
+if TYPE_CHECKING:
+    from .base import ComputedKernel
 
 TILE_ROWS, TILE_COLUMNS = 256, 1024  # 1 MB of float32: small enough for the caches, large enough to hide Python
 SQUARE_TILE = 256  # rows and columns of a tile of a symmetric block
 SPARSE_COLUMNS = 4096  # per tile of sparse points: enough to amortise walking through the rows, a page of sums
 DENSE_ENOUGH = 0.1  # past this density BLAS on unpacked rows beats the sparse products
+COSTLY_SHARED_FEATURES = 10.0  # of two sparse rows, past which reading stored kernel values beats computing them again
 
 _scratch = threading.local()
 
@@ -49,67 +46,59 @@ def _buffer(name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
 
 
 class DensePoints:
-    """Dense rows prepared for one kernel, products in the precision of `rows`.
+    """Dense rows prepared for one kernel: rows, relative to a centre for distances, and gamma times their sizes."""
 
-    Exponential kernels depend on differences only, so rows are taken relative to a centre: products then lose the
-    large common part that would cost them digits.
-    """
-
-    def __init__(self, kernel: Kernel, rows: np.ndarray, norms: np.ndarray):
-        self.kernel, self.rows, self.norms = kernel, rows, norms
+    def __init__(self, kernel: ComputedKernel, rows: np.ndarray, sizes: np.ndarray):
+        self.kernel, self.rows, self.sizes = kernel, rows, sizes
 
     @classmethod
-    def prepare(cls, kernel: Kernel, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
-        """Centre and convert (n, d) rows; sparse ones are unpacked."""
+    def prepare(cls, kernel: ComputedKernel, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
+        """Centre and convert (n, d) rows to `dtype`, that of the tile's values; sparse ones are unpacked."""
         X = X.toarray() if sp.issparse(X) else X
-        rows = np.ascontiguousarray(X - centre if kernel.is_exponential else X, dtype)
-        if kernel.name != "rbf":
-            return cls(kernel, rows, np.zeros(len(rows), dtype))
-        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        return cls(kernel, rows, (kernel.gamma * squares).astype(dtype))
+        rows = np.ascontiguousarray(X - centre if kernel.relation.is_distance else X, dtype)
+        return cls(kernel, rows, (kernel.gamma * kernel.relation.tile_sizes(rows)).astype(dtype))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, indices: Any) -> DensePoints:
         """Some of the points: a slice or an index array."""
-        return DensePoints(self.kernel, self.rows[indices], self.norms[indices])
+        return DensePoints(self.kernel, self.rows[indices], self.sizes[indices])
 
     def tiles(self, columns: int = TILE_COLUMNS) -> list[tuple[int, DensePoints]]:
         """Consecutive parts with where they begin."""
         return [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
 
-    def update_products(self, left: DensePoints, values: np.ndarray) -> None:
-        """Write what the kernel is a function of, for `left` against these points."""
-        if self.kernel.name == "laplacian":
-            update_l1_distances(left.rows, np.ascontiguousarray(self.rows.T), values)
-        else:
-            np.matmul(left.rows, self.rows.T, out=values)
+    def update_relation(self, left: DensePoints, values: np.ndarray) -> None:
+        """Write the values of the relation for `left` against these points."""
+        self.kernel.relation.update_dense(left.rows, self.rows, values)
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether a row of kernel values takes longer to compute than to read from memory."""
+        return self.rows.shape[1] > self.kernel.relation.storing_pays
 
 
 class SparsePoints:
-    """CSR rows; products through an inverted index, at the cost of the features two rows share."""
+    """CSR rows; values through an inverted index, at the cost of the features two rows share."""
 
-    def __init__(self, kernel: Kernel, rows: Any, norms: np.ndarray):
-        self.kernel, self.rows, self.norms = kernel, rows, norms
+    def __init__(self, kernel: ComputedKernel, rows: Any, sizes: np.ndarray):
+        self.kernel, self.rows, self.sizes = kernel, rows, sizes
         self._columns: Any = None
         self._tiles: list[tuple[int, SparsePoints]] = []
 
     @classmethod
-    def prepare(cls, kernel: Kernel, X: Any, centre: Any, dtype: Any) -> SparsePoints:
-        """Convert (n, d) CSR rows."""
-        rows = sp.csr_array(X, dtype=dtype)
-        if not kernel.is_exponential:
-            return cls(kernel, rows, np.zeros(rows.shape[0], dtype))
-        size = abs(X) if kernel.name == "laplacian" else X.multiply(X)
-        return cls(kernel, rows, (kernel.gamma * np.asarray(size.sum(axis=1), np.float64).ravel()).astype(dtype))
+    def prepare(cls, kernel: ComputedKernel, X: Any, centre: Any, dtype: Any) -> SparsePoints:
+        """Convert (n, d) CSR rows to `dtype`."""
+        sizes = (kernel.gamma * kernel.relation.tile_sizes(X)).astype(dtype)
+        return cls(kernel, sp.csr_array(X, dtype=dtype), sizes)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
     def take(self, indices: Any) -> SparsePoints:
         """Some of the points: a slice or an index array."""
-        return SparsePoints(self.kernel, self.rows[indices], self.norms[indices])
+        return SparsePoints(self.kernel, self.rows[indices], self.sizes[indices])
 
     def tiles(self, columns: int = SPARSE_COLUMNS) -> list[tuple[int, SparsePoints]]:
         """Consecutive parts with where they begin, each with its inverted index."""
@@ -119,17 +108,22 @@ class SparsePoints:
                 tile._columns = sp.csc_array(tile.rows)
         return self._tiles
 
-    def update_products(self, left: SparsePoints, values: np.ndarray) -> None:
-        """Write what the kernel is a function of, for `left` against these points."""
-        update = update_sparse_l1 if self.kernel.name == "laplacian" else update_sparse_products
-        a, b = left.rows, self._columns
-        update(a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, values)
+    def update_relation(self, left: SparsePoints, values: np.ndarray) -> None:
+        """Write the values of the relation for `left` against these points."""
+        self.kernel.relation.update_sparse(left.rows, self._columns, values)
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether a row of kernel values takes longer to compute than to read from memory."""
+        n_rows, n_features = self.rows.shape
+        used = np.bincount(self.rows.indices, minlength=n_features) / n_rows
+        return float(used @ used) > COSTLY_SHARED_FEATURES
 
 
 Points = DensePoints | SparsePoints
 
 
-def prepare_points(kernel: Kernel, X: Any, vectors: Any, dtype: Any) -> tuple[Points, Points]:
+def prepare_points(kernel: ComputedKernel, X: Any, vectors: Any, dtype: Any) -> tuple[Points, Points]:
     """`X` and `vectors` prepared alike; sparse vectors that are crowded (`DENSE_ENOUGH`) are unpacked."""
     sparse = sp.issparse(vectors) and density(vectors) <= DENSE_ENOUGH
     centre = 0.0 if sp.issparse(vectors) else vectors.mean(axis=0, dtype=np.float64)
@@ -143,23 +137,23 @@ def density(rows: Any) -> float:
     return rows.nnz / max(1, rows.shape[0] * rows.shape[1])
 
 
-def fill(left: Points, right: Points, out: np.ndarray) -> None:
+def update_values(left: Points, right: Points, out: np.ndarray) -> None:
     """Write all kernel values, (len(left), len(right)), in the precision of `out`."""
     parts = _parts(left)
 
     def tile_column(start: int, tile: Points) -> None:
         for begin, part in parts:
-            _update_values(part, tile, out, begin, start)
+            _update_tile(part, tile, out, begin, start)
 
     threads.run(tile_column, right.tiles())
 
 
-def fill_symmetric(points: Points, out: np.ndarray) -> None:
+def update_symmetric_values(points: Points, out: np.ndarray) -> None:
     """Write all kernel values among `points`; those below the diagonal are copies of those above."""
 
     def tile_column(start: int, tile: Points, parts: list[tuple[int, Points]]) -> None:
         for top, part in parts:
-            _update_values(part, tile, out, top, start)
+            _update_tile(part, tile, out, top, start)
             if top < start:
                 update_mirrored(out, top, start, len(part), len(tile))
 
@@ -168,7 +162,7 @@ def fill_symmetric(points: Points, out: np.ndarray) -> None:
     threads.run(tile_column, tasks[::-1])  # the longest first
 
 
-def subtract(left: Points, right: Points, coef: np.ndarray, total: np.ndarray, dtype: Any) -> None:
+def update_minus_sums(left: Points, right: Points, coef: np.ndarray, total: np.ndarray, dtype: Any) -> None:
     """Take the kernel sums from `total` (len(right),) float64; kernel values are rounded to `dtype`, sums are not."""
     parts, order = _parts(left), np.arange(TILE_ROWS)
 
@@ -176,7 +170,7 @@ def subtract(left: Points, right: Points, coef: np.ndarray, total: np.ndarray, d
         target = total[start : start + len(tile)]
         for begin, part in parts:
             values = _buffer("kernel", (len(part), len(tile)), dtype)
-            _update_values(part, tile, values, 0, 0)
+            _update_tile(part, tile, values, 0, 0)
             update_row_sum(target, values, order[: len(part)], coef[begin : begin + len(part)], 0)
 
     threads.run(tile_column, right.tiles())
@@ -186,10 +180,8 @@ def _parts(left: Points) -> list[tuple[int, Points]]:
     return [(i, left.take(slice(i, i + TILE_ROWS))) for i in range(0, len(left), TILE_ROWS)]
 
 
-def _update_values(part: Points, tile: Points, out: np.ndarray, top: int, start: int) -> None:
+def _update_tile(part: Points, tile: Points, out: np.ndarray, top: int, start: int) -> None:
     """Write the kernel values of one tile, whose corner in `out` is (top, start)."""
-    kernel = tile.kernel
-    products = _buffer("products", (len(part), len(tile)), part.norms.dtype)
-    tile.update_products(part, products)  # type: ignore[arg-type]
-    update = UPDATES[str(kernel.name)]
-    update(products, part.norms, tile.norms, kernel.scale, float(kernel.coef0), int(kernel.degree), out, top, start)
+    values = _buffer("relation", (len(part), len(tile)), part.sizes.dtype)
+    tile.update_relation(part, values)  # type: ignore[arg-type]
+    tile.kernel.update_tile(values, part.sizes, tile.sizes, out, top, start)

@@ -1,0 +1,119 @@
+"""What all classifiers of this library share: two classes, a decision by the sign of f, costs given once or per row."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import type_of_target
+
+from ._types import Mask, is_number
+from .costs import TIED
+from .sample import Sample
+from .target import Target, listed
+
+
+class BinaryClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of two classes whose `decision_function` is positive for ``classes_[1]``."""
+
+    classes_: NDArray[Any]
+    _target: Target  # set in fit
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of X: ``classes_[1]`` where the decision function is positive.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        above = self.decision_function(X) > 0
+        return self.classes_[above.astype(np.intp)]
+
+    def _read_labels(self, y: NDArray[Any]) -> tuple[Target, Mask]:
+        """Set `classes_` and the target; returns it, and which rows are of its class."""
+        self.classes_, index = two_classes(y, whose=type(self).__name__)
+        self._target = Target.among(
+            self.classes_, getattr(self, "pos_label", None), whose=f"pos_label of {type(self).__name__}"
+        )
+        return self._target, index == self._target.index
+
+    def _read_sample(self, y: NDArray[Any], *, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Sample:
+        """The rows with their costs, those given to `fit` or else the constructor's."""
+        sample = Sample.of(
+            *self._read_labels(y),
+            fn_cost=given_cost(self, "fn_cost", fn_cost),
+            fp_cost=given_cost(self, "fp_cost", fp_cost),
+            sample_weight=sample_weight,
+        )
+        sample.check_whole()
+        return sample
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+@contextmanager
+def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave the estimator exactly as it was when the block raises anything, Ctrl-C included."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The sorted classes (2,) and each row's class index (n_samples,); any other number is refused."""
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind.startswith("continuous"):
+        raise ValueError(
+            f"Unknown label type: {kind}. y of {whose} must hold the labels of two classes; got numbers such "
+            f"as {y[y != np.round(y)][0]}. Turn them into classes first, for example y = (amount > 0), and "
+            "pass the amounts as fn_cost or fp_cost."
+        )
+    classes, index = np.unique(y, return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}: y has "
+            f"{len(classes)} classes, {listed(classes)}. For more than two classes use "
+            f"sklearn.multiclass.OneVsRestClassifier({whose}(...))."
+        )
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold two classes; got one class only, {listed(classes)}. "
+            "Add rows of the other class, or stratify the split."
+        )
+    return classes, index
+
+
+def given_cost(estimator: BaseEstimator, name: str, given: Any) -> Any:
+    """The cost given to `fit`, or the constructor's, which holds for all rows and therefore is no array.
+
+    An array in the constructor is refused: clones in cross-validation would carry it to other rows.
+    """
+    if given is not None:
+        return given
+    value = getattr(estimator, name)
+    tied = name == "kappa" and isinstance(value, str) and value == TIED
+    if not (tied or is_number(value)):
+        expected = 'a number or "tied"' if name == "kappa" else "a number"
+        raise ValueError(
+            f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "
+            f"Pass one value for each row to fit instead: fit(X, y, {name}=...)."
+        )
+    return value

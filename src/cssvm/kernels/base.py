@@ -1,0 +1,145 @@
+"""What every kernel states about itself, and what can be done with it.
+
+A kernel that is a function of a relation (`ComputedKernel`) is computed here; one that the user computes
+(`given.py`) is looked up or called. Estimators and the search use the methods of `Kernel` and never ask which it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..runtime import threads
+from .providers import KernelRows, computed_rows
+from .relations import Relation
+from .shared import SharedRelation, SharedValues
+from .tiles import prepare_points, update_minus_sums, update_values
+
+EXPAND_ROWS = 1 << 14  # rows of X at a time
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A kernel with its parameters; those it does not have are not read."""
+
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+
+    name: ClassVar[str]
+    # Which of gamma, degree and coef0 it has.
+    parameters: ClassVar[tuple[str, ...]] = ()
+    # Whether |k(x, z)| <= 1 for all rows.
+    bounded: ClassVar[bool] = False
+    # Whether k(x, z) = <phi(x), phi(z)> for some features phi, whatever the parameters in their usual ranges.
+    positive_definite: ClassVar[bool] = False
+    # Whether these features are those of x itself.
+    is_linear: ClassVar[bool] = False
+    # Whether X is the kernel matrix instead of rows of features.
+    pairwise: ClassVar[bool] = False
+
+    @classmethod
+    def select(cls, X: Any, rows: Any, columns: Any) -> Any:
+        """The given rows of X; of a kernel matrix only the columns of the rows they are compared with as well."""
+        return X[rows]
+
+    @classmethod
+    def vectors(cls, X: Any, used: Any) -> Any:
+        """The support vectors among the rows of X."""
+        return X[used]
+
+    @classmethod
+    def check_training_matrix(cls, X: Any) -> None:
+        """Refuse an X that this kernel cannot be trained on: features serve as they are."""
+        return
+
+    @classmethod
+    def gamma_unit(cls, spread: float, n_features: int) -> float:
+        """The gamma to which a search for gamma is relative, for features whose variances sum to `spread`."""
+        return 1.0
+
+    @abstractmethod
+    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> KernelRows:
+        """The Gram matrix of X for the solver.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR matrix; for a pairwise kernel the (n, n) Gram matrix
+        boxes : (n,) float64
+            Upper bounds of the dual variables; with `tol` they decide the precision of kernel values.
+        tol : float
+            Tolerance of the fit.
+        cache_size : "auto" or float
+            Budget for kernel values in megabytes; "auto" takes half of the memory available now.
+        """
+
+    @abstractmethod
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:
+        """Sum over j of ``coef[j] * k(X[i], vectors[j])`` for every row of `X`, (len(X),) float64.
+
+        support : (n_SV,) row numbers of the training X; vectors : those rows, as `vectors` gave them.
+        """
+
+    @abstractmethod
+    def matrix(self, A: Any, B: Any) -> np.ndarray:
+        """All kernel values (len(A), len(B)) float64."""
+
+    @abstractmethod
+    def shared(self, X: Any, dtype: Any) -> SharedValues:
+        """What all kernels of this class have in common on the rows of X, whatever their parameters."""
+
+
+class ComputedKernel(Kernel):
+    """A kernel that is a function of a relation: k(x, z) = function(gamma relation(x, z), ...)."""
+
+    relation: ClassVar[Relation]
+    # Largest |dk/dt| for t = gamma times the relation; only read for distances.
+    steepness: ClassVar[float] = 1.0
+
+    @classmethod
+    def gamma_unit(cls, spread: float, n_features: int) -> float:
+        """1 / the typical size of the relation of two rows."""
+        return 1.0 / cls.relation.typical(spread, n_features) if spread > 0 else 1.0
+
+    @abstractmethod
+    def update_tile(
+        self, values: np.ndarray, left: np.ndarray, right: np.ndarray, out: np.ndarray, top: int, start: int
+    ) -> None:
+        """Write kernel values into `out` at (top, start), from the values of a tile and gamma times the sizes."""
+
+    @abstractmethod
+    def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
+        """Write kernel values into the rows of `out` from `top` on, from values of the relation."""
+
+    @abstractmethod
+    def of_relation(self, values: np.ndarray) -> np.ndarray:
+        """The kernel as a function of the relation, float64."""
+
+    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> KernelRows:
+        """Rows computed afresh, or stored where that takes long."""
+        return computed_rows(self, X, boxes=boxes, tol=tol, cache_size=cache_size)
+
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:
+        """Computed in tiles, in float64."""
+        total = np.zeros(X.shape[0])
+        if not len(coef):
+            return total
+        with threads.own_threads():
+            for i in range(0, X.shape[0], EXPAND_ROWS):
+                left, right = prepare_points(self, X[i : i + EXPAND_ROWS], vectors, np.float64)
+                update_minus_sums(right, left, -coef, total[i : i + EXPAND_ROWS], np.float64)
+        return total
+
+    def matrix(self, A: Any, B: Any) -> np.ndarray:
+        """Computed in tiles."""
+        out = np.empty((A.shape[0], B.shape[0]))
+        with threads.own_threads():
+            update_values(*prepare_points(self, A, B, np.float64), out)
+        return out
+
+    def shared(self, X: Any, dtype: Any) -> SharedValues:
+        """The relation of all pairs of rows."""
+        return SharedRelation.compute(self.relation, X, dtype)

@@ -1,0 +1,115 @@
+"""Kernels whose values the user provides: a matrix computed before, or a function that computes matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .base import Kernel
+from .providers import KernelRows, MatrixRows, StoredRows, row_budget
+from .shared import SharedMatrix, SharedValues
+
+EXPAND_VALUES = 1 << 22  # kernel values of a callable at a time
+SYMMETRY_ROWS = 512  # compared at a time in the symmetry check, to keep its memory small
+
+
+class Precomputed(Kernel):
+    """X is the kernel matrix itself, (n, n) in training and (n_new, n) for new rows."""
+
+    name = "precomputed"
+    pairwise = True
+
+    @classmethod
+    def select(cls, X: Any, rows: Any, columns: Any) -> Any:
+        """Rows and columns of the matrix."""
+        return X[np.ix_(rows, columns)]
+
+    @classmethod
+    def vectors(cls, X: Any, used: Any) -> Any:
+        """None: new rows come with their kernel values."""
+        return np.empty((0, 0), dtype=X.dtype)
+
+    @classmethod
+    def check_training_matrix(cls, X: Any) -> None:
+        """Refuse a matrix that is not square and symmetric, up to the rounding of its dtype."""
+        n_rows, n_columns = X.shape
+        if n_rows != n_columns:
+            raise ValueError(
+                f'X must be a square kernel matrix with kernel="{cls.name}"; got shape {X.shape}. '
+                "Pass K(X, X) of shape (n_samples, n_samples) to fit, and K(X_new, X) to predict."
+            )
+        allowed = np.sqrt(np.finfo(X.dtype).eps) * np.abs(X).max()
+        for start in range(0, n_rows, SYMMETRY_ROWS):
+            block = slice(start, start + SYMMETRY_ROWS)
+            difference = np.abs(X[block] - X[:, block].T)
+            if difference.max() > allowed:
+                i, j = np.unravel_index(difference.argmax(), difference.shape)
+                raise ValueError(
+                    f'X must be a symmetric kernel matrix with kernel="{cls.name}"; got '
+                    f"X[{start + i}, {j}]={X[start + i, j]:g} and X[{j}, {start + i}]={X[j, start + i]:g}. "
+                    "Pass K(X, X), or (X + X.T) / 2 if the difference is noise."
+                )
+
+    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> KernelRows:
+        """Rows looked up."""
+        return MatrixRows(_dense(X))
+
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:
+        """A product with the columns of the support vectors."""
+        return np.asarray(X[:, support] @ coef, dtype=np.float64).ravel()
+
+    def matrix(self, A: Any, B: Any) -> np.ndarray:
+        """There are no features to compute them from."""
+        raise TypeError("a kernel matrix was given: kernel values between other rows cannot be computed")
+
+    def shared(self, X: Any, dtype: Any) -> SharedValues:
+        """The matrix itself."""
+        return SharedMatrix(X, dtype)
+
+
+@dataclass(frozen=True)
+class Called(Kernel):
+    """A function ``(A, B) -> (len(A), len(B))`` matrix, dense or sparse, called from the calling thread only."""
+
+    function: Callable[[Any, Any], Any] = lambda A, B: A @ B.T
+
+    name = "callable"
+
+    def matrix(self, A: Any, B: Any) -> np.ndarray:
+        """Kernel values (len(A), len(B)) float64; a result of another shape is refused."""
+        block = np.asarray(_dense(self.function(A, B)), dtype=np.float64)
+        if block.shape != (A.shape[0], B.shape[0]):
+            raise ValueError(
+                f"kernel returned an array of shape {block.shape} for {A.shape[0]} rows against {B.shape[0]}; "
+                "a callable kernel must return the (len(A), len(B)) matrix of kernel values"
+            )
+        return block
+
+    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> KernelRows:
+        """Rows stored as long as there is room."""
+
+        def update_block(out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+            out[: len(left), : len(right)] = self.matrix(X[left], X[right])
+
+        diagonal = np.array([self.matrix(X[i : i + 1], X[i : i + 1]).item() for i in range(X.shape[0])])
+        return StoredRows(update_block, diagonal, np.float64, row_budget(cache_size, X.shape[0]))
+
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:
+        """Computed in blocks of rows."""
+        total = np.zeros(X.shape[0])
+        step = max(1, EXPAND_VALUES // max(1, len(coef)))
+        for i in range(0, X.shape[0] if len(coef) else 0, step):
+            total[i : i + step] = self.matrix(X[i : i + step], vectors) @ coef
+        return total
+
+    def shared(self, X: Any, dtype: Any) -> SharedValues:
+        """All kernel values."""
+        return SharedMatrix(self.matrix(X, X), dtype)
+
+
+def _dense(matrix: Any) -> Any:
+    return matrix.toarray() if sp.issparse(matrix) else matrix

@@ -1,0 +1,142 @@
+"""The Gram matrix as the solver wants it: blocks of it, and sums of its rows, within a byte budget.
+
+A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, and two verbs::
+
+    update_block(out, left, right)                   out[: len(left), : len(right)] = K[left][:, right]
+    subtract(total, indices, coef, columns=None)     total -= coef @ K[indices][:, columns]
+
+`StreamedRows` computes both afresh. `StoredRows` is for kernels that take long to compute: it keeps the rows it has
+summed, the least recently used giving way when the budget is spent. `MatrixRows` looks them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..runtime.memory import memory_budget
+from ..runtime.sums import subtract_rows
+from .precision import precisions
+from .tiles import Points, prepare_points, update_minus_sums, update_symmetric_values, update_values
+
+if TYPE_CHECKING:
+    from .base import ComputedKernel
+
+FRESH_ROWS, FRESH_BYTES = 256, 1 << 26  # computed at a time for the store, at most
+MIN_ROWS = 64  # kept at least, however small the budget
+
+
+class StreamedRows:
+    """Kernel values computed whenever they are asked for."""
+
+    def __init__(self, points: Points, diagonal: np.ndarray, dtype: Any, budget: int):
+        self.points, self.diagonal, self.dtype, self.budget = points, diagonal, np.dtype(dtype), budget
+        self.n = len(diagonal)
+        self._narrow: tuple[Any, Any] = (None, points)
+
+    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into the corner of `out`."""
+        if right is left:
+            update_symmetric_values(self.points.take(left), out)
+        else:
+            update_values(self.points.take(left), self.points.take(right), out)
+
+    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
+        """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
+        update_minus_sums(self.points.take(indices), self._right(columns), coef, total, self.dtype)
+
+    def _right(self, columns: Any) -> Points:
+        """The points of these columns; those asked for last are kept, as the solver asks for the same many times."""
+        if self._narrow[0] is not columns:
+            self._narrow = (columns, self.points if columns is None else self.points.take(columns))
+        return self._narrow[1]
+
+
+class StoredRows:
+    """Least-recently-used store of rows; `update_block` is the function of that name that computes them."""
+
+    def __init__(
+        self,
+        update_block: Callable[[np.ndarray, np.ndarray, np.ndarray], None],
+        diagonal: np.ndarray,
+        dtype: Any,
+        budget: int,
+    ):
+        self.update_block = update_block
+        self.diagonal, self.dtype, self.budget = diagonal, np.dtype(dtype), budget
+        self.n = len(diagonal)
+        half = budget // 2  # the solver's block of a working set has the other half
+        self.capacity = int(min(self.n, max(MIN_ROWS, half // (self.n * self.dtype.itemsize))))
+        self.store = np.empty((self.capacity, self.n), self.dtype)
+        self._slot_of = np.full(self.n, -1, np.intp)
+        self._row_in = np.full(self.capacity, -1, np.intp)
+        self._used = np.zeros(self.capacity, np.int64)
+        self._clock = 0
+
+    def fetch(self, indices: np.ndarray) -> np.ndarray:
+        """Make up to `capacity` rows available and return their places in `store`, valid until the next fetch."""
+        self._clock += 1
+        held = self._slot_of[indices]
+        self._used[held[held >= 0]] = self._clock
+        missing = indices[held < 0]
+        if len(missing):
+            slots = np.sort(np.argsort(self._used, kind="stable")[: len(missing)])
+            evicted = self._row_in[slots]
+            self._slot_of[evicted[evicted >= 0]] = -1
+            self._row_in[slots] = -1  # stays so if the computation is interrupted
+            step = min(FRESH_ROWS, max(1, FRESH_BYTES // (self.n * self.dtype.itemsize)))
+            for i in range(0, len(missing), step):
+                self._compute(missing[i : i + step], slots[i : i + step])
+            self._row_in[slots], self._slot_of[missing], self._used[slots] = missing, slots, self._clock
+        return self._slot_of[indices]
+
+    def _compute(self, missing: np.ndarray, slots: np.ndarray) -> None:
+        """Compute rows where they belong or, if their places are scattered, in a block of their own first."""
+        together = slots[-1] - slots[0] == len(slots) - 1
+        block = self.store[slots[0] : slots[-1] + 1] if together else np.empty((len(slots), self.n), self.dtype)
+        self.update_block(block, missing, np.arange(self.n))
+        if not together:
+            self.store[slots] = block
+
+    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
+        """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
+        for i in range(0, len(indices), self.capacity):
+            part = slice(i, i + self.capacity)
+            subtract_rows(total, self.store, self.fetch(indices[part]), coef[part], columns)
+
+
+class MatrixRows:
+    """A Gram matrix in memory: every row is at hand."""
+
+    def __init__(self, gram: np.ndarray):
+        self.gram = np.ascontiguousarray(gram)
+        self.n, self.dtype, self.budget = len(gram), self.gram.dtype, row_budget("auto", len(gram))
+        self.diagonal = gram.diagonal().astype(np.float64)
+
+    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into the corner of `out`."""
+        out[: len(left), : len(right)] = self.gram[np.ix_(left, right)]
+
+    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
+        """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
+        subtract_rows(total, self.gram, indices, coef, columns)
+
+
+KernelRows = StreamedRows | StoredRows | MatrixRows
+
+
+def computed_rows(kernel: ComputedKernel, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any) -> KernelRows:
+    """The provider for a kernel computed from a relation: stored rows where they take long, in the precision needed."""
+    budget = row_budget(cache_size, X.shape[0])
+    diagonal = kernel.of_relation(kernel.relation.own(X))
+    compute, keep = precisions(kernel, X, boxes, tol)
+    points, _ = prepare_points(kernel, X, X, compute)
+    streamed = StreamedRows(points, diagonal, keep, budget)
+    return StoredRows(streamed.update_block, diagonal, keep, budget) if points.is_costly else streamed
+
+
+def row_budget(cache_size: Any, n: int) -> int:
+    """Bytes for kernel values of n rows; the solver can make use of two (n, n) matrices."""
+    return memory_budget(cache_size, 2 * n * n * np.dtype(float).itemsize)

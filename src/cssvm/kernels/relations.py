@@ -1,0 +1,215 @@
+"""What a kernel is a function of: one number for each pair of rows.
+
+================ ==================================================
+InnerProduct     <x, z>
+SquaredDistance  |x - z|_2^2
+L1Distance       |x - z|_1
+================ ==================================================
+
+Tiles compute it as size(x) + size(z) + factor * value(x, z), in which only the value has to be computed for each pair:
+
+================ ============ ====== ===========================================================
+InnerProduct     0            1      <x, z>
+SquaredDistance  |x|_2^2      -2     <x, z>
+L1Distance       0            1      |x - z|_1 on dense rows
+                 |x|_1        1      |x - z|_1 - |x|_1 - |z|_1 on sparse rows: common features only
+================ ============ ====== ===========================================================
+
+A relation also fills the matrix of all pairs that the points of a search share.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..runtime import threads
+from ..runtime.compiler import fmax, njit
+from .loops import update_l1_distances, update_sparse_l1, update_sparse_products
+
+NORM_BLOCK = 1 << 14  # rows at a time
+BAND = 256  # rows of a matrix of all pairs at a time
+TILE = 1024  # columns of it at a time: 2 MB of products
+
+
+class Relation(ABC):
+    """How one number for each pair of rows is computed, by the tables that open this module."""
+
+    # Whether it depends on x - z only. Rows are then taken relative to a centre: products lose the large common part
+    # that would cost them digits.
+    is_distance: bool
+    factor: float
+    # Features past which reading a stored row of kernel values takes less time than computing it again.
+    storing_pays: int
+
+    @abstractmethod
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_2^2 or |x|_1 of (n, d) rows, dense or sparse, (n,) float64."""
+
+    def tile_sizes(self, X: Any) -> np.ndarray:
+        """The size of the second table, (n,) float64."""
+        return self.sizes(X)
+
+    def own(self, X: Any) -> np.ndarray:
+        """The relation of each row with itself, (n,) float64: 0 for a distance."""
+        return np.zeros(X.shape[0])
+
+    def update_dense(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
+        """Write the values of dense rows `left` (m, d) against `right` (n, d): products, by BLAS."""
+        np.matmul(left, right.T, out=values)
+
+    def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
+        """Write the values of CSR rows `left` against rows `right` given by columns (CSC): products."""
+        update_sparse_products(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
+
+    @abstractmethod
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """Write the relation of all pairs of rows of X, (n, n)."""
+
+    def typical(self, spread: float, n_features: int) -> float:
+        """Size of the relation of two rows whose features have the variances that sum to `spread`."""
+        return 2.0 * spread
+
+
+class InnerProduct(Relation):
+    """<x, z>."""
+
+    is_distance = False
+    factor = 1.0
+    storing_pays = 256
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_2^2."""
+        return squared_norms(X)
+
+    def tile_sizes(self, X: Any) -> np.ndarray:
+        """None: the value is the whole of it."""
+        return np.zeros(X.shape[0])
+
+    def own(self, X: Any) -> np.ndarray:
+        """<x, x>."""
+        return self.sizes(X)
+
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """All inner products."""
+        X = X.astype(np.float64, copy=False)
+
+        def band(first: int, last: int) -> None:
+            for start, products in _product_tiles(X, first, last):
+                out[first:last, start : start + products.shape[1]] = products
+
+        threads.run(band, _bands(len(out)))
+
+
+class SquaredDistance(Relation):
+    """|x - z|_2^2 = |x|^2 + |z|^2 - 2 <x, z>."""
+
+    is_distance = True
+    factor = -2.0
+    storing_pays = 256
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_2^2."""
+        return squared_norms(X)
+
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """All squared distances."""
+        X = X.astype(np.float64, copy=False)
+        squares = self.sizes(X)
+
+        def band(first: int, last: int) -> None:
+            for start, products in _product_tiles(X, first, last):
+                update_distances(out, products, squares, first, start)
+
+        threads.run(band, _bands(len(out)))
+
+
+class L1Distance(Relation):
+    """|x - z|_1, which BLAS does not do."""
+
+    is_distance = True
+    factor = 1.0
+    storing_pays = 32
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_1."""
+        return np.asarray(abs(X).sum(axis=1), dtype=np.float64).ravel()
+
+    def tile_sizes(self, X: Any) -> np.ndarray:
+        """|x|_1 of sparse rows."""
+        return self.sizes(X) if sp.issparse(X) else np.zeros(len(X))
+
+    def update_dense(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
+        """|x - z|_1."""
+        update_l1_distances(left, np.ascontiguousarray(right.T), values)
+
+    def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
+        """|x - z|_1 - |x|_1 - |z|_1."""
+        update_sparse_l1(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
+
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """All L1 distances."""
+        rows = np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, np.float64)
+        columns = np.ascontiguousarray(rows.T)
+
+        def band(first: int, last: int) -> None:
+            values = np.empty((last - first, len(rows)))
+            update_l1_distances(rows[first:last], columns, values)
+            out[first:last] = values
+
+        threads.run(band, _bands(len(out)))
+
+    def typical(self, spread: float, n_features: int) -> float:
+        """At most sqrt(n_features) times the distance of the rows."""
+        return float(np.sqrt(2.0 * spread * n_features))
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    """|x|_2^2 of (n, d) rows, dense or sparse, (n,) float64."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def centred(X: Any) -> Any:
+    """Dense rows less their mean; sparse rows, which would no longer be sparse, as they are."""
+    return X if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)
+
+
+def centred_sizes(relation: Relation, X: Any) -> np.ndarray:
+    """Sizes of the rows, of a distance those relative to their centre, a block of rows at a time."""
+    if sp.issparse(X):
+        return relation.sizes(X)
+    centre = X.mean(axis=0, dtype=np.float64) if relation.is_distance else 0.0
+    starts = range(0, len(X), NORM_BLOCK)
+    return np.concatenate([relation.sizes(X[i : i + NORM_BLOCK] - centre) for i in starts])
+
+
+def _bands(n: int) -> list[tuple[int, int]]:
+    return [(i, min(i + BAND, n)) for i in range(0, n, BAND)]
+
+
+def _product_tiles(X: Any, first: int, last: int) -> Iterator[tuple[int, np.ndarray]]:
+    """<x_i, x_j> for a band of rows against all, float64, in tiles that stay in the processor's cache."""
+    if sp.issparse(X):
+        yield 0, (X[first:last] @ X.T).toarray()
+        return
+    band = X[first:last]
+    for start in range(0, len(X), TILE):
+        yield start, band @ X[start : start + TILE].T
+
+
+@njit
+def update_distances(out, products, squares, top, start):  # type: ignore[no-untyped-def]
+    """out[top + i, start + j] = |x|^2 + |z|^2 - 2 <x, z>, at least 0, and 0 for a row with itself."""
+    for i in range(products.shape[0]):
+        source, own = products[i], squares[top + i]
+        target, others = out[top + i, start : start + len(source)], squares[start : start + len(source)]
+        for j in range(len(source)):
+            target[j] = fmax(own + others[j] - 2.0 * source[j], 0.0)
+        if start <= top + i < start + len(source):
+            target[top + i - start] = 0.0

@@ -1,0 +1,34 @@
+"""How much memory kernel values may take."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+MEGABYTE = 1 << 20
+SMALL_BUDGET = 64 * MEGABYTE
+
+
+def memory_budget(cache_size: Any, wanted: int) -> int:
+    """Bytes for kernel values: `cache_size` in megabytes, or "auto" for half of the memory available.
+
+    Where little is `wanted`, which fits anywhere, the system is not asked.
+    """
+    if cache_size != "auto":
+        return int(cache_size * MEGABYTE)
+    return SMALL_BUDGET if wanted <= SMALL_BUDGET else available_bytes() // 2
+
+
+def available_bytes() -> int:
+    """Memory this process may still take: what the system has available, less where a control group allows less."""
+    limits = []
+    try:
+        with open("/proc/meminfo") as lines:
+            limits += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
+        with open("/sys/fs/cgroup/memory.max") as limit, open("/sys/fs/cgroup/memory.current") as current:
+            limits.append(int(limit.read()) - int(current.read()))
+    except (OSError, ValueError):  # no such file on this system, or no limit set ("max")
+        pass
+    if not limits and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
+        limits.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return max(SMALL_BUDGET, min(limits, default=1024 * MEGABYTE))

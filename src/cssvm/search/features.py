@@ -1,0 +1,38 @@
+"""The X of each fold: the same for all, or what a transformer makes of it that was fitted on its training rows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .folds import Fold
+
+
+class Features:
+    """X (n_samples, n_features), and a transformer that sees the labels `y` of the rows it is fitted on, or None."""
+
+    def __init__(self, X: Any, y: NDArray[Any], transformer: Any = None):
+        self.X, self.y, self.transformer = X, y, transformer
+
+    @property
+    def same_for_all_folds(self) -> bool:
+        """Whether there is one X."""
+        return self.transformer is None
+
+    @cached_property
+    def whole(self) -> tuple[Any, Any]:
+        """X as the final model sees it, and the transformer fitted on all rows."""
+        if self.transformer is None:
+            return self.X, None
+        fitted = clone(self.transformer)
+        return fitted.fit_transform(self.X, self.y), fitted
+
+    def of_fold(self, fold: Fold) -> Any:
+        """All rows of X as the machines of a fold see them."""
+        if self.transformer is None:
+            return self.X
+        fitted = clone(self.transformer).fit(self.X[fold.train], self.y[fold.train])
+        return fitted.transform(self.X)

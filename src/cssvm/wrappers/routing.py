@@ -1,0 +1,91 @@
+"""How costs and weights given to a wrapper reach the learner inside it.
+
+With metadata routing the learner gets what it requests of `fn_cost`, `fp_cost` and `sample_weight`. Without, it gets
+`sample_weight` if its `fit` takes it, and costs never: they are the wrapper's business.
+"""
+
+from __future__ import annotations
+
+import reprlib
+import warnings
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.validation import has_fit_parameter
+
+from ..classifier import BinaryClassifier
+
+
+class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
+    """A classifier of two classes around a learner, `estimator`, trained as `estimator_`."""
+
+    estimator: Any
+    estimator_: Any
+
+    def _check_estimator(self) -> None:
+        """Refuse what cannot be trained, or gives no scores."""
+        if not hasattr(self.estimator, "fit") or not (
+            hasattr(self.estimator, "predict_proba") or hasattr(self.estimator, "decision_function")
+        ):
+            raise ValueError(
+                f"estimator of {type(self).__name__} must have fit, and predict_proba or decision_function; got "
+                f"estimator={reprlib.repr(self.estimator)}. Pass an instance of a binary classifier."
+            )
+
+    def _metadata_for_estimator(self, given: dict[str, Any], *, warn_unused: bool = True) -> dict[str, Any]:
+        """What the learner's `fit` takes of the metadata given to this one's, by the names given here."""
+        if get_config()["enable_metadata_routing"]:
+            process_routing(self, "fit", **given)  # refuses what the learner takes but has not been told to
+            names = get_routing_for_object(self.estimator).consumes("fit", given.keys())
+            return {name: given[name] for name in names}
+        if "sample_weight" not in given:
+            return {}
+        if has_fit_parameter(self.estimator, "sample_weight"):
+            return {"sample_weight": given["sample_weight"]}
+        if warn_unused:
+            warnings.warn(
+                f"fit of {type(self.estimator).__name__} takes no sample_weight: the weights count for the threshold "
+                "only. Enable metadata routing and request sample_weight where it is to be used.",
+                stacklevel=4,
+            )
+        return {}
+
+    def _train_estimator(self, X: Any, y: Any, metadata: dict[str, Any]) -> Any:
+        """The learner trained on all rows, with the metadata under its own names."""
+        if get_config()["enable_metadata_routing"]:
+            metadata = process_routing(self, "fit", **metadata).estimator.fit
+        return clone(self.estimator).fit(X, y, **metadata)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen in `fit`."""
+        return self.estimator_.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features seen in `fit`."""
+        return self.estimator_.feature_names_in_
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Requests of this classifier and of the estimator, as scikit-learn's metadata routing asks for them.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing of `fit`, `predict` and `score`.
+        """
+        to_estimator = MethodMapping().add(caller="fit", callee="fit")
+        return (
+            MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=to_estimator)
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.pairwise = inner.pairwise
+        return tags

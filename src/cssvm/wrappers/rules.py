@@ -1,0 +1,162 @@
+"""Two rules that turn the scores of a learner into decisions of least cost.
+
+    bayes:   target if p(x_i) fn_cost_i >= (1 - p(x_i)) fp_cost_i,    p calibrated, costs those of the new rows
+    tuned:   target if score(x_i) >= threshold,    the threshold that costs least on held-out training rows
+
+p and the score are those of the target class.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import check_cv, cross_val_predict
+
+from .._types import Mask, Vector
+from ..classifier import given_cost
+from ..costs import read_decision_costs
+from ..metrics import min_cost_risk
+from ..sample import Sample, check_both_classes
+from ..target import Target
+
+if TYPE_CHECKING:
+    from .cost_threshold import CostThresholdClassifier
+
+
+class FittedRule(NamedTuple):
+    """A trained learner, the threshold on the target's score, and those that each fold alone would have chosen."""
+
+    estimator: Any
+    threshold: float
+    thresholds: Vector
+
+
+class Rule(ABC):
+    """How a classifier decides; it reads the parameters of the classifier and changes nothing."""
+
+    def __init__(self, classifier: CostThresholdClassifier):
+        self.classifier = classifier
+
+    @property
+    @abstractmethod
+    def has_probabilities(self) -> bool:
+        """Whether the trained learner will have `predict_proba`."""
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any]) -> FittedRule:
+        """Train the learner and set the threshold; `given` holds the costs and weights that `fit` was given."""
+
+    @abstractmethod
+    def gain(self, score: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
+        """What speaks for the target: its score minus the threshold, that of each row if the costs are its own."""
+
+
+class BayesRule(Rule):
+    """Probabilities, calibrated unless told otherwise; the costs alone set the threshold."""
+
+    @property
+    def has_probabilities(self) -> bool:
+        """A calibrated learner has them, any other may."""
+        return self.classifier.calibration is not None or hasattr(self.classifier.estimator, "predict_proba")
+
+    def fit(self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any]) -> FittedRule:
+        """Costs given to `fit` are for the learner only, and refused if it does not take them."""
+        classifier = self.classifier
+        fn_cost, fp_cost = self._costs(None, None, len(positive))
+        calibrate = classifier.calibration is not None
+        # CalibratedClassifierCV has a warning of its own about weights that the learner does not take.
+        metadata = classifier._metadata_for_estimator(given, warn_unused=not calibrate)
+        unused = sorted(given.keys() - metadata.keys() - {"sample_weight"})
+        if unused:
+            raise ValueError(
+                f"{unused[0]} given to fit does not enter the decisions of {type(classifier).__name__} with "
+                f'method="bayes". Pass it to predict: predict(X, {unused[0]}=...), or use method="tuned".'
+            )
+        if calibrate:
+            calibrated = CalibratedClassifierCV(
+                clone(classifier.estimator), method=classifier.calibration, cv=classifier.cv, n_jobs=classifier.n_jobs
+            )
+            # The calibration is weighted even if the learner is not.
+            estimator = calibrated.fit(X, y, **{**metadata, "sample_weight": given.get("sample_weight")})
+        else:
+            estimator = classifier._train_estimator(X, y, metadata)
+        return FittedRule(estimator, float(fp_cost / (fn_cost + fp_cost)), np.empty(0))
+
+    def gain(self, score: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
+        """P - fp / (fn + fp), in the form of the rule: no rounding of the threshold moves a tie."""
+        fn, fp = self._costs(fn_cost, fp_cost, len(score))
+        return (score * fn - (1 - score) * fp) / (fn + fp)
+
+    def _costs(self, fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
+        """Costs of rows of unknown label: the given or the constructor's, which is a number."""
+        costs = []
+        for name, given in (("fn_cost", fn_cost), ("fp_cost", fp_cost)):
+            value = getattr(self.classifier, name) if given is None else given
+            if given is None and np.ndim(value):
+                raise ValueError(
+                    f"{name} of {type(self.classifier).__name__} must be a number; got shape {np.shape(value)}. One "
+                    f"value for each row is given to predict: predict(X, {name}=...)."
+                )
+            costs.append(value)
+        return read_decision_costs(*costs, n_samples)
+
+
+class TunedRule(Rule):
+    """The threshold from pooled held-out scores, and from those of each fold; the learner from all rows."""
+
+    @property
+    def has_probabilities(self) -> bool:
+        """The learner's own."""
+        return hasattr(self.classifier.estimator, "predict_proba")
+
+    def fit(self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any]) -> FittedRule:
+        """Costs given to `fit` count for the threshold."""
+        classifier = self.classifier
+        costs = {name: given_cost(classifier, name, given.get(name)) for name in ("fn_cost", "fp_cost")}
+        sample = Sample.of(target, positive, **costs, sample_weight=given.get("sample_weight"))
+        sample.check_whole()
+        folds = list(check_cv(classifier.cv, y, classifier=True).split(X, y))
+        for seen, _ in folds:
+            part = f"the training rows of each fold of cv={classifier.cv!r}"
+            check_both_classes(sample.positive[seen], part, "Use fewer or stratified folds.")
+        metadata = classifier._metadata_for_estimator(given)
+        method = "predict_proba" if self.has_probabilities else "decision_function"
+        held_out = cross_val_predict(
+            classifier.estimator, X, y, cv=folds, method=method, params=metadata, n_jobs=classifier.n_jobs
+        )
+        scores = target.oriented(held_out)
+        return FittedRule(
+            estimator=classifier._train_estimator(X, y, metadata),
+            threshold=_least_cost_threshold(sample, scores),
+            thresholds=np.array([_least_cost_threshold(sample.take(rows), scores[rows]) for _, rows in folds]),
+        )
+
+    def gain(self, score: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
+        """One threshold holds for all rows."""
+        if not (fn_cost is None and fp_cost is None):
+            raise ValueError(
+                f'predict of {type(self.classifier).__name__} takes no costs with method="tuned", whose threshold '
+                'holds for all rows and was set in fit. Use method="bayes" for costs of new rows.'
+            )
+        return score - self.classifier.threshold_
+
+
+def _least_cost_threshold(sample: Sample, scores: Vector) -> float:
+    """The threshold of least cost on these rows, finite also if it separates none; nan if one class has no cost."""
+    BEYOND = 1.0
+    counted = sample.stakes > 0
+    targets, scores, cost = sample.signs[counted], scores[counted], sample.stakes[counted]
+    if len(np.unique(targets)) < 2:
+        return np.nan
+    threshold = min_cost_risk(targets, scores, sample_weight=cost).threshold
+    # One decision for all rows is meant for new rows too, whose scores may lie beyond those seen.
+    if threshold <= scores.min():
+        return float(scores.min() - BEYOND)
+    return float(min(threshold, scores.max() + BEYOND))
+
+
+RULES: dict[str, type[Rule]] = {"bayes": BayesRule, "tuned": TunedRule}

@@ -1,0 +1,34 @@
+"""Every kernel that is computed from features: parameters to test it with, and a reference computed by others.
+
+A kernel added to `cssvm.kernels` gets a line here; tests of values, estimators and the search read it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from sklearn.metrics.pairwise import pairwise_kernels
+
+
+class Case(NamedTuple):
+    parameters: dict[str, Any]
+    reference: Callable[..., Any]  # (A, B, **parameters) -> (len(A), len(B))
+
+
+def by_scikit_learn(name):
+    return partial(pairwise_kernels, metric=name)
+
+
+CASES = {
+    "linear": Case({}, by_scikit_learn("linear")),
+    "rbf": Case({"gamma": 0.3}, by_scikit_learn("rbf")),
+    "poly": Case({"gamma": 0.3, "degree": 3, "coef0": 1.0}, by_scikit_learn("poly")),
+    "sigmoid": Case({"gamma": 0.1, "coef0": 0.2}, by_scikit_learn("sigmoid")),
+    "laplacian": Case({"gamma": 0.2}, by_scikit_learn("laplacian")),
+}
+
+
+def gram(name, A, B=None, **parameters):
+    """The reference kernel matrix; parameters default to those of the registry."""
+    case = CASES[name]
+    return case.reference(A, A if B is None else B, **(parameters or case.parameters))
