@@ -29,7 +29,7 @@ def random_problem(n, seed, *, zero_boxes=0.1, C=1.0):
 
 
 def signed(y, margins, boxes):
-    return DualProblem(y * margins, np.minimum(0.0, y * boxes), np.maximum(0.0, y * boxes))
+    return DualProblem.from_margins(y, margins, boxes)
 
 
 def gram(kernel, X):
