@@ -66,11 +66,7 @@ def train(
         X = select(X, rows, rows, precomputed=precomputed)
         y, margins, boxes = y[rows], margins[rows], boxes[rows]
 
-    problem = DualProblem(
-        linear=y * margins,
-        lower=np.where(y > 0, 0.0, -boxes),
-        upper=np.where(y > 0, boxes, 0.0),
-    )
+    problem = DualProblem.from_margins(y, margins, boxes)
     provider = kernel_rows(kernel, X, boxes=boxes, tol=tol, cache_size=cache_size)
     solution = solve(provider, problem, tol=tol, max_iter=max_iter)
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from .._types import Vector
 from ..costs import margins_and_boxes
-from ..dual import Continuation, DualProblem, Status, room_needed, solve
+from ..dual import DualProblem, Workspace, solve, solve_path
 from ..estimators.machine import PRECOMPUTED, kernel_sum, select
 from ..kernels import Kernel, SharedValues, float32_suffices, kernel_rows, memory_budget
 from ..runtime import threads
@@ -68,8 +68,7 @@ class Problem:
             kappa=path.kappa or 1.0,
             sample_weight=rows.weights,
         )
-        positive = self.targets > 0
-        return DualProblem(self.targets * margins, np.where(positive, 0.0, -boxes), np.where(positive, boxes, 0.0))
+        return DualProblem.from_margins(self.targets, margins, boxes)
 
     def problem_of(self, path: int, train: NDArray[np.intp]) -> tuple[NDArray[np.intp], DualProblem]:
         """The training rows that cost something, and their problem at C = 1."""
@@ -140,7 +139,7 @@ def make_worker(problem: Problem, n_workers: int) -> tuple[Any, int]:
     dtype = np.float32 if float32_suffices(problem.grid.kernels[0], problem.largest_boxes, problem.tol) else np.float64
     size = np.dtype(dtype).itemsize
     largest = max(len(fold.train) for fold in problem.folds)
-    needed = [size * (n**2 + count * (largest**2 + room_needed(largest))) for count in range(n_workers + 1)]
+    needed = [size * n**2 + count * Workspace.bytes_needed(largest, dtype) for count in range(n_workers + 1)]
     budget = FOR_MATRICES * memory_budget(problem.cache_size, 2 * needed[-1])
     for count in range(n_workers, 0, -1):
         if needed[count] <= budget:
@@ -155,10 +154,9 @@ class MatrixWorker:
         self.problem, self.dtype = problem, dtype
         self._shared: dict[int, SharedValues] = {}
         self._lock = threading.Lock()
-        # Fresh memory is slow to touch: what each thread works in is used again and again.
-        self._workplaces: queue.SimpleQueue[tuple[NDArray[Any], NDArray[Any]]] = queue.SimpleQueue()
+        self._workspaces: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
         for _ in range(n_workers):
-            self._workplaces.put((np.empty(largest**2, dtype), np.empty(room_needed(largest), dtype)))
+            self._workspaces.put(Workspace(largest, dtype))
         if problem.one_X:
             self.shared(0)  # here, on all threads
 
@@ -174,15 +172,14 @@ class MatrixWorker:
 
     def scores(self, kernel: int, fold: int, wanted: Any, stop: threading.Event) -> tuple[dict[Any, Vector], int]:
         """Scores (n_valid,) of the wanted machines (path, step), and how many did not converge."""
-        workplace = self._workplaces.get()
+        workspace = self._workspaces.get()
         try:
-            return self._scores(workplace, self.problem.grid.kernels[kernel], fold, wanted, stop)
+            return self._scores(workspace, self.problem.grid.kernels[kernel], fold, wanted, stop)
         finally:
-            self._workplaces.put(workplace)
+            self._workspaces.put(workspace)
 
-    def _scores(self, workplace: Any, kernel: Kernel, fold: int, wanted: Any, stop: threading.Event) -> Any:
+    def _scores(self, workspace: Workspace, kernel: Kernel, fold: int, wanted: Any, stop: threading.Event) -> Any:
         problem, shared = self.problem, self.shared(fold)
-        flat, room = workplace
         train, valid = problem.folds[fold]
         diagonal = shared.diagonal(kernel)
         filled: Any = None
@@ -190,17 +187,21 @@ class MatrixWorker:
         for path in sorted({path for path, _ in wanted}):
             rows, unit = problem.problem_of(path, train)
             if filled is None or not np.array_equal(filled, rows):
-                matrix = flat[: len(rows) ** 2].reshape(len(rows), len(rows))
+                matrix = workspace.matrix(len(rows))
                 shared.update_block(matrix, kernel, rows, rows)
                 filled = rows
-            state = Continuation(matrix, diagonal[rows], unit, room)
-            for step in sorted(step for other, step in wanted if other == path):
+            steps = sorted(step for other, step in wanted if other == path)
+            solutions = solve_path(
+                matrix, diagonal[rows], unit, problem.grid.Cs[steps], tol=problem.tol, workspace=workspace
+            )
+            for step in steps:
                 if stop.is_set():
                     return {}, 0
-                n_failed += state.advance(float(problem.grid.Cs[step]), problem.tol) != Status.CONVERGED
+                solution = next(solutions)
+                n_failed += not solution.converged
                 machines.append((path, step))
-                coefs.append(_spread(state.beta, rows, train))
-                biases.append(state.bias())
+                coefs.append(_spread(solution.beta, rows, train))
+                biases.append(solution.bias)
         values = self._products(shared, kernel, train, valid, np.array(coefs).T) + np.array(biases)
         return dict(zip(machines, values.T, strict=True)), n_failed
 
@@ -218,7 +219,7 @@ class MatrixWorker:
 def _spread(beta: Vector, rows: NDArray[Any], train: NDArray[Any]) -> Vector:
     """The beta of `rows` at their places among the training rows."""
     if len(rows) == len(train):
-        return beta.copy()
+        return beta
     spread = np.zeros(len(train))
     spread[np.searchsorted(train, rows)] = beta
     return spread
@@ -242,15 +243,16 @@ class StreamingWorker:
             X_valid = select(X, valid, rows, precomputed=precomputed)
             largest = float(problem.grid.Cs[-1]) * (unit.upper - unit.lower)
             provider = kernel_rows(chosen, X_train, boxes=largest, tol=problem.tol, cache_size=problem.cache_size)
-            start, last = None, 1.0
+            start: Vector | None = None
+            last = 1.0
             for step in sorted(step for other, step in wanted if other == path):
                 if stop.is_set():
                     return {}, 0
                 C = float(problem.grid.Cs[step])
-                dual = DualProblem(unit.linear, C * unit.lower, C * unit.upper)
-                solution = solve(provider, dual, tol=problem.tol, start=None if start is None else start * (C / last))
+                begin = None if start is None else start * (C / last)
+                solution = solve(provider, unit.scaled(C), tol=problem.tol, start=begin)
                 start, last = solution.beta, C
-                n_failed += solution.status != Status.CONVERGED
+                n_failed += not solution.converged
                 used = np.flatnonzero(solution.beta).astype(np.int32)
                 vectors = None if precomputed else X_train[used]
                 scores[path, step] = kernel_sum(chosen, X_valid, used, vectors, solution.beta[used]) + solution.bias
