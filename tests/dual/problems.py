@@ -2,10 +2,11 @@
 
 import cvxpy as cp
 import numpy as np
-from sklearn.metrics.pairwise import pairwise_kernels
 
+from cssvm.costs import signed_terms
 from cssvm.dual import DualProblem
 from cssvm.kernels import make_kernel
+from tests.kernels.registry import CASES
 
 KERNELS = [
     make_kernel("linear"),
@@ -29,13 +30,12 @@ def random_problem(n, seed, *, zero_boxes=0.1, C=1.0):
 
 
 def signed(y, margins, boxes):
-    return DualProblem(y * margins, np.minimum(0.0, y * boxes), np.maximum(0.0, y * boxes))
+    return DualProblem(*signed_terms(y, margins, boxes))
 
 
 def gram(kernel, X):
-    parameters = {"rbf": ["gamma"], "laplacian": ["gamma"], "poly": ["gamma", "degree", "coef0"]}
-    chosen = {name: getattr(kernel, name) for name in parameters.get(kernel.name, [])}
-    return pairwise_kernels(X, metric=kernel.name, **chosen)
+    own = {name: getattr(kernel, name) for name in kernel.parameters}
+    return CASES[kernel.name].reference(X, X, **own)
 
 
 def rows_of(kernel, X, boxes, tol=1e-6, **options):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cssvm.dual import DualProblem, Status, decomposition, solve
+from cssvm.dual import DualProblem, Status, decomposition, solve, tuning
 from cssvm.kernels import make_kernel
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, rows_of, signed
@@ -41,9 +41,9 @@ def test_working_sets_reach_the_optimum_of_the_whole(kernel, monkeypatch):
     X, y, margins, boxes = random_problem(300, seed=3, C=10.0)
     problem = signed(y, margins, boxes)
     whole = solve(rows_of(kernel, X, boxes), problem, tol=1e-6)
-    monkeypatch.setattr(decomposition, "WHOLE", 50)
-    monkeypatch.setattr(decomposition, "FIRST_SIZE", 20)
-    monkeypatch.setattr(decomposition, "LAST_SIZE", 60)
+    monkeypatch.setattr(tuning, "WHOLE_ROWS", 50)
+    monkeypatch.setattr(tuning, "FIRST_ROWS", 20)
+    monkeypatch.setattr(tuning, "LAST_ROWS", 60)
     parts = solve(rows_of(kernel, X, boxes), problem, tol=1e-6)
     assert parts.status == Status.CONVERGED
     assert parts.dual_objective == pytest.approx(whole.dual_objective, rel=1e-6)
@@ -171,19 +171,19 @@ def test_sleeping_variables_change_nothing_but_the_time(monkeypatch):
     K = gram(kernel, X)
     np.testing.assert_allclose(solution.gradient, y - K @ solution.beta, atol=1e-4)
     assert solution.violation <= 1e-3
-    monkeypatch.setattr(decomposition, "WORTH_SLEEPING", 0.0)
+    monkeypatch.setattr(tuning, "AWAKE_SHARE", 0.0)
     sleepless = solve(kernel.rows(X, boxes=boxes, tol=1e-3), problem)
     assert solution.dual_objective == pytest.approx(sleepless.dual_objective, rel=1e-5)
 
 
 def test_working_set_grows_with_the_free_variables(monkeypatch):
-    monkeypatch.setattr(decomposition, "WHOLE", 100)
-    monkeypatch.setattr(decomposition, "FIRST_SIZE", 64)
+    monkeypatch.setattr(tuning, "WHOLE_ROWS", 100)
+    monkeypatch.setattr(tuning, "FIRST_ROWS", 64)
     X, y, margins, boxes = overlapping_classes(1200)
     boxes = 100.0 * boxes
     problem, kernel = signed(y, margins, boxes), make_kernel("rbf", gamma=1.0)
     grown = solve(kernel.rows(X, boxes=boxes, tol=1e-3), problem)
-    monkeypatch.setattr(decomposition, "LAST_SIZE", 64)
+    monkeypatch.setattr(tuning, "LAST_ROWS", 64)
     kept = solve(kernel.rows(X, boxes=boxes, tol=1e-3), problem)
     assert grown.dual_objective == pytest.approx(kept.dual_objective, rel=1e-4)
     assert max(grown.violation, kept.violation) <= 1e-3

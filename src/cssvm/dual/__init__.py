@@ -1,7 +1,11 @@
-"""The dual solver: problem, pair steps on working sets, active-set finish, certificate."""
+"""The dual problem and its two solvers.
 
-from .continuation import Continuation, room_needed
+`solve` is for one problem of any size, `solve_path` for many values of C with the kernel matrix in memory.
+"""
+
 from .decomposition import solve
-from .problem import DualProblem, Solution, Status
+from .path import solve_path
+from .problem import DualProblem, KernelRows, Solution, Status
+from .workspace import Workspace
 
-__all__ = ["Continuation", "DualProblem", "Solution", "Status", "room_needed", "solve"]
+__all__ = ["DualProblem", "KernelRows", "Solution", "Status", "Workspace", "solve", "solve_path"]

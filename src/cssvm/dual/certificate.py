@@ -1,4 +1,4 @@
-"""The certificate: bias, primal and dual objective of a feasible beta with gradient G = p - K beta.
+"""The certificate: bias, violation, primal and dual objective of a feasible beta with gradient G = p - K beta.
 
     dual(beta)      = p'beta - 1/2 beta'K beta              = 1/2 beta'(p + G)
     primal(beta, b) = 1/2 beta'K beta + loss(b)             = 1/2 beta'(p - G) + loss(b)
@@ -11,12 +11,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from .problem import DualProblem
+from .._types import Vector
+from .optimality import violation
+from .problem import DualProblem, Solution, Status, WorkingSet
 
 FLAT = 1e-12  # a slope below this share of all boxes is zero: sums of costs carry rounding errors
 
 
-def best_bias(gradient: np.ndarray, problem: DualProblem) -> float:
+def certified(
+    beta: Vector,
+    gradient: Vector,
+    problem: DualProblem,
+    *,
+    status: Status,
+    n_iter: int,
+    profile: dict[str, float],
+    trace: list[WorkingSet] | None = None,
+) -> Solution:
+    """The `Solution` of a solver that ended with this beta and gradient, (n,) float64 each, which are not copied."""
+    bias = best_bias(gradient, problem)
+    primal, dual = objectives(beta, gradient, bias, problem)
+    return Solution(
+        beta=beta,
+        bias=bias,
+        gradient=gradient,
+        status=status,
+        n_iter=n_iter,
+        violation=violation(beta, gradient, problem),
+        primal_objective=primal,
+        dual_objective=dual,
+        gap=relative_gap(primal, dual),
+        profile=profile,
+        trace=[] if trace is None else trace,
+    )
+
+
+def best_bias(gradient: Vector, problem: DualProblem) -> float:
     """The bias that minimises the primal: a piecewise linear function of b with a kink at every G_i.
 
     Its slope is sum(-lower_i, G_i < b) - sum(upper_i, G_i > b). Where it is zero between two kinks the middle is taken.
@@ -33,7 +63,7 @@ def best_bias(gradient: np.ndarray, problem: DualProblem) -> float:
     return float(0.5 * (kinks[first] + kinks[last]))
 
 
-def objectives(beta: np.ndarray, gradient: np.ndarray, bias: float, problem: DualProblem) -> tuple[float, float]:
+def objectives(beta: Vector, gradient: Vector, bias: float, problem: DualProblem) -> tuple[float, float]:
     """Primal and dual objective."""
     p, lower, upper = problem
     loss = upper @ np.maximum(gradient - bias, 0.0) - lower @ np.maximum(bias - gradient, 0.0)

@@ -15,9 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from .._types import RowNumbers, Vector
 
 BALANCED = 1e-13  # a sum of beta this small, relative to that of |beta|, is zero
 
@@ -25,24 +28,31 @@ BALANCED = 1e-13  # a sum of beta this small, relative to that of |beta|, is zer
 class DualProblem(NamedTuple):
     """Linear term and bounds, (n,) float64 each."""
 
-    linear: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
+    linear: Vector
+    lower: Vector
+    upper: Vector
+
+    def scaled(self, C: float) -> DualProblem:
+        """The problem with all boxes C times as large."""
+        return DualProblem(self.linear, C * self.lower, C * self.upper)
 
 
-class Rows(Protocol):
-    """What the solver asks of a kernel: see `cssvm.kernels.rows`."""
+class KernelRows(Protocol):
+    """What the streaming solver asks of a kernel of n rows: see `cssvm.kernels.providers`.
+
+    `diagonal` is (n,) float64, `dtype` the type of kernel values, `budget` the bytes that working sets may take.
+    """
 
     n: int
-    dtype: Any
-    diagonal: np.ndarray
+    dtype: np.dtype
+    diagonal: Vector
     budget: int
 
-    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    def update_block(self, out: np.ndarray, left: RowNumbers, right: RowNumbers) -> None:
         """Write K[left][:, right] into the corner of `out`, which may be larger."""
 
-    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
-        """Take coef @ K[indices][:, columns] from `total`, float64."""
+    def subtract(self, total: Vector, indices: RowNumbers, coef: Vector, columns: RowNumbers | None = None) -> None:
+        """Take coef @ K[indices][:, columns] from `total`; None: all columns."""
 
 
 class Status(IntEnum):
@@ -53,8 +63,8 @@ class Status(IntEnum):
     STALLED = 2
 
 
-class Round(NamedTuple):
-    """One working set."""
+class WorkingSet(NamedTuple):
+    """What became of one working set."""
 
     violation: float  # met
     n_awake: int
@@ -73,9 +83,9 @@ class Solution:
     (primal - dual) / max(|primal|, |dual|) at `bias`, the bias that minimises the primal for these variables.
     """
 
-    beta: np.ndarray
+    beta: Vector
     bias: float
-    gradient: np.ndarray
+    gradient: Vector
     status: Status
     n_iter: int
     violation: float
@@ -83,10 +93,15 @@ class Solution:
     dual_objective: float
     gap: float
     profile: dict[str, float] = field(default_factory=dict)  # seconds in each phase
-    trace: list[Round] = field(default_factory=list)  # all working sets
+    trace: list[WorkingSet] = field(default_factory=list)  # of the decomposition
+
+    @property
+    def converged(self) -> bool:
+        """Whether the violation is within the tolerance asked for."""
+        return self.status == Status.CONVERGED
 
 
-def feasible(start: np.ndarray, problem: DualProblem) -> np.ndarray:
+def feasible(start: ArrayLike, problem: DualProblem) -> Vector:
     """`start` put into the bounds, then its heavier sign scaled down until the sum is zero."""
     beta = np.clip(np.asarray(start, dtype=np.float64), problem.lower, problem.upper)
     up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
@@ -97,11 +112,3 @@ def feasible(start: np.ndarray, problem: DualProblem) -> np.ndarray:
     elif down > up:
         beta[beta < 0] *= up / down
     return beta
-
-
-def violation(beta: np.ndarray, gradient: np.ndarray, problem: DualProblem) -> float:
-    """Largest violation of optimality, 0 at best: no pair of variables can be moved."""
-    grows, shrinks = beta < problem.upper, beta > problem.lower
-    if not (grows.any() and shrinks.any()):
-        return 0.0
-    return max(0.0, float(gradient[grows].max() - gradient[shrinks].min()))

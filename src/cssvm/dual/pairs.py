@@ -1,4 +1,4 @@
-"""Sequential minimal optimisation on a working set: one pair of variables at a time.
+"""Pair steps (sequential minimal optimisation): one pair of variables at a time.
 
 Maximise over beta   p'beta - 1/2 beta'K beta,   sum(beta) fixed,   lower <= beta <= upper,   given G = p - K beta.
 
@@ -16,11 +16,38 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._types import Vector
 from ..runtime.compiler import fmax, fmin, njit
+from . import tuning
 
 CHUNK = 64  # long enough to amortise a horizontal maximum, short enough to search in
 FORBIDDEN = 1e30
 MIN_CURVATURE = 1e-12  # stands in for K_ii + K_jj - 2 K_ij <= 0: equal rows, indefinite kernels
+
+
+def update_by_pairs(
+    kernel: np.ndarray,
+    diagonal: np.ndarray,
+    gradient: np.ndarray,
+    beta: Vector,
+    lower: Vector,
+    upper: Vector,
+    tol: float,
+    limit: int,
+) -> tuple[int, float]:
+    """Take up to `limit` pair steps until the violation is at most `tol`; returns steps taken and violation left.
+
+    kernel (q, q or more), diagonal (q,) and gradient (q,) are of one float type, beta, lower, upper (q,) float64.
+    Compiled code does not hear Ctrl-C, so that steps are taken a tenth of a second's worth at a time.
+    """
+    at_once = max(1, int(1e9 * tuning.INTERRUPT_SECONDS / tuning.PAIR_STEP.ns(len(beta))))
+    taken = 0
+    while True:
+        allowed = min(at_once, limit - taken)
+        steps, violation = _update_by_pairs(kernel, diagonal, gradient, beta, lower, upper, tol, allowed)
+        taken += steps
+        if steps < allowed or taken >= limit:
+            return taken, float(violation)
 
 
 @njit
@@ -50,11 +77,8 @@ def _update_gradient(gradient, grown, shrunk, step):  # type: ignore[no-untyped-
 
 
 @njit
-def update_by_pairs(kernel, diagonal, gradient, beta, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Take up to `max_steps` pair steps until the violation is at most `tol`; returns steps taken and violation left.
-
-    kernel (q, q), diagonal (q,) and gradient (q,) are of one float type, beta, lower, upper (q,) float64.
-    """
+def _update_by_pairs(kernel, diagonal, gradient, beta, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
+    """As `update_by_pairs`, at one go."""
     kind = gradient.dtype.type
     q = gradient.shape[0]
     n_chunks = (q + CHUNK - 1) // CHUNK

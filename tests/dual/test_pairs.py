@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from cssvm.dual import tuning
 from cssvm.dual.block import empty_block, update_border
-from cssvm.dual.smo import MIN_CURVATURE, update_by_pairs
+from cssvm.dual.pairs import MIN_CURVATURE, update_by_pairs
 
 
 def pair_steps(K, G, beta, lower, upper, tol, max_steps):
-    """The algorithm of `smo.py` in plain NumPy."""
+    """The algorithm of `pairs.py` in plain NumPy."""
     G, beta = G.copy(), beta.copy()
     for step in range(max_steps + 1):
         grows, shrinks = beta < upper, beta > lower
@@ -55,3 +56,19 @@ def test_border_of_a_block_equals_the_block_of_the_new_members(dtype):
     values[:, :300] = K[np.ix_(members[places], members)]
     update_border(block, places, values)
     np.testing.assert_array_equal(block[:, :300], K[np.ix_(members, members)])
+
+
+def test_steps_taken_in_chunks_equal_steps_taken_at_one_go(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 3)), np.where(np.arange(150) % 2, 1.0, -1.0)
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))
+    lower, upper = np.minimum(0.0, y), np.maximum(0.0, y)
+    results = []
+    for seconds in (1.0, 1e-9):
+        monkeypatch.setattr(tuning, "INTERRUPT_SECONDS", seconds)
+        beta, gradient = np.zeros(150), y.copy()
+        taken = update_by_pairs(K, K.diagonal().copy(), gradient, beta, lower, upper, 1e-3, 70)
+        results.append((*taken, beta, gradient))
+    assert results[0][0] == results[1][0] == 70
+    for left, right in zip(*results, strict=True):
+        np.testing.assert_array_equal(left, right)

@@ -1,0 +1,130 @@
+"""Newton steps against plain linear algebra, and the active-set finish against the definition of the optimum."""
+
+import numpy as np
+import pytest
+
+from cssvm.dual import DualProblem
+from cssvm.dual.newton import newton_direction, ridge_for, up_to_first_bound, update_by_round, update_to_optimum
+from cssvm.dual.optimality import violation
+from cssvm.dual.problem import feasible
+
+from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
+
+TOL = 1e-3
+UNLIMITED_NS = 1e12
+
+
+def positive_definite(n, seed=0):
+    A = np.random.default_rng(seed).normal(size=(n, n))
+    return A @ A.T + np.eye(n)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("total", [0.0, 1.5])
+def test_newton_direction_solves_the_bordered_system(dtype, total):
+    K, rng = positive_definite(40).astype(dtype), np.random.default_rng(1)
+    members, residual, ridge = np.sort(rng.permutation(40)[:25]), rng.normal(size=25), 0.1
+    block = K[np.ix_(members, members)].astype(np.float64) + ridge * np.eye(25)
+    system = np.block([[block, np.ones((25, 1))], [np.ones((1, 25)), np.zeros((1, 1))]])
+    expected = np.linalg.solve(system, np.append(residual, total))[:25]
+    np.testing.assert_allclose(newton_direction(K, members, residual, total, ridge), expected, atol=1e-10)
+
+
+def test_newton_direction_of_an_indefinite_kernel_is_empty():
+    K = np.array([[1.0, 2.0], [2.0, 1.0]])
+    assert len(newton_direction(K, np.arange(2), np.array([1.0, -1.0]), 0.0, 0.0)) == 0
+
+
+def first_bound(direction, room_down, room_up):
+    """`up_to_first_bound` in plain NumPy."""
+    room = np.where(direction > 0, room_up, room_down)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = np.where(direction != 0, room / direction, np.inf)
+    share = min(1.0, reach.min())
+    blocked = (reach <= share) & (share < 1.0)
+    return np.where(blocked, room, share * direction), blocked
+
+
+@pytest.mark.parametrize("width", [0.0, 0.1, 1.0, 100.0])
+def test_a_step_up_to_the_first_bound_equals_its_numpy_twin(width):
+    rng = np.random.default_rng(0)
+    direction = rng.normal(size=50)
+    direction[:5] = 0.0
+    direction[6] = direction[5]
+    room_down, room_up = -width * rng.uniform(size=50), width * rng.uniform(size=50)
+    room_down[6], room_up[6] = room_down[5], room_up[5]
+    change, blocked = up_to_first_bound(direction, room_down, room_up)
+    expected_change, expected_blocked = first_bound(direction, room_down, room_up)
+    np.testing.assert_array_equal(blocked, expected_blocked)
+    np.testing.assert_allclose(change, expected_change, rtol=1e-15)
+    assert blocked.any() == (width < 100.0)
+
+
+def test_variables_that_reach_their_bounds_together_are_all_stopped():
+    change, blocked = up_to_first_bound(np.array([2.0, 2.0, -4.0]), np.full(3, -9.0), np.array([1.0, 1.0, 9.0]))
+    np.testing.assert_array_equal(change, [1.0, 1.0, -2.0])
+    np.testing.assert_array_equal(blocked, [True, True, False])
+
+
+def test_a_newton_round_without_bounds_in_the_way_solves_the_linear_system():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 30))
+    K, p = A @ A.T + np.eye(30), rng.normal(size=30)
+    wide = np.full(30, 1e3)
+    beta, gradient = np.zeros(30), p.copy()
+    assert update_by_round(K, beta, gradient, DualProblem(p, -wide, wide), TOL, 0.0) == 1.0
+    system = np.block([[K, np.ones((30, 1))], [np.ones((1, 30)), np.zeros((1, 1))]])
+    expected = np.linalg.solve(system, np.append(p, 0.0))
+    np.testing.assert_allclose(beta, expected[:30], atol=1e-10)
+    np.testing.assert_allclose(gradient, expected[30], atol=1e-9)
+
+
+def test_newton_rounds_never_lower_the_objective():
+    X, y, margins, boxes = random_problem(200, 11, C=5.0)
+    K, problem = gram(KERNELS[1], X), signed(y, margins, boxes)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        beta = feasible(rng.uniform(problem.lower, problem.upper), problem)
+        gradient = problem.linear - K @ beta
+        before = problem.linear @ beta - 0.5 * beta @ K @ beta
+        update_by_round(K, beta, gradient, problem, TOL, 1e-10)
+        after = problem.linear @ beta - 0.5 * beta @ K @ beta
+        assert after >= before - 1e-9 * abs(before)
+        np.testing.assert_allclose(gradient, problem.linear - K @ beta, atol=1e-9 * np.abs(beta).sum())
+        assert (beta >= problem.lower - 1e-12).all()
+        assert (beta <= problem.upper + 1e-12).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_the_finish_reaches_the_optimum_to_rounding(kernel):
+    X, y, margins, boxes = random_problem(60, seed=9, C=2.0)
+    K, problem = gram(kernel, X), signed(y, margins, boxes)
+    beta, gradient = np.zeros(60), problem.linear.copy()
+    assert update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), UNLIMITED_NS)
+    np.testing.assert_allclose(gradient, problem.linear - K @ beta, atol=1e-10)
+    assert violation(beta, problem.linear - K @ beta, problem) <= 1e-9
+    value = problem.linear @ beta - 0.5 * beta @ K @ beta
+    assert value == pytest.approx(clarabel_optimum(K, problem), rel=1e-6)
+    assert abs(beta.sum()) <= 1e-10
+
+
+def test_a_larger_budget_never_lowers_the_objective():
+    X, y, margins, boxes = random_problem(200, seed=9, C=2.0)
+    K, problem = gram(KERNELS[1], X), signed(y, margins, boxes)
+    done, values = [], []
+    for budget_ns in np.geomspace(1.0, UNLIMITED_NS, 25):
+        beta, gradient = np.zeros(200), problem.linear.copy()
+        done.append(update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), budget_ns))
+        values.append(problem.linear @ beta - 0.5 * beta @ K @ beta)
+    assert values[0] == 0.0
+    assert len(set(values)) > 3
+    assert (np.diff(values) >= 0).all()
+    assert not done[0]
+    assert done[-1]
+
+
+def test_the_finish_gives_an_indefinite_kernel_up():
+    X, y, margins, boxes = random_problem(80, seed=2)
+    K, problem = np.tanh(2.0 * X @ X.T - 1.0), signed(y, margins, boxes)
+    beta, gradient = np.zeros(80), problem.linear.copy()
+    assert not update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), UNLIMITED_NS)
