@@ -10,10 +10,10 @@ from sklearn.model_selection import check_cv
 
 from .._types import Vector
 from ..costs import example_costs, margins_and_boxes, row_weights
+from ..metrics.thresholds import ONE_MARGIN, SCORE_TIE, threshold_of_least_cost
 from .kernel_svc import KernelSVC, unchanged_on_failure
 from .machine import PRECOMPUTED, Machine, check_both_classes, select
 from .parameters import given_cost
-from .threshold import minimum_risk_threshold
 
 FOLD_FIX = "Use fewer or stratified folds, or cv=None."
 
@@ -187,7 +187,14 @@ class BoundaryMovementSVC(KernelSVC):
                 folds, rows, scores = self._held_out_scores(X, signs, weights)
             # The threshold is sought for the target class, then turned to the side of classes_[1].
             side = targets[0] * signs[0]
-            self.threshold_ = float(side) * minimum_risk_threshold(side * scores, targets[rows], cost[rows])
+            self.threshold_ = float(side) * threshold_of_least_cost(
+                side * scores,
+                targets[rows] > 0,
+                cost[rows],
+                prefer="nearest_zero",
+                beyond=ONE_MARGIN,
+                score_tie=SCORE_TIE,
+            )
             self._store(machine, self.threshold_)
             self._report([*folds, machine])
         return self

@@ -25,12 +25,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 
 from .._types import Vector
 from ..costs import example_costs, row_weights
-from ..metrics import min_cost_risk
+from ..metrics.thresholds import ONE_MARGIN, threshold_of_least_cost
 from .inputs import target_index, two_classes
 from .kernel_svc import unchanged_on_failure
 from .machine import check_both_classes
 from .parameters import given_cost
-from .threshold import BEYOND
 
 BAYES, TUNED = "bayes", "tuned"
 CALIBRATIONS = ("sigmoid", "isotonic")
@@ -419,12 +418,7 @@ class CostThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
 def _least_cost_threshold(targets: NDArray[Any], scores: Vector, cost: Vector) -> float:
     """The threshold of least cost on these rows, finite also if it separates none; nan if one class has no cost."""
-    counted = cost > 0
-    targets, scores, cost = targets[counted], scores[counted], cost[counted]
-    if len(np.unique(targets)) < 2:
+    if len(np.unique(targets[cost > 0])) < 2:
         return np.nan
-    threshold = min_cost_risk(targets, scores, sample_weight=cost).threshold
     # One decision for all rows is meant for new rows too, whose scores may lie beyond those seen.
-    if threshold <= scores.min():
-        return float(scores.min() - BEYOND)
-    return float(min(threshold, scores.max() + BEYOND))
+    return threshold_of_least_cost(scores, targets > 0, cost, prefer="highest", beyond=ONE_MARGIN)
