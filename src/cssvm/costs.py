@@ -140,7 +140,8 @@ def read_weights(sample_weight: Any, n_samples: int) -> Vector:
     """`sample_weight` as (n_samples,) float64, ones for None; finite and non-negative."""
     if sample_weight is None:
         return np.ones(n_samples)
-    return _row_values("sample_weight", sample_weight, np.ones(n_samples, dtype=bool), "")
+    weights = _row_values("sample_weight", sample_weight, np.ones(n_samples, dtype=bool), "")
+    return np.full(n_samples, weights) if np.ndim(weights) == 0 else weights
 
 
 def read_costs(positive: Mask, fn_cost: Any, fp_cost: Any) -> Vector:
@@ -180,11 +181,14 @@ def read_decision_costs(fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vec
 
 def check_weights_matter(weights: Vector) -> None:
     """Refuse a sample without any weight."""
-    _check_some_positive("sample_weight", weights, np.ones(len(weights), dtype=bool), "")
+    if not weights.any():
+        _check_some_positive("sample_weight", weights, np.ones(len(weights), dtype=bool), "")
 
 
 def check_costs_matter(positive: Mask, cost: Vector) -> None:
     """Refuse a sample in which errors on all rows of a class cost nothing."""
+    if cost.all():
+        return
     _check_some_positive("fn_cost", cost, positive, OF_TARGET)
     _check_some_positive("fp_cost", cost, ~positive, OF_OTHER)
 
@@ -281,19 +285,31 @@ def read_margins(positive: Mask, kappa: Any, fp_cost: Any) -> Vector:
     return np.where(positive, 1.0, own)
 
 
-def _row_values(name: str, value: Any, rows: Mask, whose: str, *, strict: bool = False) -> Vector:
-    """`value` as (n,) float64, checked where `rows` is true and 0 elsewhere, where it may hold anything."""
-    values = np.where(rows, float(value) if is_number(value) else _as_vector(name, value, len(rows)), 0.0)
-    wrong = rows & ~(np.isfinite(values) & ((values > 0) if strict else (values >= 0)))
+def _row_values(name: str, value: Any, rows: Mask, whose: str, *, strict: bool = False) -> Any:
+    """`value` as (n,) float64, checked where `rows` is true and 0 elsewhere, where it may hold anything.
+
+    A number stays one: it is checked once, unless `rows` are none.
+    """
+    if is_number(value):
+        if not rows.any():
+            return 0.0
+        values, wrong = np.asarray(float(value)), np.asarray(not _is_right(float(value), strict))
+    else:
+        values = np.where(rows, _as_vector(name, value, len(rows)), 0.0)
+        wrong = rows & ~_is_right(values, strict)
     if wrong.any():
         expected = "finite and positive" if strict else "finite and non-negative"
-        where = "" if is_number(value) else f" in row {np.argmax(wrong)} ({wrong.sum()} such rows)"
+        where = "" if wrong.ndim == 0 else f" in row {np.argmax(wrong)} ({wrong.sum()} such rows)"
         raise ValueError(
-            f"{name} must be {expected} on every row{whose}; got {name}={values[np.argmax(wrong)]}{where}. "
+            f"{name} must be {expected} on every row{whose}; got {name}={values.flat[np.argmax(wrong)]}{where}. "
             "Correct these values, or drop the rows"
             + (" (values on rows of the other class are ignored)." if whose else ".")
         )
     return values
+
+
+def _is_right(values: Any, strict: bool) -> Any:
+    return np.isfinite(values) & ((values > 0) if strict else (values >= 0))
 
 
 def _check_some_positive(name: str, values: Vector, rows: Mask, whose: str) -> None:

@@ -4,8 +4,9 @@ A `Sample` speaks of the target class alone: which rows are of it, what each row
 costs. Values for each row may be a pandas Series; where y is one too, they are matched by index, so that the folds of
 a cross-validation find their own values.
 
-Reading checks row by row. `check_whole` and `check_both_classes` ask what only a whole sample can be asked; a
-fold or a partition of one need not pass them.
+`Sample.of` checks row by row, so that a fold or a partition can be made by itself. What only a whole sample can be
+asked is asked apart: `check_whole`, `check_classes_matter` and `check_both_classes`. `Sample.read` is for what a
+user passes as a whole sample.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Sample:
     def read(
         cls, y_true: Any, *, pos_label: Any, fn_cost: Any = 1.0, fp_cost: Any = 1.0, sample_weight: Any = None
     ) -> Sample:
-        """Check labels, of which one is `pos_label`, with weights and costs; they may be of one class only."""
+        """Check a whole sample: labels, of which one is `pos_label`, weights and costs; one class alone will do."""
         labels = one_dimensional("y_true", y_true)
         if len(labels) == 0:
             raise ValueError("y_true must hold at least one row; got none. Pass the labels of the rows to evaluate.")
@@ -72,7 +73,7 @@ class Sample:
         given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "sample_weight": sample_weight}
         own = {name: matched(name, value, len(labels), index) for name, value in given.items()}
         sample = cls.of(Target(classes, 1), positive, **own, index=index)
-        check_weights_matter(sample.weights)
+        sample.check_whole()
         return sample
 
     def __len__(self) -> int:
@@ -98,10 +99,33 @@ class Sample:
         """Whether a cost was given for each row rather than for each class."""
         return np.ndim(self.fn_cost) > 0 or np.ndim(self.fp_cost) > 0
 
+    @property
+    def costs_differ(self) -> bool:
+        """Whether rows of the same class have different costs."""
+        return any(np.ptp(self.cost[rows]) > 0 for rows in (self.positive, ~self.positive) if rows.any())
+
+    @property
+    def miss_cost(self) -> float:
+        """P_1 C_1 times the weight of all rows: what missing every row of the target costs."""
+        return float(self.stakes[self.positive].sum())
+
+    @property
+    def alarm_cost(self) -> float:
+        """P_{-1} C_{-1} times the weight of all rows: what a false alarm on every row of the other class costs."""
+        return float(self.stakes[~self.positive].sum())
+
     def counted(self) -> Any:
         """What selects the rows of positive weight: a mask, or a slice if these are all rows."""
-        mask = self.weights > 0
-        return slice(None) if mask.all() else mask
+        return slice(None) if self.weights.all() else self.weights > 0
+
+    def present(self, values: NDArray[Any]) -> tuple[Sample, NDArray[Any]]:
+        """The rows of positive weight with their `values` (..., n): the others are absent from every metric."""
+        counted = self.counted()
+        return (self, values) if isinstance(counted, slice) else (self.take(counted), values[..., counted])
+
+    def weighed_by_stakes(self) -> Sample:
+        """The same rows, the stake of each as its weight, and equal costs: rates of it are shares of the cost."""
+        return replace(self, weights=self.stakes, cost=np.ones(len(self)), fn_cost=1.0, fp_cost=1.0)
 
     def take(self, rows: Any) -> Sample:
         """Some of the rows: a slice, a mask or row numbers."""
@@ -119,6 +143,17 @@ class Sample:
         """Refuse a sample without any weight, or in which errors on all rows of a class cost nothing."""
         check_costs_matter(self.positive, self.cost)
         check_weights_matter(self.weights)
+
+    def check_classes_matter(self, what: str) -> None:
+        """Refuse, for `what` compares the classes, a sample in which one is missing or has no weight."""
+        positive = self.positive[self.counted()]
+        if positive.any() and not positive.all():
+            return
+        missing = "the other class" if positive.any() else f"pos_label={self.target.label!r}"
+        raise ValueError(
+            f"y_true must hold rows of both classes, with positive weight, for {what}; got none of {missing}. "
+            "Evaluate on more rows, use stratified folds, or correct pos_label."
+        )
 
     def column(self, name: str, value: Any) -> Any:
         """A number or None as it is, or one value for each row as (n,)."""

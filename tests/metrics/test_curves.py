@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
 from cssvm.metrics import cost_curve, min_cost_risk, neyman_pearson, roc_convex_hull
+from cssvm.metrics.curves import roc_of_rows
+from cssvm.metrics.scored import ScoredSample
 
 from .samples import cases, rates_by_definition, thresholds
 
@@ -44,6 +46,15 @@ def test_the_hull_lies_above_scikit_learns_curve_and_its_slopes_fall():
     assert (hull.fpr[0], hull.tpr[0], hull.fpr[-1], hull.tpr[-1]) == (0, 0, 1, 1)
     assert hull.thresholds[0] == np.inf
     assert hull.thresholds[-1] == score.min()
+
+
+@given(case=cases(max_rows=14))
+@settings(max_examples=100, deadline=None)
+def test_the_curve_has_the_points_of_scikit_learns(case):
+    counted = case.weight > 0
+    fpr, tpr, _ = roc_curve(case.y[counted], case.score[counted], sample_weight=case.weight[counted])
+    found = roc_of_rows(ScoredSample.read(case.y, case.score, sample_weight=case.weight))
+    np.testing.assert_array_equal(found, [fpr, tpr])
 
 
 def test_constant_scores_have_the_diagonal_as_hull_and_the_trivial_cost_curve():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from ..metrics.sample import Sample
+from ..sample import Sample
 
 RESPONSES = ("decision_function", "predict_proba")
 
@@ -117,14 +117,10 @@ def costed_scores(
     y_true: Any, y_score: Any, *, fn_cost: Any, fp_cost: Any, pos_label: Any, sample_weight: Any
 ) -> CostedScores:
     """Check labels, scores and costs as the metrics do; rows of weight zero are left out."""
-    sample = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
-    sample.check_both_classes("a picture of both kinds of errors")
-    return CostedScores(
-        y=np.where(sample.target, 1, -1),
-        scores=sample.scores(y_score).astype(np.float64),
-        cost=sample.costs(fn_cost, fp_cost),
-        weights=sample.weight,
-    )
+    sample = Sample.read(y_true, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+    sample, scores = sample.present(sample.scores(y_score))
+    sample.check_classes_matter("a picture of both kinds of errors")
+    return CostedScores(sample.signs, scores.astype(np.float64), sample.cost, sample.weights)
 
 
 def held_out_scores(

@@ -11,10 +11,10 @@ from .._types import Vector
 from ..classifier import unchanged_on_failure
 from ..costs import boxes
 from ..kernels import DEFAULT_KERNEL, kernel_class
+from ..metrics.thresholds import ONE_MARGIN, SCORE_TIE, threshold_of_least_cost
 from ..sample import Sample, check_both_classes
 from .kernel_svc import KernelSVC
 from .machine import Machine
-from .threshold import minimum_risk_threshold
 
 FOLD_FIX = "Use fewer or stratified folds, or cv=None."
 
@@ -181,7 +181,14 @@ class BoundaryMovementSVC(KernelSVC):
                 folds, scored, scores = self._held_out_scores(X, sample)
             side = self._target.side
             # The threshold is sought for the target class, then turned to the side of classes_[1].
-            self.threshold_ = side * minimum_risk_threshold(side * scores, scored.signs, scored.stakes)
+            self.threshold_ = side * threshold_of_least_cost(
+                side * scores,
+                scored.positive,
+                scored.stakes,
+                prefer="nearest_zero",
+                beyond=ONE_MARGIN,
+                score_tie=SCORE_TIE,
+            )
             self._store(machine, self.threshold_)
             self._report([*folds, machine])
         return self

@@ -3,6 +3,9 @@
 A resample is a vector of counts, how often each row was drawn; the metric of the resample is the metric with the
 weights w_i count_i. Rows are drawn within each class (stratified), so that every resample has as many of each as the
 sample, or from all rows. For metrics of the ranking the rows are sorted once: a resample only changes the weights.
+
+Rows that a metric cannot tell apart may share a column of the counts. How often such a group occurs in a resample is
+one multinomial draw, so that the work grows with the number of groups, not of rows.
 """
 
 from __future__ import annotations
@@ -16,14 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from .._types import Vector, is_number
+from .._types import RowNumbers, Vector, is_number
+from ..sample import Sample
 from .partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss, tn_auc_loss, tp_auc_loss
-from .ranking import RankedMetric
 from .risk import min_cost_risk, ranked_min_risk
-from .sample import Sample
+from .scored import RankedMetric, ScoredSample
 
 # Counts handled at a time: a few megabytes, which stay in the processor's cache.
 BATCH_COUNTS = 2**18
+
+# The multinomial count of a group takes as long as drawing this many rows one by one.
+ROWS_PER_GROUP = 10
+
+# Arguments of a metric that speak of rows; the others are options.
+OF_ROWS = ("fn_cost", "fp_cost", "pos_label", "sample_weight")
 
 # Metrics of the ranking, as functions of the weights alone.
 RANKED: dict[Callable[..., Any], Callable[..., RankedMetric]] = {
@@ -32,10 +41,9 @@ RANKED: dict[Callable[..., Any], Callable[..., RankedMetric]] = {
     tn_auc_loss: ranked_tn_auc_loss,
 }
 
-Rows = NDArray[np.intp]
 Counts = NDArray[np.intp]
 # The columns of each class in the counts, and the metric of each resample: (n_batch, n_rows) to (n_batch,).
-Resampled = tuple[list[Rows], Callable[[Counts], Vector]]
+Resampled = tuple[list[RowNumbers], Callable[[Counts], Vector]]
 
 
 class BootstrapInterval(NamedTuple):
@@ -97,42 +105,71 @@ def bootstrap_interval(
     >>> bool(interval.low < interval.estimate < interval.high)
     True
     """
-    _check_request(n_resamples, confidence)
+    check_request(n_resamples, confidence)
     estimate = _value(metric(y_true, y_score, **kwargs))
-    rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    rng = generator(random_state)
     resampled = _ranked_metric if metric in RANKED else _weighted_metric
     classes, values = resampled(metric, y_true, y_score, kwargs)
     batches = resample_counts(classes, n_resamples, rng, stratified=stratified)
     samples = np.concatenate([values(counts) for counts in batches])
-    low, high = np.quantile(samples, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = percentile_interval(samples, confidence)
     return BootstrapInterval(estimate, float(low), float(high), samples)
 
 
-def resample_counts(
-    classes: list[Rows], n_resamples: int, rng: np.random.Generator, *, stratified: bool
-) -> Iterator[Counts]:
-    """How often each row was drawn, in batches of (n_batch, n_rows).
+def generator(random_state: Any) -> np.random.Generator:
+    """The source of all resamples, seeded by scikit-learn's `random_state`."""
+    return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
-    classes : for each class the columns of its rows; together they are 0, ..., n_rows - 1.
+
+def percentile_interval(samples: Vector, confidence: float) -> tuple[Any, Any]:
+    """The limits, along the first axis, that leave out the same share of the samples below and above."""
+    low, high = np.quantile(samples, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return low, high
+
+
+def resample_counts(
+    classes: list[RowNumbers],
+    n_resamples: int,
+    rng: np.random.Generator,
+    *,
+    stratified: bool,
+    sizes: NDArray[np.intp] | None = None,
+) -> Iterator[Counts]:
+    """How often each row was drawn, in batches of (n_batch, n_columns).
+
+    classes : for each class the columns of its rows; together they are 0, ..., n_columns - 1.
+    sizes : (n_columns,) the rows that each column stands for, counted together; None: one each.
     """
-    n_rows = sum(map(len, classes))
+    n_columns = sum(map(len, classes))
+    sizes = np.ones(n_columns, dtype=np.intp) if sizes is None else sizes
     pools = classes if stratified else [np.concatenate(classes)]
-    batch = max(1, BATCH_COUNTS // n_rows)
+    batch = max(1, BATCH_COUNTS // n_columns)
     for start in range(0, n_resamples, batch):
-        counts = _draw(pools, n_rows, min(batch, n_resamples - start), rng)
+        counts = _draw(pools, sizes, min(batch, n_resamples - start), rng)
         while not stratified and len(lacking := _lacking_a_class(counts, classes)):
-            counts[lacking] = _draw(pools, n_rows, len(lacking), rng)
+            counts[lacking] = _draw(pools, sizes, len(lacking), rng)
         yield counts
 
 
-def _draw(pools: list[Rows], n_rows: int, size: int, rng: np.random.Generator) -> Counts:
-    """Counts (size, n_rows) of as many draws from each pool as it has rows."""
-    drawn = np.concatenate([rows[rng.integers(len(rows), size=(size, len(rows)))] for rows in pools], axis=1)
-    drawn += n_rows * np.arange(size)[:, None]
-    return np.bincount(drawn.ravel(), minlength=size * n_rows).reshape(size, n_rows)
+def _draw(pools: list[RowNumbers], sizes: NDArray[np.intp], n_resamples: int, rng: np.random.Generator) -> Counts:
+    """Counts (n_resamples, n_columns) of as many draws from each pool as it has rows."""
+    counts = np.zeros((n_resamples, len(sizes)), dtype=np.intp)
+    one_by_one = []
+    for columns in pools:
+        n_rows = int(sizes[columns].sum())
+        if n_rows > ROWS_PER_GROUP * len(columns):
+            counts[:, columns] = rng.multinomial(n_rows, sizes[columns] / n_rows, size=n_resamples)
+        else:
+            rows = columns if n_rows == len(columns) else np.repeat(columns, sizes[columns])
+            one_by_one.append(rows[rng.integers(n_rows, size=(n_resamples, n_rows))])
+    if one_by_one:
+        drawn = np.concatenate(one_by_one, axis=1)
+        drawn += len(sizes) * np.arange(n_resamples)[:, None]
+        counts += np.bincount(drawn.ravel(), minlength=counts.size).reshape(counts.shape)
+    return counts
 
 
-def _lacking_a_class(counts: Counts, classes: list[Rows]) -> Rows:
+def _lacking_a_class(counts: Counts, classes: list[RowNumbers]) -> RowNumbers:
     """Resamples without a row of some class."""
     present = np.all([counts[:, rows].any(axis=1) for rows in classes], axis=0)
     return np.flatnonzero(~present)
@@ -140,13 +177,16 @@ def _lacking_a_class(counts: Counts, classes: list[Rows]) -> Rows:
 
 def _ranked_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs: dict[str, Any]) -> Resampled:
     """A metric of the ranking: the columns of the counts are in its order."""
-    ranked = RANKED[metric](y_true, y_score, **kwargs)
-    order = ranked.ranking.order
-    weight = ranked.sample.weight[order]
+    of_rows = {"pos_label": 1} | {name: value for name, value in kwargs.items() if name in OF_ROWS}
+    options = {name: value for name, value in kwargs.items() if name not in OF_ROWS}
+    sample = Sample.read(y_true, **of_rows)
+    ranked = RANKED[metric](ScoredSample.of(sample, sample.scores(y_score)), **options)
+    order = ranked.rows.ranking.order
+    weights = ranked.rows.ranked(ranked.rows.sample.weights)
     column = np.empty_like(order)
     column[order] = np.arange(len(order))
-    classes = [column[rows] for rows in _classes(np.asarray(y_true)[ranked.sample.counted])]
-    return classes, lambda counts: ranked.values(weight * counts)
+    classes = [column[rows] for rows in _classes(np.asarray(y_true)[sample.counted()])]
+    return classes, lambda counts: ranked.values(weights * counts)
 
 
 def _weighted_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs: dict[str, Any]) -> Resampled:
@@ -156,15 +196,17 @@ def _weighted_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwar
     # Which class is the target does not matter for the weights.
     sample = Sample.read(y_true, pos_label=labels[0], sample_weight=kwargs.get("sample_weight"))
 
+    counted = sample.counted()
+
     def value(count: Counts) -> float:
         weights = np.zeros(len(labels))
-        weights[sample.counted] = sample.weight * count
+        weights[counted] = sample.weights[counted] * count
         return _value(metric(y_true, y_score, **{**kwargs, "sample_weight": weights}))
 
-    return _classes(labels[sample.counted]), lambda counts: np.array([value(count) for count in counts])
+    return _classes(labels[counted]), lambda counts: np.array([value(count) for count in counts])
 
 
-def _classes(labels: NDArray[Any]) -> list[Rows]:
+def _classes(labels: NDArray[Any]) -> list[RowNumbers]:
     """Rows of each class."""
     _, codes = np.unique(labels, return_inverse=True)
     return [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
@@ -175,7 +217,8 @@ def _value(result: Any) -> float:
     return float(result[0] if isinstance(result, tuple) else result)
 
 
-def _check_request(n_resamples: Any, confidence: Any) -> None:
+def check_request(n_resamples: Any, confidence: Any) -> None:
+    """Refuse a number of resamples or a share of them that is none."""
     if not isinstance(n_resamples, numbers.Integral) or n_resamples < 1:
         raise ValueError(
             f"n_resamples must be a positive integer; got n_resamples={n_resamples!r}. Pass for example 1000."

@@ -14,12 +14,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
 from .._types import Vector, is_number
-from .ranking import Ranking
-from .sample import Sample
+from .hull import hull_of_curve
+from .scored import ScoredSample
 
 
 class RocConvexHull(NamedTuple):
@@ -35,6 +33,10 @@ class CostCurve(NamedTuple):
 
     probability_cost: Vector
     cost: Vector
+
+    def at(self, probability_cost: Any) -> Any:
+        """The curve at other values of the probability cost; it is straight between its vertices."""
+        return np.interp(probability_cost, self.probability_cost, self.cost)
 
 
 class NeymanPearson(NamedTuple):
@@ -72,11 +74,7 @@ def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = 1, sample_wei
     >>> hull.fpr, hull.tpr, hull.thresholds
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]), array([inf, 0.9, 0.4, 0.2]))
     """
-    sample, ranking = _ranked(y_true, y_score, pos_label, sample_weight)
-    alarms, hits = ranking.alarms_and_hits(sample.target[ranking.order], sample.weight[ranking.order])
-    vertices = _hull_vertices(alarms, hits)
-    thresholds = np.append(np.inf, ranking.scores)
-    return RocConvexHull(alarms[vertices] / alarms[-1], hits[vertices] / hits[-1], thresholds[vertices])
+    return hull_of_rows(ScoredSample.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
 
 
 def cost_curve(
@@ -112,24 +110,17 @@ def cost_curve(
     >>> curve.probability_cost, curve.cost
     (array([0. , 0.5, 1. ]), array([0.  , 0.25, 0.  ]))
     """
-    hull = roc_convex_hull(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    # The lines of neighbouring vertices meet where FNR PC + FPR (1 - PC) is equal.
-    rise, run = np.diff(hull.tpr), np.diff(hull.fpr)
-    crossings = run / (run + rise)
-    costs = (1.0 - hull.tpr[:-1]) * crossings + hull.fpr[:-1] * (1.0 - crossings)
-    # A vertical first or a horizontal last piece meets at an end of the axis, which is a vertex anyway.
-    inner = (crossings > 0) & (crossings < 1)
-    vertices = np.concatenate([[0.0], crossings[inner], [1.0]])
-    envelope = np.concatenate([[0.0], costs[inner], [0.0]])
+    rows = ScoredSample.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    curve = cost_curve_of_rows(rows)
     if probability_cost is None:
-        return CostCurve(vertices, envelope)
+        return curve
     grid = np.asarray(probability_cost, dtype=np.float64)
     if not ((grid >= 0) & (grid <= 1)).all():
         raise ValueError(
             f"probability_cost must lie between 0 and 1; got values from {grid.min()} to {grid.max()}. "
             "Pass for example numpy.linspace(0, 1, 101)."
         )
-    return CostCurve(grid, np.interp(grid, vertices, envelope))
+    return CostCurve(grid, curve.at(grid))
 
 
 def neyman_pearson(
@@ -167,32 +158,56 @@ def neyman_pearson(
         raise ValueError(
             f"max_fpr must be a rate between 0 and 1; got max_fpr={max_fpr!r}. Pass for example max_fpr=0.05."
         )
-    sample, ranking = _ranked(y_true, y_score, pos_label, sample_weight)
-    fpr, fnr = ranking.rates(sample.target[ranking.order], sample.weight[ranking.order])
+    rows = ScoredSample.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return fewest_misses(rows, max_fpr)
+
+
+def hull_of_rows(rows: ScoredSample) -> RocConvexHull:
+    """`roc_convex_hull` of checked rows."""
+    alarms, hits = _alarms_and_hits(rows)
+    vertices = hull_of_curve(alarms, hits)
+    thresholds = np.append(np.inf, rows.ranking.lowest)
+    return RocConvexHull(alarms[vertices] / alarms[-1], hits[vertices] / hits[-1], thresholds[vertices])
+
+
+def cost_curve_of_rows(rows: ScoredSample) -> CostCurve:
+    """The vertices of `cost_curve`, of checked rows."""
+    hull = hull_of_rows(rows)
+    # The lines of neighbouring vertices meet where FNR PC + FPR (1 - PC) is equal.
+    rise, run = np.diff(hull.tpr), np.diff(hull.fpr)
+    crossings = run / (run + rise)
+    costs = (1.0 - hull.tpr[:-1]) * crossings + hull.fpr[:-1] * (1.0 - crossings)
+    # A vertical first or a horizontal last piece meets at an end of the axis, which is a vertex anyway.
+    inner = (crossings > 0) & (crossings < 1)
+    return CostCurve(
+        np.concatenate([[0.0], crossings[inner], [1.0]]),
+        np.concatenate([[0.0], costs[inner], [0.0]]),
+    )
+
+
+def roc_of_rows(rows: ScoredSample) -> tuple[Vector, Vector]:
+    """False and true positive rates of the ROC curve, (n_points,) each, without points in the middle of a straight run.
+
+    The same points as scikit-learn's `roc_curve`, without sorting again.
+    """
+    alarms, hits = _alarms_and_hits(rows)
+    corner = np.ones(len(hits), dtype=bool)
+    if len(hits) > 3:
+        corner[2:-1] = (np.diff(alarms[1:], 2) != 0) | (np.diff(hits[1:], 2) != 0)
+    return alarms[corner] / alarms[-1], hits[corner] / hits[-1]
+
+
+def fewest_misses(rows: ScoredSample, max_fpr: float) -> NeymanPearson:
+    """`neyman_pearson` of checked rows."""
+    rows.sample.check_classes_matter("a ROC curve")
+    fpr, fnr = rows.ranking.rates(rows.ranked(rows.sample.positive), rows.ranked(rows.sample.weights))
     # Both rates are monotone in the cut: the last allowed one misses least, the first that misses no more wins.
     least = fnr[fpr <= max_fpr][-1]
     cut = int(np.argmax(fnr <= least))
-    return NeymanPearson(ranking.threshold(cut), float(fpr[cut]), float(fnr[cut]))
+    return NeymanPearson(rows.ranking.threshold(cut), float(fpr[cut]), float(fnr[cut]))
 
 
-def _ranked(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[Sample, Ranking]:
-    """The checked rows and their ranking."""
-    sample = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
-    sample.check_both_classes("a ROC curve")
-    return sample, Ranking.of(sample.scores(y_score))
-
-
-def _hull_vertices(alarms: Vector, hits: Vector) -> NDArray[np.intp]:
-    """Points of the ROC curve at which its upper convex hull turns, and its two ends.
-
-    The hull's slopes fall from piece to piece. Pooling neighbouring pieces until they do is isotonic regression:
-    of the share of hits, rise / (rise + run), that each piece adds, weighted with its length rise + run. In weights
-    instead of rates, so that whole numbers stay whole and pieces in line are pooled.
-    """
-    rise, run = np.diff(hits), np.diff(alarms)
-    length = rise + run
-    # A weight that is lost in the rounding of the sum makes a piece of no length.
-    pieces = np.flatnonzero(length > 0)
-    shares = isotonic_regression(rise[pieces] / length[pieces], sample_weight=length[pieces], increasing=False)
-    turns = pieces[np.flatnonzero(np.diff(shares))] + 1
-    return np.concatenate([[0], turns, [len(hits) - 1]])
+def _alarms_and_hits(rows: ScoredSample) -> tuple[Vector, Vector]:
+    """Weight of the accepted rows of the other class and of the target at each cut, two (n_cuts,)."""
+    rows.sample.check_classes_matter("a ROC curve")
+    return rows.ranking.alarms_and_hits(rows.ranked(rows.sample.positive), rows.ranked(rows.sample.weights))

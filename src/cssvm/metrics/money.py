@@ -7,12 +7,19 @@ savings = 1 - cost / min(cost of accepting all, cost of accepting none)
 from __future__ import annotations
 
 import reprlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._types import Mask, Vector
-from .sample import Sample
+from ..sample import Sample
+
+
+class Benefits(NamedTuple):
+    """What each row brings if it is accepted and if it is refused, given its class: (n_samples,) float64 each."""
+
+    accepted: Vector
+    refused: Vector
 
 
 def income(
@@ -60,15 +67,17 @@ def income(
     >>> print(round(income(gave, mailed, tp_benefit=[d - 0.68 for d in donation], fp_benefit=-0.68), 2))
     17.96
     """
-    sample = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
-    accepted = sample.decisions(y_pred)
+    whole = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
+    sample, accepted = whole.present(whole.decisions(y_pred))
     outcomes = {
-        "tp_benefit": (tp_benefit, sample.target & accepted),
-        "fp_benefit": (fp_benefit, ~sample.target & accepted),
-        "fn_benefit": (fn_benefit, sample.target & ~accepted),
-        "tn_benefit": (tn_benefit, ~sample.target & ~accepted),
+        "tp_benefit": (tp_benefit, sample.positive & accepted),
+        "fp_benefit": (fp_benefit, ~sample.positive & accepted),
+        "fn_benefit": (fn_benefit, sample.positive & ~accepted),
+        "tn_benefit": (tn_benefit, ~sample.positive & ~accepted),
     }
-    return float(sum(_earned(sample, name, benefit, rows) for name, (benefit, rows) in outcomes.items()))
+    tp, fp, fn, tn = (_benefit(whole, name, given, rows) for name, (given, rows) in outcomes.items())
+    benefits = Benefits(np.where(sample.positive, tp, fp), np.where(sample.positive, fn, tn))
+    return float(income_of_decisions(sample, accepted, benefits))
 
 
 def savings_score(
@@ -112,22 +121,37 @@ def savings_score(
     >>> savings_score([1, 1, 0, 0], [1, 1, 1, 0], fn_cost=[900, 100, 0, 0], fp_cost=10)
     0.5
     """
-    sample = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
-    sample.check_both_classes("savings")
-    wrong = sample.decisions(y_pred) != sample.target
-    stakes = sample.weight * sample.costs(fn_cost, fp_cost)
-    constant = min(stakes[sample.target].sum(), stakes[~sample.target].sum())
+    sample = Sample.read(y_true, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+    return savings_of_decisions(sample, sample.decisions(y_pred))
+
+
+def income_of_decisions(sample: Sample, accepted: Mask, benefits: Benefits) -> Vector:
+    """Income (...,) of decisions (..., n_samples), of one machine or of many."""
+    # Accepting a row adds to what refusing all brings; so many decisions are one product.
+    gain = sample.weights * (benefits.accepted - benefits.refused)
+    return sample.weights @ benefits.refused + accepted @ gain
+
+
+def hits_less_alarms(sample: Sample) -> Benefits:
+    """The benefits by which a hit brings what missing it would cost, and a false alarm takes what it costs."""
+    return Benefits(np.where(sample.positive, sample.cost, -sample.cost), np.zeros(len(sample)))
+
+
+def savings_of_decisions(sample: Sample, accepted: Mask) -> float:
+    """`savings_score` of checked rows."""
+    sample.check_classes_matter("savings")
+    constant = min(sample.miss_cost, sample.alarm_cost)
     if constant == 0:
         raise ValueError(
             "savings_score compares with the best constant decision, which must cost something; got a class whose rows "
             "of positive weight all cost 0. Evaluate on more rows, or use cost_risk."
         )
-    return float(1.0 - stakes[wrong].sum() / constant)
+    return float(1.0 - (accepted != sample.positive) @ sample.stakes / constant)
 
 
-def _earned(sample: Sample, name: str, benefit: Any, rows: Mask) -> float:
-    """Weighted sum of a benefit over the rows it applies to, where it must be finite."""
-    column = sample.column(name, benefit)
+def _benefit(whole: Sample, name: str, benefit: Any, rows: Mask) -> Vector:
+    """A benefit on the rows of positive weight that it applies to, where it must be finite, and 0 on others."""
+    column = whole.column(name, benefit)
     try:
         values = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -135,11 +159,12 @@ def _earned(sample: Sample, name: str, benefit: Any, rows: Mask) -> float:
             f"{name} must be a number or an array of numbers; got {name}={reprlib.repr(benefit)}. "
             "Pass one number, or one for each row of y_true."
         ) from error
-    applied: Vector = np.broadcast_to(values[sample.counted] if values.ndim else values, rows.shape)[rows]
+    values = values[whole.counted()] if values.ndim else values
+    applied = np.where(rows, values, 0.0)
     wrong = ~np.isfinite(applied)
     if wrong.any():
         raise ValueError(
             f"{name} must be finite on every row it applies to; got {applied[np.argmax(wrong)]} on {wrong.sum()} of "
             f"{rows.sum()} such rows. Correct these values, or drop the rows (values on other rows are ignored)."
         )
-    return float(sample.weight[rows] @ applied)
+    return applied

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Vector, is_number
-from .ranking import RankedMetric, Ranking
-from .sample import Sample
+from .scored import RankedMetric, ScoredSample
 
 
 def tp_auc_loss(y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1, sample_weight: Any = None) -> float:
@@ -52,7 +51,8 @@ def tp_auc_loss(y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1
     >>> tp_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0.5)
     0.5
     """
-    return ranked_tp_auc_loss(y_true, y_score, t=t, pos_label=pos_label, sample_weight=sample_weight).value
+    rows = ScoredSample.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return ranked_tp_auc_loss(rows, t=t).value
 
 
 def tn_auc_loss(y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1, sample_weight: Any = None) -> float:
@@ -86,35 +86,32 @@ def tn_auc_loss(y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1
     >>> tn_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0)
     0.25
     """
-    return ranked_tn_auc_loss(y_true, y_score, t=t, pos_label=pos_label, sample_weight=sample_weight).value
+    rows = ScoredSample.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return ranked_tn_auc_loss(rows, t=t).value
 
 
-def ranked_tp_auc_loss(
-    y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1, sample_weight: Any = None
-) -> RankedMetric:
-    """`tp_auc_loss` as a function of the weights."""
-    sample, ranking, width = _ranked(y_true, y_score, t, pos_label, sample_weight)
-    target = sample.target[ranking.order]
+def ranked_tp_auc_loss(rows: ScoredSample, *, t: float = 0.9) -> RankedMetric:
+    """`tp_auc_loss` of checked rows, as a function of the weights."""
+    width = _checked_width(rows, t)
+    positive = rows.ranked(rows.sample.positive)
 
     def values(weights: Vector) -> Vector:
-        fpr, fnr = ranking.rates(target, weights)
+        fpr, fnr = rows.ranking.rates(positive, weights)
         return mean_height(fnr[..., ::-1], fpr[..., ::-1], width)
 
-    return RankedMetric(sample, ranking, values)
+    return RankedMetric(rows, values)
 
 
-def ranked_tn_auc_loss(
-    y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1, sample_weight: Any = None
-) -> RankedMetric:
-    """`tn_auc_loss` as a function of the weights."""
-    sample, ranking, width = _ranked(y_true, y_score, t, pos_label, sample_weight)
-    target = sample.target[ranking.order]
+def ranked_tn_auc_loss(rows: ScoredSample, *, t: float = 0.9) -> RankedMetric:
+    """`tn_auc_loss` of checked rows, as a function of the weights."""
+    width = _checked_width(rows, t)
+    positive = rows.ranked(rows.sample.positive)
 
     def values(weights: Vector) -> Vector:
-        fpr, fnr = ranking.rates(target, weights)
+        fpr, fnr = rows.ranking.rates(positive, weights)
         return mean_height(fpr, fnr, width)
 
-    return RankedMetric(sample, ranking, values)
+    return RankedMetric(rows, values)
 
 
 def mean_height(x: Vector, y: Vector, width: float) -> Vector:
@@ -130,10 +127,9 @@ def mean_height(x: Vector, y: Vector, width: float) -> Vector:
     return np.einsum("...i,...i->...", inside, heights) / width
 
 
-def _ranked(y_true: Any, y_score: Any, t: Any, pos_label: Any, sample_weight: Any) -> tuple[Sample, Ranking, float]:
-    """The checked rows, their ranking, and the width 1 - t of the part that counts."""
+def _checked_width(rows: ScoredSample, t: Any) -> float:
+    """The width 1 - t of the part of the curve that counts."""
     if not is_number(t) or not 0 <= t < 1:
         raise ValueError(f"t must be a rate in [0, 1); got t={t!r}. Pass for example t=0.9, or t=0 for 1 - AUC.")
-    sample = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
-    sample.check_both_classes("a ROC curve")
-    return sample, Ranking.of(sample.scores(y_score)), 1.0 - float(t)
+    rows.sample.check_classes_matter("a ROC curve")
+    return 1.0 - float(t)

@@ -1,41 +1,45 @@
 """Rows sorted by score, once: what every metric that looks at all thresholds is computed from.
 
-A *cut* k = 0, 1, ..., n_distinct accepts the rows with the k highest distinct scores, so rows with equal scores are
-accepted together: cut 0 accepts nobody, the last one everybody. Sums over accepted rows are cumulative sums in the
+A *cut* k = 0, 1, ..., n_runs accepts the rows with the k highest distinct scores, so rows with equal scores, a *run*,
+are accepted together: cut 0 accepts nobody, the last one everybody. Sums over accepted rows are cumulative sums in the
 order of the ranking, for one vector of weights or for many at once: a bootstrap replicate is the same ranking with
 other weights. (scikit-learn's `roc_curve` sorts for every vector of weights.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Mask, Vector
-from .sample import Sample
+from .._types import Mask, RowNumbers, Vector
 
 
 class Ranking(NamedTuple):
     """Order of the rows by falling score.
 
-    order : (n_samples,) int, the rows; last : (n_distinct,) int, where in `order` each run of equal scores ends;
-    scores : (n_distinct,), the distinct scores, falling.
+    order : (n_samples,) int, the rows; last : (n_runs,) int, where in `order` each run of equal scores ends;
+    lowest, highest : (n_runs,), the ends of each run, falling, which are one array where runs have one score each;
+    tie : neighbouring scores that differ by no more than this are equal.
     """
 
-    order: NDArray[np.intp]
-    last: NDArray[np.intp]
-    scores: NDArray[Any]
+    order: RowNumbers
+    last: RowNumbers
+    lowest: NDArray[Any]
+    highest: NDArray[Any]
+    tie: float = 0.0
 
     @classmethod
-    def of(cls, scores: NDArray[Any]) -> Ranking:
+    def of(cls, scores: NDArray[Any], *, tie: float = 0.0) -> Ranking:
         """Sort the rows; the order within equal scores does not matter."""
         order = np.argsort(scores)[::-1]
         falling = scores[order]
-        last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(scores) - 1)
-        return cls(order, last, falling[last])
+        apart = falling[:-1] - falling[1:] > tie if tie else falling[1:] != falling[:-1]
+        last = np.append(np.flatnonzero(apart), len(scores) - 1)
+        lowest = falling[last]
+        highest = falling[np.append(0, last[:-1] + 1)] if tie else lowest
+        return cls(order, last, lowest, highest, tie)
 
     def accepted(self, values: Vector) -> Vector:
         """Sums over the rows that each cut accepts: (..., n_samples) in the order of the ranking to (..., n_cuts)."""
@@ -46,45 +50,41 @@ class Ranking(NamedTuple):
             sums[..., 1:] = np.take(np.cumsum(values, axis=-1), self.last, axis=-1)
         return sums
 
-    def alarms_and_hits(self, target: Mask, weights: Vector) -> tuple[Vector, Vector]:
+    def alarms_and_hits(self, positive: Mask, weights: Vector) -> tuple[Vector, Vector]:
         """Weight of the accepted rows of the other class and of the target at each cut, two (..., n_cuts)."""
-        return self.accepted(np.where(target, 0.0, weights)), self.accepted(np.where(target, weights, 0.0))
+        return self.accepted(np.where(positive, 0.0, weights)), self.accepted(np.where(positive, weights, 0.0))
 
-    def rates(self, target: Mask, weights: Vector) -> tuple[Vector, Vector]:
+    def rates(self, positive: Mask, weights: Vector) -> tuple[Vector, Vector]:
         """False positive and false negative rate of each cut, two (..., n_cuts)."""
-        alarms, hits = self.alarms_and_hits(target, weights)
+        alarms, hits = self.alarms_and_hits(positive, weights)
         return alarms / alarms[..., -1:], (hits[..., -1:] - hits) / hits[..., -1:]
 
-    def cut(self, thresholds: Vector) -> NDArray[np.intp]:
-        """The cut that accepts the rows with score >= threshold."""
-        return len(self.scores) - np.searchsorted(self.scores[::-1], thresholds, side="left")
+    def lost_stakes(self, positive: Mask, stakes: Vector) -> Vector:
+        """Sum of the stakes of the wrong rows at each cut, (..., n_cuts): missed targets and accepted others.
 
-    def threshold(self, cut: int) -> float:
-        """Half-way between the lowest accepted score and the highest refused one; infinite if there is no such score.
-
-        The middle is rounded to the type of the scores. Where it falls on the refused score, there being no number
-        between the two, the accepted one is the threshold.
+        Accepting a target takes its stake off the sum, accepting another row adds its stake.
         """
-        if cut == 0:
-            return np.inf
-        if cut == len(self.scores):
-            return -np.inf
-        low, high = self.scores[cut], self.scores[cut - 1]
+        missed_by_all = np.where(positive, stakes, 0.0).sum(axis=-1, keepdims=True)
+        return missed_by_all + self.accepted(np.where(positive, -stakes, stakes))
+
+    def cut(self, thresholds: Vector) -> RowNumbers:
+        """The cut that accepts the rows with score >= threshold, for runs of one score each."""
+        return len(self.lowest) - np.searchsorted(self.lowest[::-1], thresholds, side="left")
+
+    def thresholds(self, cuts: RowNumbers, *, beyond: float = np.inf) -> Vector:
+        """(n_cuts,) float64: half-way between the lowest accepted score and the highest refused one.
+
+        Where there is no such score, it is `beyond` away from the extreme one, infinite by default. The middle is
+        rounded to the type of the scores. Where it falls on the refused score, there being no number between the two,
+        the accepted one is the threshold: "score >= threshold" accepts what the cut accepts.
+        """
+        levels = np.where(cuts == 0, float(self.highest[0]) + beyond, float(self.lowest[-1]) - beyond)
+        inner = (cuts > 0) & (cuts < len(self.lowest))
+        low, high = self.highest[cuts[inner]], self.lowest[cuts[inner] - 1]
         middle = low / 2 + high / 2
-        return float(middle if low < middle <= high else high)
+        levels[inner] = np.where((low < middle) & (middle <= high), middle, high)
+        return levels
 
-
-class RankedMetric(NamedTuple):
-    """A metric of the ranking as a function of the weights alone.
-
-    values : maps weights (..., n_samples), in the order of the ranking, to the metric (...,).
-    """
-
-    sample: Sample
-    ranking: Ranking
-    values: Callable[[Vector], Vector]
-
-    @property
-    def value(self) -> float:
-        """The metric for the weights of the sample."""
-        return float(self.values(self.sample.weight[self.ranking.order]))
+    def threshold(self, cut: int, *, beyond: float = np.inf) -> float:
+        """`thresholds` of one cut."""
+        return float(self.thresholds(np.array([cut]), beyond=beyond)[0])

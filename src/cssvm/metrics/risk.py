@@ -19,11 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Mask, Vector, is_number
-from .ranking import RankedMetric, Ranking
-from .sample import Sample
-
-# Risks this close, relative to the cost of being wrong everywhere, are equal: sums in another order round differently.
-RISK_TIE = 1e-12
+from ..sample import Sample
+from .scored import RankedMetric, ScoredSample
+from .thresholds import cheapest_threshold
 
 
 class MinimumRisk(NamedTuple):
@@ -87,10 +85,9 @@ def cost_risk(
     >>> cost_risk(y, ["bad"] * 1000, fn_cost=5, fp_cost=1, pos_label="bad")
     0.7
     """
-    sample, cost = _priced(y_true, fn_cost, fp_cost, pos_label, sample_weight, prior)
-    wrong = sample.decisions(y_pred) != sample.target
-    stakes, total = stakes_and_total(sample.target, sample.weight, cost, prior, normalize)
-    return float(stakes[wrong].sum() / total)
+    sample = Sample.read(y_true, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+    sample, accepted = sample.present(sample.decisions(y_pred))
+    return float(risk_of_decisions(sample, accepted, prior=prior, normalize=normalize))
 
 
 def min_cost_risk(
@@ -144,22 +141,10 @@ def min_cost_risk(
     >>> print(f"{best.risk:.1f} at {best.threshold:.1f}, fpr {best.fpr:.2f}, fnr {best.fnr:.2f}")
     0.2 at 0.3, fpr 0.33, fnr 0.00
     """
-    sample, cost = _priced(y_true, fn_cost, fp_cost, pos_label, sample_weight, prior)
-    sample.check_both_classes("the best threshold")
-    scores = sample.scores(y_score)
-    stakes, total = stakes_and_total(sample.target, sample.weight, cost, prior, normalize)
-
-    ranking = Ranking.of(scores)
-    risks = lost_stakes(ranking, sample.target[ranking.order], stakes[ranking.order])
-    best = np.argmax(risks <= risks.min() + RISK_TIE * stakes.sum())
-    threshold = ranking.threshold(int(best))
-
-    # Summed again as `cost_risk` does it, so that the two agree to the last digit.
-    accepted = scores >= threshold
-    risk = stakes[accepted != sample.target].sum() / total
-    fpr = _share(sample.weight, accepted, among=~sample.target)
-    fnr = _share(sample.weight, ~accepted, among=sample.target)
-    return MinimumRisk(float(risk), threshold, fpr, fnr)
+    rows = ScoredSample.read(
+        y_true, y_score, fn_cost=fn_cost, fp_cost=fp_cost, pos_label=pos_label, sample_weight=sample_weight
+    )
+    return minimum_risk(rows, prior=prior, normalize=normalize)
 
 
 def expected_cost_at(
@@ -206,42 +191,57 @@ def expected_cost_at(
     >>> expected_cost_at([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], [0.0, 0.5, 1.0], fn_cost=3)
     array([0.5, 1. , 1.5])
     """
-    levels = np.asarray(thresholds, dtype=np.float64)
-    if np.isnan(levels).any():
+    rows = ScoredSample.read(
+        y_true, y_score, fn_cost=fn_cost, fp_cost=fp_cost, pos_label=pos_label, sample_weight=sample_weight
+    )
+    return risk_at(rows, np.asarray(thresholds, dtype=np.float64), prior=prior, normalize=normalize)
+
+
+def risk_of_decisions(sample: Sample, accepted: Mask, *, prior: float | None = None, normalize: bool = False) -> Vector:
+    """Risk (...,) of decisions (..., n_samples), of one machine or of many: `cost_risk` of checked rows."""
+    stakes, total = _checked_stakes(sample, prior, normalize)
+    return (accepted != sample.positive) @ stakes / total
+
+
+def minimum_risk(rows: ScoredSample, *, prior: float | None = None, normalize: bool = False) -> MinimumRisk:
+    """`min_cost_risk` of checked rows."""
+    sample = rows.sample
+    sample.check_classes_matter("the best threshold")
+    stakes, _ = _checked_stakes(sample, prior, normalize)
+    threshold = cheapest_threshold(rows.ranking, rows.ranked(sample.positive), rows.ranked(stakes))
+
+    # Summed again as `cost_risk` does it, so that the two agree to the last digit.
+    accepted = rows.scores >= threshold
+    risk = risk_of_decisions(sample, accepted, prior=prior, normalize=normalize)
+    fpr = _share(sample.weights, accepted, among=~sample.positive)
+    fnr = _share(sample.weights, ~accepted, among=sample.positive)
+    return MinimumRisk(float(risk), threshold, fpr, fnr)
+
+
+def risk_at(rows: ScoredSample, thresholds: Vector, *, prior: float | None = None, normalize: bool = False) -> Vector:
+    """`expected_cost_at` of checked rows, in the shape of `thresholds`."""
+    if np.isnan(thresholds).any():
         raise ValueError("thresholds must be numbers or infinite; got nan. Drop the missing thresholds.")
-    sample, cost = _priced(y_true, fn_cost, fp_cost, pos_label, sample_weight, prior)
-    ranking = Ranking.of(sample.scores(y_score))
-    stakes, total = stakes_and_total(sample.target, sample.weight, cost, prior, normalize)
-    risks = lost_stakes(ranking, sample.target[ranking.order], stakes[ranking.order])
-    return risks[ranking.cut(levels)] / total
+    stakes, total = _checked_stakes(rows.sample, prior, normalize)
+    lost = rows.ranking.lost_stakes(rows.ranked(rows.sample.positive), rows.ranked(stakes))
+    return lost[rows.ranking.cut(thresholds)] / total
 
 
-def ranked_min_risk(
-    y_true: Any,
-    y_score: Any,
-    *,
-    fn_cost: Any = 1.0,
-    fp_cost: Any = 1.0,
-    pos_label: Any = 1,
-    sample_weight: Any = None,
-    prior: float | None = None,
-    normalize: bool = False,
-) -> RankedMetric:
-    """The risk of `min_cost_risk` as a function of the weights."""
-    sample, cost = _priced(y_true, fn_cost, fp_cost, pos_label, sample_weight, prior)
-    sample.check_both_classes("the best threshold")
-    ranking = Ranking.of(sample.scores(y_score))
-    target, cost = sample.target[ranking.order], cost[ranking.order]
+def ranked_min_risk(rows: ScoredSample, *, prior: float | None = None, normalize: bool = False) -> RankedMetric:
+    """The risk of `minimum_risk` as a function of the weights."""
+    rows.sample.check_classes_matter("the best threshold")
+    _check_prior(rows.sample, prior)
+    positive, cost = rows.ranked(rows.sample.positive), rows.ranked(rows.sample.cost)
 
     def values(weights: Vector) -> Vector:
-        stakes, total = stakes_and_total(target, weights, cost, prior, normalize)
-        return lost_stakes(ranking, target, stakes).min(axis=-1) / total
+        stakes, total = stakes_and_total(positive, weights, cost, prior, normalize)
+        return rows.ranking.lost_stakes(positive, stakes).min(axis=-1) / total
 
-    return RankedMetric(sample, ranking, values)
+    return RankedMetric(rows, values)
 
 
 def stakes_and_total(
-    target: Mask, weights: Vector, cost: Vector, prior: float | None, normalize: bool
+    positive: Mask, weights: Vector, cost: Vector, prior: float | None, normalize: bool
 ) -> tuple[Vector, Vector]:
     """Stakes s (..., n) and total T (...,) such that the risk is (sum of s over the wrong rows) / T.
 
@@ -250,34 +250,22 @@ def stakes_and_total(
     if prior is None:
         stakes, total = weights * cost, weights.sum(axis=-1)
     else:
-        positive = np.where(target, weights, 0.0).sum(axis=-1, keepdims=True)
-        negative = np.where(target, 0.0, weights).sum(axis=-1, keepdims=True)
-        stakes = weights * cost * np.where(target, prior / positive, (1.0 - prior) / negative)
+        targets = np.where(positive, weights, 0.0).sum(axis=-1, keepdims=True)
+        others = np.where(positive, 0.0, weights).sum(axis=-1, keepdims=True)
+        stakes = weights * cost * np.where(positive, prior / targets, (1.0 - prior) / others)
         total = np.ones(weights.shape[:-1])
     return stakes, stakes.sum(axis=-1) if normalize else total
 
 
-def lost_stakes(ranking: Ranking, target: Mask, stakes: Vector) -> Vector:
-    """Sum of the stakes of the wrong rows at each cut, (..., n_cuts): missed targets and accepted others.
-
-    Accepting a target takes its stake off the sum, accepting another row adds its stake.
-    """
-    missed_by_all = np.where(target, stakes, 0.0).sum(axis=-1, keepdims=True)
-    return missed_by_all + ranking.accepted(np.where(target, -stakes, stakes))
-
-
-def _priced(
-    y_true: Any, fn_cost: Any, fp_cost: Any, pos_label: Any, sample_weight: Any, prior: Any
-) -> tuple[Sample, Vector]:
-    """The checked rows, and what a wrong decision costs on each."""
-    sample = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
+def _checked_stakes(sample: Sample, prior: float | None, normalize: bool) -> tuple[Vector, Vector]:
+    """`stakes_and_total` of a sample."""
     _check_prior(sample, prior)
-    return sample, sample.costs(fn_cost, fp_cost)
+    return stakes_and_total(sample.positive, sample.weights, sample.cost, prior, normalize)
 
 
-def _share(weight: Vector, rows: Mask, *, among: Mask) -> float:
+def _share(weights: Vector, rows: Mask, *, among: Mask) -> float:
     """Weight of `rows` within the rows `among`, relative to the weight of all those."""
-    return float(weight[rows & among].sum() / weight[among].sum())
+    return float(weights[rows & among].sum() / weights[among].sum())
 
 
 def _check_prior(sample: Sample, prior: Any) -> None:
@@ -289,4 +277,4 @@ def _check_prior(sample: Sample, prior: Any) -> None:
             f"prior must be the share of the target class, between 0 and 1, or None; got prior={prior!r}. "
             "Pass for example prior=0.01 if one row in a hundred is of the target class."
         )
-    sample.check_both_classes(f"prior={prior!r}")
+    sample.check_classes_matter(f"prior={prior!r}")

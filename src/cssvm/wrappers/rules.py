@@ -19,7 +19,7 @@ from sklearn.model_selection import check_cv, cross_val_predict
 from .._types import Mask, Vector
 from ..classifier import given_cost
 from ..costs import read_decision_costs
-from ..metrics import min_cost_risk
+from ..metrics.thresholds import ONE_MARGIN, threshold_of_least_cost
 from ..sample import Sample, check_both_classes
 from ..target import Target
 
@@ -147,16 +147,11 @@ class TunedRule(Rule):
 
 def _least_cost_threshold(sample: Sample, scores: Vector) -> float:
     """The threshold of least cost on these rows, finite also if it separates none; nan if one class has no cost."""
-    BEYOND = 1.0
-    counted = sample.stakes > 0
-    targets, scores, cost = sample.signs[counted], scores[counted], sample.stakes[counted]
-    if len(np.unique(targets)) < 2:
+    positive = sample.positive[sample.stakes > 0]
+    if positive.all() or not positive.any():
         return np.nan
-    threshold = min_cost_risk(targets, scores, sample_weight=cost).threshold
     # One decision for all rows is meant for new rows too, whose scores may lie beyond those seen.
-    if threshold <= scores.min():
-        return float(scores.min() - BEYOND)
-    return float(min(threshold, scores.max() + BEYOND))
+    return threshold_of_least_cost(scores, sample.positive, sample.stakes, prefer="highest", beyond=ONE_MARGIN)
 
 
 RULES: dict[str, type[Rule]] = {"bayes": BayesRule, "tuned": TunedRule}

@@ -3,7 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cssvm.estimators.threshold import minimum_risk_threshold
+from cssvm.metrics import min_cost_risk
+from cssvm.metrics.ranking import Ranking
+from cssvm.metrics.thresholds import ONE_MARGIN, SCORE_TIE, cheapest_threshold, threshold_of_least_cost
+
+
+def minimum_risk_threshold(scores, y, cost):
+    """The threshold by which an SVM's decision is moved."""
+    return threshold_of_least_cost(scores, y > 0, cost, prefer="nearest_zero", beyond=ONE_MARGIN, score_tie=SCORE_TIE)
 
 
 def risk(threshold, scores, y, cost):
@@ -62,3 +69,42 @@ def test_scores_equal_up_to_rounding_are_not_cut_apart():
 def test_rows_that_cost_nothing_do_not_count():
     scores, y = np.array([-1.0, 0.9, 1.0]), np.array([-1, -1, 1])
     assert minimum_risk_threshold(scores, y, np.array([1.0, 0.0, 1.0])) == 0.0
+
+
+@given(rows.filter(lambda r: {sign for _, sign, cost in r if cost > 0} == {-1, 1}))
+def test_the_highest_of_equals_is_that_of_min_cost_risk(r):
+    scores, y, cost = (np.array(column, dtype=float) for column in zip(*r, strict=True))
+    assert threshold_of_least_cost(scores, y > 0, cost) == min_cost_risk(y, scores, sample_weight=cost).threshold
+
+
+def test_each_rule_takes_its_own_of_equally_cheap_thresholds():
+    scores, positive = np.array([-4.0, -2.0, 1.0, 3.0]), np.array([False, True, False, True])
+    found = {rule: threshold_of_least_cost(scores, positive, np.ones(4), prefer=rule) for rule in RULES}
+    assert found == {"highest": 2.0, "nearest_zero": 2.0}
+    found = {rule: threshold_of_least_cost(scores - 3, positive, np.ones(4), prefer=rule) for rule in RULES}
+    assert found == {"highest": -1.0, "nearest_zero": -1.0}
+    found = {rule: threshold_of_least_cost(scores + 3, positive, np.ones(4), prefer=rule) for rule in RULES}
+    assert found == {"highest": 5.0, "nearest_zero": 0.0}
+
+
+RULES = ("highest", "nearest_zero")
+
+
+@pytest.mark.parametrize("prefer", RULES)
+@pytest.mark.parametrize(("beyond", "ends"), [(np.inf, [np.inf, -np.inf]), (1.0, [3.0, -4.0])])
+def test_the_ends_lie_as_far_beyond_the_scores_as_asked(prefer, beyond, ends):
+    scores, y = np.array([-3.0, -1.0, 2.0]), np.array([1, -1, -1])
+    found = [
+        threshold_of_least_cost(scores, y > 0, np.array(cost), prefer=prefer, beyond=beyond)
+        for cost in ([1.0, 100, 100], [100.0, 1, 1])
+    ]
+    assert found == ends
+
+
+def test_a_run_of_nearly_equal_scores_is_cut_beside_it():
+    ranking = Ranking.of(np.array([0.0, 1.0, 1.1, 1.2, 3.0]), tie=0.15)
+    np.testing.assert_array_equal(ranking.lowest, [3.0, 1.0, 0.0])
+    np.testing.assert_array_equal(ranking.highest, [3.0, 1.2, 0.0])
+    np.testing.assert_allclose(ranking.thresholds(np.arange(4)), [np.inf, 2.1, 0.5, -np.inf])
+    positive = np.array([False, True, False, True, True])[ranking.order]
+    assert cheapest_threshold(ranking, positive, np.ones(5)) == 0.5

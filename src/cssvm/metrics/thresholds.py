@@ -1,0 +1,73 @@
+"""The threshold at which decisions cost least: one search over all cuts of a ranking, with an explicit tie rule.
+
+    cost(t) = sum over y_i = +1, score_i < t of s_i  +  sum over y_i = -1, score_i >= t of s_i,    s_i = w_i cost_i
+
+is constant between neighbouring scores, so looking at one threshold in each gap, and one beyond either end, finds the
+exact minimum. Several thresholds may reach it, and `prefer` says which of them is taken:
+
+    "highest"         accepts the fewest rows, so that there are the fewest false alarms
+    "nearest_zero"    moves the decision of a classifier that decides at zero the least; of two that are equally near
+                      the lower one, which misses less
+
+At the two ends one decision is made for all rows. `beyond` says how far outside of the scores these thresholds lie:
+infinitely far, where they are to hold for any score, or a finite distance, where they are to be subtracted from scores.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import Mask, Vector
+from .ranking import Ranking
+
+Preference = Literal["highest", "nearest_zero"]
+
+# Costs this close, relative to that of being wrong everywhere, are equal: sums in another order round differently.
+RISK_TIE = 1e-12
+
+# Scores of an SVM this close, relative to the largest, are one: free support vectors all sit at +-1 up to rounding.
+SCORE_TIE = 1e-6
+
+# A finite distance of the ends from the extreme scores: one margin.
+ONE_MARGIN = 1.0
+
+
+def cheapest_threshold(
+    ranking: Ranking, positive: Mask, stakes: Vector, *, prefer: Preference = "highest", beyond: float = np.inf
+) -> float:
+    """The threshold of least cost.
+
+    positive, stakes : (n_samples,) in the order of the ranking.
+    """
+    lost = ranking.lost_stakes(positive, stakes)
+    equal = lost <= lost.min() + RISK_TIE * stakes.sum()
+    if prefer == "highest":
+        return ranking.threshold(int(np.argmax(equal)), beyond=beyond)
+    thresholds = ranking.thresholds(np.flatnonzero(equal), beyond=beyond)
+    distance = np.abs(thresholds)
+    # In the order of the cuts thresholds fall.
+    return float(thresholds[distance <= distance.min() + ranking.tie][-1])
+
+
+def threshold_of_least_cost(
+    scores: NDArray[Any],
+    positive: Mask,
+    stakes: Vector,
+    *,
+    prefer: Preference = "highest",
+    beyond: float = np.inf,
+    score_tie: float = 0.0,
+) -> float:
+    """`cheapest_threshold` of scored rows (n_samples,) in any order, of which at least one has a stake.
+
+    Rows without a stake are absent: they do not even decide where between two scores the threshold lies. Scores that
+    differ by at most `score_tie`, relative to the largest, are equal.
+    """
+    counted = stakes > 0
+    scores, positive, stakes = scores[counted], positive[counted], stakes[counted]
+    ranking = Ranking.of(scores, tie=score_tie * float(np.abs(scores).max()) if score_tie else 0.0)
+    order = ranking.order
+    return cheapest_threshold(ranking, positive[order], stakes[order], prefer=prefer, beyond=beyond)
