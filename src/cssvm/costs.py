@@ -104,13 +104,13 @@ def paper_costs(C1: Any, C_minus1: Any) -> PaperCosts:
     array([1., 2., 5.])
     """
     fn_cost = _positive_costs(
-        "C1", C1, 0.0, "positive and finite", "Pass the cost of a false negative, for example C1=4."
+        "C1", C1, 0.0, "a positive finite number", "Pass the cost of a false negative, for example C1=4."
     )
     C_minus1 = _positive_costs(
         "C_minus1",
         C_minus1,
         0.5,
-        "finite and above 1/2, so that the slope 2 C_minus1 - 1 is positive",
+        "a finite number above 1/2, so that the slope 2 C_minus1 - 1 is positive",
         "Divide all costs, C1 too, by the smallest C_minus1 and multiply C by it.",
     )
     fp_cost = 2.0 * C_minus1 - 1.0

@@ -333,6 +333,7 @@ class DesignedLossClassifier(BinaryClassifier):
         ndarray of shape (n_samples, 2)
             Columns in the order of `classes_`.
         """
-        eta = self.loss_.inverse_link(self._target.oriented(self.decision_function(X)))
+        f = self.decision_function(X)
+        eta = self.loss_.inverse_link(self._target.oriented(f))
         columns = (eta, 1 - eta) if self._target.index == 0 else (1 - eta, eta)
         return np.column_stack(columns)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as MatrixFunction
 from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import kernel_metrics
 
 from ..kernels import Kernel
 
@@ -31,5 +32,8 @@ class KernelFunction(MatrixFunction):
 
 
 def nystroem(kernel: Kernel, n_components: int, random_state: Any) -> Nystroem:
-    """The map, to be fitted."""
+    """The map, to be fitted; kernels that scikit-learn has are given to it by name, with their parameters."""
+    if kernel.name in kernel_metrics():
+        own = {name: getattr(kernel, name) for name in kernel.parameters}
+        return Nystroem(kernel.name, **own, n_components=n_components, random_state=random_state)
     return Nystroem(KernelFunction(kernel), n_components=n_components, random_state=random_state)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Vector
 from ..classifier import BinaryClassifier
 from ..dual import Status
-from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class, make_kernel
+from ..kernels import DEFAULT_KERNEL, is_pairwise, make_kernel
 from ..sample import Sample
 from .bandwidth import resolve_gamma
 from .inputs import new_data, training_data
@@ -69,9 +69,7 @@ class KernelSVC(BinaryClassifier):
         """Check parameters and data; X and its rows."""
         check_parameters(self)
         X, y = training_data(self, X, y, pairwise=is_pairwise(self.kernel))
-        sample = self._read_sample(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-        kernel_class(self.kernel).check_training_matrix(X)
-        return X, sample
+        return X, self._read_sample(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
 
     def _solve(self, X: Any, sample: Sample, margins: Vector, boxes: Vector) -> Machine:
         """The machine for these margins and boxes, gamma taken from the weighted rows of X."""

@@ -57,6 +57,7 @@ def train(
         "the rows with a positive sample_weight and cost",
         "Give rows of the other class a positive sample_weight and a positive fn_cost or fp_cost.",
     )
+    kernel.check_training_matrix(X)
     if len(rows) < len(y):
         X = kernel.select(X, rows, rows)
         y, margins, boxes = y[rows], margins[rows], boxes[rows]

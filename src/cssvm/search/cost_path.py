@@ -11,7 +11,7 @@ from sklearn.base import clone
 from .._types import Mask, Vector, is_number
 from ..estimators import CostSensitiveSVC
 from ..estimators.bandwidth import resolve_gamma
-from ..kernels import make_kernel
+from ..kernels import kernel_class, make_kernel
 from ..metrics.hull import upper_hull
 from ..runtime.threads import n_cores
 from .engine import FoldScores, Machines, Task, all_tasks, results
@@ -112,6 +112,7 @@ def cost_path(
         raise ValueError(f"kappa of the estimator must be a number for a cost path; got kappa={model.kappa!r}.")
     # The costs of the estimator are not used: every model has its own.
     X, sample = model.set_params(fn_cost=1.0, fp_cost=1.0)._read(X, y, None, None, sample_weight)
+    kernel_class(model.kernel).check_training_matrix(X)
     values = np.unique(axis("ratios", ratios, lambda count: np.geomspace(*RATIO_RANGE, count)))
     gamma = resolve_gamma(model.gamma, model.kernel, X, sample.weights)
     grid = make_grid(
@@ -150,13 +151,15 @@ def _rates(machines: Machines) -> tuple[Vector, Vector]:
     def count(task: Task, found: FoldScores) -> FoldCounts:
         sample = machines.sample.take(machines.folds[task.fold].valid)
         scores = affine.scale * np.array([found.scores[key] for key in keys]) + affine.offset
-        accepted = sample.target.accepted(scores)
+        accepted = sample.target.accepted(scores).astype(np.float64)
         negative, positive = (np.where(rows, sample.weights, 0.0) for rows in (~sample.positive, sample.positive))
         return FoldCounts(task.fold, accepted @ negative, accepted @ positive, negative.sum(), positive.sum())
 
     tasks = all_tasks(machines.grid, len(machines.folds), by_fold=True)
-    counts = sorted(results(machines, tasks, n_jobs=n_cores(), wanted=lambda task: keys, use=count))
-    alarms, hits = sum(each.alarms for each in counts), sum(each.hits for each in counts)
+    counts = sorted(
+        results(machines, tasks, n_jobs=n_cores(), wanted=lambda task: keys, use=count), key=lambda each: each.fold
+    )
+    alarms, hits = np.sum([each.alarms for each in counts], axis=0), np.sum([each.hits for each in counts], axis=0)
     return alarms / sum(each.n_negative for each in counts), hits / sum(each.n_positive for each in counts)
 
 

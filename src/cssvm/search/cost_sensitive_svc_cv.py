@@ -365,7 +365,8 @@ class CostSensitiveSVCCV(BinaryClassifier):
         -------
         float
         """
-        scores = self._target.oriented(self.decision_function(X))
+        f = self.decision_function(X)
+        scores = self._target.oriented(f)
         sample = Sample.of(
             self._target,
             np.asarray(y) == self._target.label,

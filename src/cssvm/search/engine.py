@@ -249,7 +249,8 @@ class StreamingWorker:
             X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, valid, rows)
             largest = float(machines.grid.Cs[-1]) * (unit.upper - unit.lower)
             provider = kernel.rows(X_train, boxes=largest, tol=machines.tol, cache_size=machines.cache_size)
-            start, last = None, 1.0
+            start: Vector | None = None
+            last = 1.0
             for step in steps:
                 if stop.is_set():
                     return None

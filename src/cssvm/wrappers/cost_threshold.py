@@ -226,7 +226,8 @@ class CostThresholdClassifier(WrappedClassifier):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._target.side * self._gain(X, None, None)
+        gain = self._gain(X, None, None)
+        return self._target.side * gain
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

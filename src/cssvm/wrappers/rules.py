@@ -93,16 +93,17 @@ class BayesRule(Rule):
 
     def _costs(self, fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
         """Costs of rows of unknown label: the given or the constructor's, which is a number."""
-        costs = []
-        for name, given in (("fn_cost", fn_cost), ("fp_cost", fp_cost)):
-            value = getattr(self.classifier, name) if given is None else given
-            if given is None and np.ndim(value):
-                raise ValueError(
-                    f"{name} of {type(self.classifier).__name__} must be a number; got shape {np.shape(value)}. One "
-                    f"value for each row is given to predict: predict(X, {name}=...)."
-                )
-            costs.append(value)
-        return read_decision_costs(*costs, n_samples)
+        fn_cost, fp_cost = self._cost("fn_cost", fn_cost), self._cost("fp_cost", fp_cost)
+        return read_decision_costs(fn_cost, fp_cost, n_samples)
+
+    def _cost(self, name: str, given: Any) -> Any:
+        value = getattr(self.classifier, name) if given is None else given
+        if given is None and np.ndim(value):
+            raise ValueError(
+                f"{name} of {type(self.classifier).__name__} must be a number; got shape {np.shape(value)}. One "
+                f"value for each row is given to predict: predict(X, {name}=...)."
+            )
+        return value
 
 
 class TunedRule(Rule):
