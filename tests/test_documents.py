@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from cssvm.kernels import KERNEL_NAMES
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
@@ -31,3 +33,8 @@ def test_links_between_documents_lead_to_files(document):
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
     missing = [t for t in targets if "://" not in t and not (document.parent / t).exists()]
     assert not missing
+
+
+def test_every_kernel_is_in_the_table_of_kernels():
+    rows = re.findall(r"^\| `([a-z0-9]+)` \|", (ROOT / "docs" / "kernels.md").read_text(), flags=re.MULTILINE)
+    assert sorted(rows) == sorted(KERNEL_NAMES)

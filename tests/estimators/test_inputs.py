@@ -9,6 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 
 from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC
+from tests.kernels.registry import CASES, gram
 
 ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC]
 NAMES = ["income", "age", "debt", "tenure"]
@@ -130,11 +131,22 @@ def test_gram_matrix_may_be_asymmetric_by_rounding(data):
     )
 
 
-@pytest.mark.parametrize("kernel", ["sigmoid", "poly", "laplacian", "linear"])
-def test_other_kernels_train_with_their_parameters(kernel, data):
+@pytest.mark.parametrize("kernel", CASES)
+def test_every_kernel_train_with_their_parameters(kernel, data):
     X, y = data
     model = CostSensitiveSVC(kernel=kernel, gamma="auto", degree=2, coef0=0.5).fit(X, y)
     assert model.score(X, y) > 0.6
+
+
+@pytest.mark.parametrize("kernel", CASES)
+def test_every_kernel_equals_its_matrix_on_dense_and_sparse_rows(kernel, data):
+    X, y = data
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    K = gram(kernel, X)
+    expected = CostSensitiveSVC(kernel="precomputed", tol=1e-6).fit(K, y).decision_function(K)
+    for container in (np.asarray, sparse.csr_array):
+        model = CostSensitiveSVC(kernel=kernel, tol=1e-6, **CASES[kernel].parameters).fit(container(X), y)
+        np.testing.assert_allclose(model.decision_function(container(X)), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("value", [0.0, 5.0])

@@ -11,7 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
+from cssvm.kernels import kernel_class
 from cssvm.metrics import cost_risk, income, min_cost_risk, tn_auc_loss, tp_auc_loss
+from tests.kernels.registry import CASES
 
 CS = [0.1, 1.0, 20.0]
 GAMMAS = [0.01, 0.1, 1.0]
@@ -158,7 +160,7 @@ def test_each_scoring_is_the_measure_of_that_name(data, scoring):
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", "laplacian", "callable", "precomputed"])
+@pytest.mark.parametrize("kernel", [*CASES, "callable", "precomputed"])
 def test_every_kernel_scores_as_its_own_model_does(data, kernel):
     X, y = data
     X = StandardScaler().fit_transform(X)
@@ -173,14 +175,16 @@ def test_every_kernel_scores_as_its_own_model_does(data, kernel):
         model = CostSensitiveSVC(kernel=chosen, tol=1e-5, **params)
         grid = GridSearchCV(model, {"C": [params["C"]]}, scoring=risk_scorer(1.0), cv=FOLDS).fit(rows, y)
         assert search.cv_results_["mean_test_score"][point] == pytest.approx(grid.best_score_, abs=1 / 80 + 1e-12)
-    assert len(search.cv_results_["params"]) == (4 if kernel == "poly" else 2)
+    assert len(search.cv_results_["params"]) == (4 if "degree" in kernel_class(chosen).parameters else 2)
 
 
-def test_sparse_rows_score_as_dense_ones(data):
+@pytest.mark.parametrize("kernel", CASES)
+def test_sparse_rows_score_as_dense_ones(data, kernel):
     X, y = data
     X = np.where(np.abs(X) < 0.7, 0.0, X)
     searches = [
-        CostSensitiveSVCCV(Cs=CS, gammas=GAMMAS, cv=FOLDS).fit(kind(X), y) for kind in (np.asarray, sparse.csr_array)
+        CostSensitiveSVCCV(Cs=CS, gammas=GAMMAS, kernel=kernel, cv=FOLDS).fit(kind(X), y)
+        for kind in (np.asarray, sparse.csr_array)
     ]
     dense, packed = (search.cv_results_["mean_test_score"] for search in searches)
     np.testing.assert_allclose(packed, dense, atol=1 / 80 + 1e-12)
