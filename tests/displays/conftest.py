@@ -1,7 +1,4 @@
-import numpy as np
 import pytest
-from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -20,21 +17,3 @@ def axis():
     import matplotlib.pyplot as plt
 
     return plt.subplots()[1]
-
-
-@pytest.fixture(scope="session")
-def data():
-    """120 rows of two overlapping classes with the labels 0 and 1."""
-    return make_classification(120, 4, n_informative=3, n_redundant=0, weights=[0.7], flip_y=0.1, random_state=0)
-
-
-@pytest.fixture(scope="session")
-def model(data):
-    """A classifier with both decision_function and predict_proba."""
-    return LogisticRegression().fit(*data)
-
-
-@pytest.fixture(scope="session")
-def amounts(data):
-    """A cost for each row: whole numbers, whose sums do not round, few enough that no class outweighs the other."""
-    return np.random.default_rng(0).integers(1, 20, len(data[1])).astype(float)

@@ -14,20 +14,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..metrics import cost_curve
+from .._types import Vector
+from ..metrics import CostCurve
+from ..metrics.operating import mean_cost_curve, operated_cost_curve
 from .canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, unused_color
-from .scores import CostedScores, costed_scores, held_out_scores, pooled, target_scores
+from .scored import ScoredDisplayMixin
 
-Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
+Curve = tuple[Vector, Vector]
 
 # The two constant decisions cost the same here, and no curve runs above it.
 HALF = 0.5
 
 
-class CostCurveDisplay:
+class CostCurveDisplay(ScoredDisplayMixin):
     """Normalised expected cost over the probability-cost PC(+), with the operating point of given costs.
 
     Several models may share an axis: pass the `ax_` of the first display to the others. Where costs differ
@@ -69,6 +70,10 @@ class CostCurveDisplay:
     0.833 0.056
     """
 
+    _numbers = staticmethod(operated_cost_curve)
+    _fold_numbers = staticmethod(mean_cost_curve)
+    _name_of_folds = "mean of folds"
+
     line_: Any
     fold_lines_: list[Any]
     trivial_lines_: list[Any]
@@ -79,8 +84,8 @@ class CostCurveDisplay:
     def __init__(
         self,
         *,
-        probability_cost: NDArray[np.float64],
-        cost: NDArray[np.float64],
+        probability_cost: Vector,
+        cost: Vector,
         operating_point: float,
         fold_curves: Sequence[Curve] = (),
         name: str | None = None,
@@ -94,7 +99,7 @@ class CostCurveDisplay:
     @property
     def operating_cost(self) -> float:
         """The curve at the operating point."""
-        return float(np.interp(self.operating_point, self.probability_cost, self.cost))
+        return float(CostCurve(self.probability_cost, self.cost).at(self.operating_point))
 
     @classmethod
     def from_estimator(
@@ -142,17 +147,16 @@ class CostCurveDisplay:
         CostCurveDisplay
             The display, drawn.
         """
-        scores = target_scores(estimator, X, pos_label=pos_label, response_method=response_method)
-        return cls.from_predictions(
+        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
+        return cls._from_estimator(
+            estimator,
+            X,
             y,
-            scores.values,
-            fn_cost=fn_cost,
-            fp_cost=fp_cost,
-            pos_label=scores.pos_label,
-            sample_weight=sample_weight,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **plot_params,
+            of_rows=of_rows,
+            response_method=response_method,
+            options={},
+            name=name,
+            drawing={"ax": ax, **plot_params},
         )
 
     @classmethod
@@ -195,12 +199,15 @@ class CostCurveDisplay:
         CostCurveDisplay
             The display, drawn.
         """
-        rows = costed_scores(
-            y_true, y_score, fn_cost=fn_cost, fp_cost=fp_cost, pos_label=pos_label, sample_weight=sample_weight
+        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
+        return cls._from_predictions(
+            y_true,
+            y_score,
+            of_rows=of_rows,
+            options={},
+            name=name,
+            drawing={"ax": ax, **plot_params},
         )
-        probability_cost, cost = _curve(rows)
-        display = cls(probability_cost=probability_cost, cost=cost, operating_point=_operating_point(rows), name=name)
-        return display.plot(ax=ax, **plot_params)
 
     @classmethod
     def from_cv_results(
@@ -248,27 +255,17 @@ class CostCurveDisplay:
         CostCurveDisplay
             The display, drawn.
         """
-        folds = held_out_scores(
+        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
+        return cls._from_cv_results(
             cv_results,
             X,
             y,
-            fn_cost=fn_cost,
-            fp_cost=fp_cost,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
+            of_rows=of_rows,
             response_method=response_method,
+            options={},
+            name=name,
+            drawing={"ax": ax, **plot_params},
         )
-        curves = [_curve(fold) for fold in folds]
-        # Every curve is straight between its own vertices, so their mean is between all of them.
-        vertices = np.unique(np.concatenate([curve[0] for curve in curves]))
-        display = cls(
-            probability_cost=vertices,
-            cost=np.mean([np.interp(vertices, *curve) for curve in curves], axis=0),
-            operating_point=_operating_point(pooled(folds)),
-            fold_curves=curves,
-            name=f"{type(cv_results['estimator'][0]).__name__}, mean of folds" if name is None else name,
-        )
-        return display.plot(ax=ax, **plot_params)
 
     def plot(self, ax: Any = None, *, color: str | None = None) -> CostCurveDisplay:
         """Draw the curve, the constant decisions and the operating point.
@@ -315,14 +312,3 @@ class CostCurveDisplay:
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
-
-
-def _curve(rows: CostedScores) -> Curve:
-    """Vertices of the cost curve; rates weigh each row by its cost."""
-    curve = cost_curve(rows.y, rows.scores, sample_weight=rows.weighted_cost)
-    return curve.probability_cost, curve.cost
-
-
-def _operating_point(rows: CostedScores) -> float:
-    """PC(+), the target's share of the cost of being wrong on every row."""
-    return rows.miss_cost / (rows.miss_cost + rows.alarm_cost)

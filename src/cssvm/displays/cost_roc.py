@@ -1,28 +1,21 @@
-"""The ROC curve with what costs add to it: the hull, the iso-cost line and the operating points.
+"""The ROC curve with what costs add to it: the hull, the line of equal risk and the operating points.
 
-With P_1 C_1 the cost of missing every row of the target and P_{-1} C_{-1} that of all false alarms, both for
-each row, all points (FPR, TPR) of the line
-
-    P_1 C_1 (1 - TPR) + P_{-1} C_{-1} FPR = risk,    slope P_{-1} C_{-1} / (P_1 C_1)
-
-have the same risk. The best point of the curve lies on its convex hull, which the line only touches there.
-Where costs differ from row to row, each row counts in the rates with its cost; only then is the risk linear
-in them, and hull and line keep their meaning.
+What they mean: `cssvm.metrics.operating`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import roc_curve
+from numpy.typing import ArrayLike
 
-from ..metrics import cost_risk, min_cost_risk, roc_convex_hull
+from .._types import Vector
+from ..metrics.operating import BEST, CHOSEN, OWN, OperatingPoint, cost_roc
+from ..target import TargetScores
 from .canvas import BLACK, GREY, LEGEND_POINTS, axis_or_new, label_once, unused_color
-from .scores import CostedScores, costed_scores, target_scores
+from .scored import ScoredDisplayMixin
 
-BEST, CHOSEN, OWN = "Risk*", "TH-Risk", "NOTH-Risk"
 MARKERS = {BEST: "*", CHOSEN: "o", OWN: "s"}
 MARKER_SIZES = {BEST: 15.0, CHOSEN: 8.0, OWN: 8.0}
 
@@ -30,26 +23,7 @@ MARKER_SIZES = {BEST: 15.0, CHOSEN: 8.0, OWN: 8.0}
 EDGE = 0.02
 
 
-class OperatingPoint(NamedTuple):
-    """A threshold on the ROC curve: its rates and the risk of its decisions.
-
-    Attributes
-    ----------
-    threshold : float
-        Rows that score at least this are called targets.
-    fpr, tpr : float
-        False and true positive rate, weighted like the curve.
-    risk : float
-        Cost of the decisions, per row or normalised like the display.
-    """
-
-    threshold: float
-    fpr: float
-    tpr: float
-    risk: float
-
-
-class CostRocDisplay:
+class CostRocDisplay(ScoredDisplayMixin):
     """ROC curve, convex hull, iso-cost line through the best point, and operating points.
 
     The points are
@@ -98,6 +72,8 @@ class CostRocDisplay:
     0.167 1.0
     """
 
+    _numbers = staticmethod(cost_roc)
+
     line_: Any
     hull_line_: Any
     iso_cost_line_: Any
@@ -108,10 +84,10 @@ class CostRocDisplay:
     def __init__(
         self,
         *,
-        fpr: NDArray[np.float64],
-        tpr: NDArray[np.float64],
-        hull_fpr: NDArray[np.float64],
-        hull_tpr: NDArray[np.float64],
+        fpr: Vector,
+        tpr: Vector,
+        hull_fpr: Vector,
+        hull_tpr: Vector,
         slope: float,
         points: dict[str, OperatingPoint],
         normalized: bool = False,
@@ -127,6 +103,10 @@ class CostRocDisplay:
         self.normalized = normalized
         self.cost_weighted = cost_weighted
         self.name = name
+
+    @classmethod
+    def _known_from_estimator(cls, scores: TargetScores) -> dict[str, Any]:
+        return {"own_threshold": scores.own_threshold}
 
     @classmethod
     def from_estimator(
@@ -182,20 +162,17 @@ class CostRocDisplay:
         CostRocDisplay
             The display, drawn.
         """
-        scores = target_scores(estimator, X, pos_label=pos_label, response_method=response_method)
-        return cls.from_predictions(
+        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
+        options = {"threshold": threshold, "normalize": normalize}
+        return cls._from_estimator(
+            estimator,
+            X,
             y,
-            scores.values,
-            fn_cost=fn_cost,
-            fp_cost=fp_cost,
-            pos_label=scores.pos_label,
-            sample_weight=sample_weight,
-            threshold=threshold,
-            own_threshold=scores.own_threshold,
-            normalize=normalize,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **plot_params,
+            of_rows=of_rows,
+            response_method=response_method,
+            options=options,
+            name=name,
+            drawing={"ax": ax, **plot_params},
         )
 
     @classmethod
@@ -247,25 +224,16 @@ class CostRocDisplay:
         CostRocDisplay
             The display, drawn.
         """
-        rows = costed_scores(
-            y_true, y_score, fn_cost=fn_cost, fp_cost=fp_cost, pos_label=pos_label, sample_weight=sample_weight
-        )
-        best = min_cost_risk(rows.y, rows.scores, **rows.costs).threshold
-        thresholds = {BEST: best, CHOSEN: threshold, OWN: own_threshold}
-        fpr, tpr, _ = roc_curve(rows.y, rows.scores, sample_weight=rows.weighted_cost)
-        hull = roc_convex_hull(rows.y, rows.scores, sample_weight=rows.weighted_cost)
-        display = cls(
-            fpr=fpr,
-            tpr=tpr,
-            hull_fpr=hull.fpr,
-            hull_tpr=hull.tpr,
-            slope=rows.alarm_cost / rows.miss_cost,
-            points={name: _point(rows, cut, normalize) for name, cut in thresholds.items() if cut is not None},
-            normalized=normalize,
-            cost_weighted=rows.costs_differ,
+        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
+        options = {"threshold": threshold, "own_threshold": own_threshold, "normalize": normalize}
+        return cls._from_predictions(
+            y_true,
+            y_score,
+            of_rows=of_rows,
+            options=options,
             name=name,
+            drawing={"ax": ax, **plot_params},
         )
-        return display.plot(ax=ax, **plot_params)
 
     def plot(self, ax: Any = None, *, color: str | None = None, plot_hull: bool = True) -> CostRocDisplay:
         """Draw the curve, the line and the points.
@@ -317,7 +285,7 @@ class CostRocDisplay:
         self.figure_ = ax.figure
         return self
 
-    def iso_cost_line(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def iso_cost_line(self) -> tuple[Vector, Vector]:
         """Ends of the line of equal risk through Risk*, where it leaves the unit square.
 
         Returns
@@ -344,15 +312,3 @@ class CostRocDisplay:
         # Hull and line of equal risk run above the diagonal, so this corner is free.
         title = "risk, normalised" if self.normalized else "risk: cost per row"
         ax.legend(loc="lower right", title=title, fontsize=LEGEND_POINTS, title_fontsize=LEGEND_POINTS, frameon=False)
-
-
-def _point(rows: CostedScores, threshold: float, normalize: bool) -> OperatingPoint:
-    """Rates, weighted by cost, and risk of calling every row a target that scores at least `threshold`."""
-    flagged = rows.scores >= threshold
-    positive = rows.y > 0
-    return OperatingPoint(
-        threshold=float(threshold),
-        fpr=float(rows.weighted_cost[flagged & ~positive].sum() / rows.alarm_cost),
-        tpr=float(rows.weighted_cost[flagged & positive].sum() / rows.miss_cost),
-        risk=float(cost_risk(rows.y, np.where(flagged, 1, -1), **rows.costs, normalize=normalize)),
-    )

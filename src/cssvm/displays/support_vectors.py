@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
-from ..costs import TIED
+from .._types import Vector
 from .canvas import BLUE, GREEN, GREY, VERMILION, legend_above_curves, pyplot
 
 # Inches of the two panels beside each other in a figure of our own.
 FIGURE_SIZE = (9.0, 3.8)
+
+
+class MarginPath(Protocol):
+    """Numbers of support vectors over the negative margin, as `cssvm.search.margin_path` returns them."""
+
+    @property
+    def kappas(self) -> Vector:
+        """(n_kappas,) margins of the negative class."""
+
+    @property
+    def n_negative(self) -> NDArray[np.integer]:
+        """(n_kappas,) support vectors of the other class."""
+
+    @property
+    def n_positive(self) -> NDArray[np.integer]:
+        """(n_kappas,) support vectors of the target."""
 
 
 class SupportVectorPathDisplay:
@@ -22,7 +37,7 @@ class SupportVectorPathDisplay:
     kappa = 1 (the biased-penalty SVM), and decreases to the right on a binary logarithmic axis. A ratio of 1
     means as many negative as positive support vectors.
 
-    Use `from_estimator` to make one.
+    Use `from_path` to make one.
 
     Parameters
     ----------
@@ -50,14 +65,10 @@ class SupportVectorPathDisplay:
 
     Examples
     --------
-    >>> from sklearn.datasets import make_classification
-    >>> from cssvm import CostSensitiveSVC
     >>> from cssvm.displays import SupportVectorPathDisplay
-    >>> X, y = make_classification(300, weights=[0.9], random_state=0)
-    >>> svc = CostSensitiveSVC(fn_cost=16.0, kappa="tied")
-    >>> display = SupportVectorPathDisplay.from_estimator(svc, X, y, kappas=[1, 1 / 4, 1 / 16])
-    >>> bool(display.n_negative[-1] < display.n_negative[0])
-    True
+    >>> display = SupportVectorPathDisplay([1, 1 / 4, 1 / 16], n_negative=[90, 60, 30], n_positive=[30, 30, 30])
+    >>> display.ratio
+    array([3., 2., 1.])
     """
 
     axes_: NDArray[Any]
@@ -72,59 +83,28 @@ class SupportVectorPathDisplay:
         self.n_positive = np.asarray(n_positive)
 
     @property
-    def ratio(self) -> NDArray[np.float64]:
+    def ratio(self) -> Vector:
         """Negative support vectors for each positive one, (n_kappas,) float64."""
         with np.errstate(divide="ignore"):
             return self.n_negative / self.n_positive
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, kappas: ArrayLike, ax: Any = None, **fit_params: Any
-    ) -> SupportVectorPathDisplay:
-        """Fit a clone of the estimator for each kappa and draw the path.
+    def from_path(cls, path: MarginPath, *, ax: Any = None) -> SupportVectorPathDisplay:
+        """Draw a margin path.
 
         Parameters
         ----------
-        estimator : estimator with a parameter `kappa`
-            Such as `cssvm.CostSensitiveSVC`; it is cloned, not changed. If its kappa is ``"tied"``, it stays so
-            and fp_cost = 1 / kappa is set instead: the negative slope grows as the margin shrinks.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-        kappas : array-like of shape (n_kappas,)
-            Positive margins of the negative class, in any order.
+        path : MarginPath
+            What `cssvm.search.margin_path` returns: `kappas`, `n_negative` and `n_positive`.
         ax : array of two matplotlib Axes, default=None
             Where to draw counts and ratio; None makes a figure.
-        **fit_params : dict
-            Further arguments of each fit, for example `sample_weight`.
 
         Returns
         -------
         SupportVectorPathDisplay
             The display, drawn.
         """
-        margins = np.asarray(kappas, dtype=np.float64)
-        if margins.ndim != 1 or margins.size == 0 or not ((margins > 0) & np.isfinite(margins)).all():
-            raise ValueError(
-                f"kappas must be a list of positive finite margins; got kappas={kappas!r}. "
-                "Pass for example 2.0 ** -np.arange(9)."
-            )
-        parameters = estimator.get_params(deep=False)
-        if "kappa" not in parameters:
-            raise ValueError(
-                f"{type(estimator).__name__} has no parameter kappa to follow. "
-                "Pass an estimator that has, such as CostSensitiveSVC."
-            )
-        tied = isinstance(parameters["kappa"], str) and parameters["kappa"] == TIED
-        counts = []
-        for kappa in margins.tolist():
-            model = clone(estimator).set_params(**({"fp_cost": 1 / kappa} if tied else {"kappa": kappa}))
-            model.fit(X, y, **fit_params)
-            target_first = model.pos_label is not None and model.pos_label == model.classes_[0]
-            counts.append(model.n_support_[::-1] if target_first else model.n_support_)
-        n_negative, n_positive = np.transpose(counts)
-        return cls(margins, n_negative, n_positive).plot(ax=ax)
+        return cls(path.kappas, path.n_negative, path.n_positive).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> SupportVectorPathDisplay:
         """Draw counts and ratio.

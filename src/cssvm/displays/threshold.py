@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import Vector
+from ..metrics.threshold_costs import Interval, fold_threshold_costs, threshold_costs
 from .canvas import BLACK, axis_or_new, legend_above_curves, unused_color
-from .scores import costed_scores, held_out_scores, pooled, target_scores
-from .threshold_costs import chosen_and_costs, cost_at, percentile_intervals, resampled_costs
-
-Vector = NDArray[np.float64]
-Interval = tuple[float, float]
+from .scored import ScoredDisplayMixin
 
 FOLD = "one fold"
 
 
-class ThresholdDisplay:
+class ThresholdDisplay(ScoredDisplayMixin):
     """Expected cost over the threshold, with a bootstrap band and the chosen threshold.
 
     Rows that score at least the threshold are called targets. The band holds, at each threshold by itself,
@@ -71,6 +69,9 @@ class ThresholdDisplay:
     -1.5 0.167
     """
 
+    _numbers = staticmethod(threshold_costs)
+    _fold_numbers = staticmethod(fold_threshold_costs)
+
     line_: Any
     band_: Any
     fold_lines_: list[Any]
@@ -89,7 +90,7 @@ class ThresholdDisplay:
         band: tuple[Vector, Vector] | None = None,
         threshold_interval: Interval | None = None,
         cost_interval: Interval | None = None,
-        fold_costs: NDArray[np.float64] | None = None,
+        fold_costs: Vector | None = None,
         confidence: float | None = None,
         normalized: bool = False,
         name: str | None = None,
@@ -171,23 +172,18 @@ class ThresholdDisplay:
         ThresholdDisplay
             The display, drawn.
         """
-        scores = target_scores(estimator, X, pos_label=pos_label, response_method=response_method)
-        return cls.from_predictions(
+        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
+        options = {"threshold": threshold, "thresholds": thresholds, "normalize": normalize}
+        options |= {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
+        return cls._from_estimator(
+            estimator,
+            X,
             y,
-            scores.values,
-            fn_cost=fn_cost,
-            fp_cost=fp_cost,
-            pos_label=scores.pos_label,
-            sample_weight=sample_weight,
-            threshold=threshold,
-            thresholds=thresholds,
-            normalize=normalize,
-            n_resamples=n_resamples,
-            confidence=confidence,
-            random_state=random_state,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **plot_params,
+            of_rows=of_rows,
+            response_method=response_method,
+            options=options,
+            name=name,
+            drawing={"ax": ax, **plot_params},
         )
 
     @classmethod
@@ -248,17 +244,17 @@ class ThresholdDisplay:
         ThresholdDisplay
             The display, drawn.
         """
-        rows = costed_scores(
-            y_true, y_score, fn_cost=fn_cost, fp_cost=fp_cost, pos_label=pos_label, sample_weight=sample_weight
+        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
+        options = {"threshold": threshold, "thresholds": thresholds, "normalize": normalize}
+        options |= {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
+        return cls._from_predictions(
+            y_true,
+            y_score,
+            of_rows=of_rows,
+            options=options,
+            name=name,
+            drawing={"ax": ax, **plot_params},
         )
-        numbers = chosen_and_costs(rows, threshold, thresholds, normalize)
-        if n_resamples:
-            grid, chosen = numbers["thresholds"], numbers["threshold"]
-            samples = resampled_costs(
-                rows, [*grid, chosen], n_resamples=n_resamples, normalize=normalize, random_state=random_state
-            )
-            numbers |= percentile_intervals(grid, samples, confidence, chosen_here=threshold is None)
-        return cls(**numbers, normalized=normalize, name=name).plot(ax=ax, **plot_params)
 
     @classmethod
     def from_cv_results(
@@ -316,24 +312,18 @@ class ThresholdDisplay:
             The display, drawn. `cost` is the mean over all held-out rows, so each fold weighs as many rows as
             it has.
         """
-        folds = held_out_scores(
+        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
+        options = {"threshold": threshold, "thresholds": thresholds, "normalize": normalize}
+        return cls._from_cv_results(
             cv_results,
             X,
             y,
-            fn_cost=fn_cost,
-            fp_cost=fp_cost,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
+            of_rows=of_rows,
             response_method=response_method,
+            options=options,
+            name=name,
+            drawing={"ax": ax, **plot_params},
         )
-        numbers = chosen_and_costs(pooled(folds), threshold, thresholds, normalize)
-        display = cls(
-            **numbers,
-            fold_costs=np.array([cost_at(fold, numbers["thresholds"], normalize) for fold in folds]),
-            normalized=normalize,
-            name=f"{type(cv_results['estimator'][0]).__name__}, mean" if name is None else name,
-        )
-        return display.plot(ax=ax, **plot_params)
 
     def plot(self, ax: Any = None, *, color: str | None = None) -> ThresholdDisplay:
         """Draw the cost, its band or its folds, and the chosen threshold.

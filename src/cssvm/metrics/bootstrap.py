@@ -153,19 +153,22 @@ def resample_counts(
 
 def _draw(pools: list[RowNumbers], sizes: NDArray[np.intp], n_resamples: int, rng: np.random.Generator) -> Counts:
     """Counts (n_resamples, n_columns) of as many draws from each pool as it has rows."""
-    counts = np.zeros((n_resamples, len(sizes)), dtype=np.intp)
-    one_by_one = []
+    grouped, drawn = [], []
     for columns in pools:
         n_rows = int(sizes[columns].sum())
         if n_rows > ROWS_PER_GROUP * len(columns):
-            counts[:, columns] = rng.multinomial(n_rows, sizes[columns] / n_rows, size=n_resamples)
+            grouped.append((columns, rng.multinomial(n_rows, sizes[columns] / n_rows, size=n_resamples)))
         else:
             rows = columns if n_rows == len(columns) else np.repeat(columns, sizes[columns])
-            one_by_one.append(rows[rng.integers(n_rows, size=(n_resamples, n_rows))])
-    if one_by_one:
-        drawn = np.concatenate(one_by_one, axis=1)
-        drawn += len(sizes) * np.arange(n_resamples)[:, None]
-        counts += np.bincount(drawn.ravel(), minlength=counts.size).reshape(counts.shape)
+            drawn.append(rows[rng.integers(n_rows, size=(n_resamples, n_rows))])
+    if drawn:
+        places = np.concatenate(drawn, axis=1)
+        places += len(sizes) * np.arange(n_resamples)[:, None]
+        counts = np.bincount(places.ravel(), minlength=n_resamples * len(sizes)).reshape(n_resamples, len(sizes))
+    else:
+        counts = np.zeros((n_resamples, len(sizes)), dtype=np.intp)
+    for columns, of_groups in grouped:
+        counts[:, columns] = of_groups
     return counts
 
 

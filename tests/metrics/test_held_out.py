@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_validate
+
+from cssvm.metrics.held_out import held_out_rows
+
+
+def test_held_out_rows_are_scored_by_the_estimator_of_their_fold(data, model, amounts):
+    X, y = data
+    results = cross_validate(model, X, y, cv=3, return_estimator=True, return_indices=True)
+    folds, pooled = held_out_rows(results, X, y, fn_cost=amounts, sample_weight=amounts)
+    for fold, estimator, rows in zip(folds, results["estimator"], results["indices"]["test"], strict=True):
+        np.testing.assert_array_equal(fold.scores, estimator.decision_function(X[rows]))
+        np.testing.assert_array_equal(fold.sample.signs, np.where(y[rows] == 1, 1, -1))
+        np.testing.assert_array_equal(fold.sample.cost, np.where(y[rows] == 1, amounts[rows], 1.0))
+        np.testing.assert_array_equal(fold.sample.weights, amounts[rows])
+    assert len(pooled.sample) == len(y)
+
+
+def test_a_series_of_costs_finds_its_rows_by_the_index_of_y(data, model, amounts):
+    pd = pytest.importorskip("pandas")
+    X, y = data
+    results = cross_validate(model, X, y, cv=3, return_estimator=True, return_indices=True)
+    names = [f"row {i}" for i in range(len(y))]
+    shuffled = pd.Series(amounts, index=names).sample(frac=1.0, random_state=0)
+    by_index = held_out_rows(results, X, pd.Series(y, index=names), fn_cost=shuffled).folds
+    by_place = held_out_rows(results, X, y, fn_cost=amounts).folds
+    for one, other in zip(by_index, by_place, strict=True):
+        np.testing.assert_array_equal(one.sample.cost, other.sample.cost)
+
+
+def test_cv_results_without_estimators_are_refused_with_the_call_to_make(data, model):
+    with pytest.raises(ValueError, match="return_estimator=True, return_indices=True"):
+        held_out_rows(cross_validate(model, *data, cv=2), *data)
