@@ -23,6 +23,7 @@ from cssvm.displays import (
 from cssvm.losses import CostSensitiveHinge, ExponentialLoss, LogisticLoss
 from cssvm.metrics import min_cost_risk
 from cssvm.search import cost_path as compute_cost_path
+from cssvm.search import margin_path
 
 FOLDER = Path(__file__).parent
 COSTS = {"fn_cost": 5.0, "fp_cost": 1.0}
@@ -81,9 +82,8 @@ def support_vectors():
     X, y = make_classification(4000, 10, n_informative=6, weights=[0.97], flip_y=0.01, class_sep=1.0, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CostConditionWarning)
-        return SupportVectorPathDisplay.from_estimator(
-            CostSensitiveSVC(kappa="tied", fn_cost=32.0), X, y, kappas=[2.0**-k for k in range(13)]
-        )
+        path = margin_path(CostSensitiveSVC(kappa="tied", fn_cost=32.0), X, y, kappas=[2.0**-k for k in range(13)])
+    return SupportVectorPathDisplay.from_path(path)
 
 
 PICTURES = [loss, smooth_losses, cost_roc, cost_curve, cost_path, threshold, threshold_folds, support_vectors]
