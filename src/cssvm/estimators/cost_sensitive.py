@@ -106,7 +106,7 @@ class CostSensitiveSVC(KernelSVC):
     >>> model.predict([[-0.6], [0.0], [3.0]]).tolist()
     ['good', 'bad', 'bad']
 
-    The boundary lies three times as far from the class that is dearer to miss:
+    The boundary lies three times as far from the class that costs more to miss:
 
     >>> boundary = -model.intercept_[0] / (model.dual_coef_ @ model.support_vectors_).item()
     >>> print(round(boundary, 3))

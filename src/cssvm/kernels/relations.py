@@ -87,7 +87,7 @@ class InnerProduct(Relation):
         return squared_norms(X)
 
     def tile_sizes(self, X: Any) -> np.ndarray:
-        """None: the value is the whole of it."""
+        """Zero: the value is the whole of it."""
         return np.zeros(X.shape[0])
 
     def own(self, X: Any) -> np.ndarray:

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from .._types import Vector
 
-# Where a function lies in memory is another place in another process.
+# The address of a function in memory differs from process to process.
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
