@@ -128,6 +128,22 @@ def _tanh(x, degree):  # type: ignore[no-untyped-def]
     return np.tanh(x)
 
 
+# Whole numbers in float32: products with float32 stay float32, and with float64 float64.
+_ONE, _THREE, _SIX, _TEN = map(np.float32, (1, 3, 6, 10))
+
+
+@register_jitable
+def _matern32(x):  # type: ignore[no-untyped-def]
+    s = np.sqrt(_SIX * np.abs(x))
+    return (_ONE + s) * exp_nonpositive(-s)
+
+
+@register_jitable
+def _matern52(x):  # type: ignore[no-untyped-def]
+    s = np.sqrt(_TEN * np.abs(x))
+    return (_ONE + s + s * s / _THREE) * exp_nonpositive(-s)
+
+
 class Linear(ProductKernel):
     """<x, z>."""
 
@@ -171,8 +187,29 @@ class Laplacian(DistanceKernel):
     function = staticmethod(exp_nonpositive)
 
 
+class Matern32(DistanceKernel):
+    """(1 + s) exp(-s), s = sqrt(6 gamma) |x - z|_2: the Matern kernel of nu = 3/2 and length scale 1 / sqrt(2 gamma).
+
+    With that scale gamma means what it means for rbf, which is the limit of Matern kernels as nu grows.
+    """
+
+    name = "matern32"
+    relation = SquaredDistance()
+    steepness = 3.0
+    function = staticmethod(_matern32)
+
+
+class Matern52(DistanceKernel):
+    """(1 + s + s^2 / 3) exp(-s), s = sqrt(10 gamma) |x - z|_2: the one of nu = 5/2, scaled like `Matern32`."""
+
+    name = "matern52"
+    relation = SquaredDistance()
+    steepness = 5 / 3
+    function = staticmethod(_matern52)
+
+
 KERNELS: dict[str, type[Kernel]] = {
-    kernel.name: kernel for kernel in (Linear, Poly, Rbf, Sigmoid, Laplacian, Precomputed)
+    kernel.name: kernel for kernel in (Linear, Poly, Rbf, Sigmoid, Laplacian, Matern32, Matern52, Precomputed)
 }
 KERNEL_NAMES = tuple(KERNELS)
 DEFAULT_KERNEL = Rbf.name
