@@ -1,0 +1,124 @@
+"""The house keeps its order: sizes of files and functions, kernels named once, one text for one parameter."""
+
+import ast
+import importlib
+import inspect
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import cssvm
+from cssvm.kernels import KERNEL_NAMES
+
+SOURCE = Path(cssvm.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+
+
+def name_of(path):
+    return path.relative_to(SOURCE).as_posix()
+
+
+def functions(path):
+    tree = ast.parse(path.read_text())
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def length(node):
+    """Lines of a function from `def` to the end, without its docstring."""
+    documented = ast.get_docstring(node) is not None
+    doc = node.body[0].end_lineno - node.body[0].lineno + 1 if documented else 0
+    return node.end_lineno - node.lineno + 1 - doc
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_files_and_functions_fit_into_the_head(path):
+    assert len(path.read_text().splitlines()) <= MAX_FILE_LINES
+    assert {node.name: length(node) for node in functions(path) if length(node) > MAX_FUNCTION_LINES} == {}
+
+
+def string_constants(tree):
+    """Strings in the code that are no docstrings."""
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+    ]
+
+
+def test_a_kernel_is_named_in_its_registry_only():
+    """`sigmoid` is also a calibration of scikit-learn's."""
+    allowed = {"kernels/functions.py", "kernels/given.py"}
+    named = {
+        (name_of(path), text)
+        for path in FILES
+        for text in string_constants(ast.parse(path.read_text()))
+        if text in KERNEL_NAMES and name_of(path) not in allowed
+    }
+    assert named - {("wrappers/cost_threshold.py", "sigmoid")} == set()
+
+
+# Parameters and attributes that are described in several places: the same words, unless they differ for a reason.
+FAMILIES = {
+    "SVMs": ["CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC"],
+    "fits of SVMs": [
+        "CostSensitiveSVC.fit",
+        "BiasedPenaltySVC.fit",
+        "BoundaryMovementSVC.fit",
+        "CostSensitiveSVCCV.fit",
+    ],
+    "displays from estimators": [
+        f"displays.{name}.from_estimator" for name in ("CostRocDisplay", "CostCurveDisplay", "ThresholdDisplay")
+    ],
+    "displays from predictions": [
+        f"displays.{name}.from_predictions" for name in ("CostRocDisplay", "CostCurveDisplay", "ThresholdDisplay")
+    ],
+    "displays from cross-validation": [
+        f"displays.{name}.from_cv_results" for name in ("CostCurveDisplay", "ThresholdDisplay")
+    ],
+    "curves": [
+        f"metrics.{name}" for name in ("roc_convex_hull", "cost_curve", "neyman_pearson", "tp_auc_loss", "tn_auc_loss")
+    ],
+    "risks": ["metrics.min_cost_risk", "metrics.expected_cost_at", "metrics.savings_score"],
+}
+DIFFERENT = {
+    "SVMs": {"fn_cost", "fp_cost", "intercept_"},  # the moved boundary does not train with costs
+    "fits of SVMs": {"sample_weight"},  # a search also scores with weights
+    "displays from estimators": {"threshold", "pos_label", "normalize", "response_method"},
+    "displays from predictions": {"threshold", "normalize"},
+    "curves": {"t"},
+    "risks": {"y_true"},
+}
+
+
+def documented(name):
+    """What stands below each `name : type` line of a docstring, with that line."""
+    thing = cssvm
+    for part in name.split("."):
+        thing = getattr(thing, part) if hasattr(thing, part) else importlib.import_module(f"cssvm.{part}")
+    text = inspect.cleandoc(thing.__doc__).split("Returns\n---")[0]
+    entries = re.findall(r"^(\S[^\n]*) : ([^\n]*)\n((?:    [^\n]*\n?)+)", text, flags=re.MULTILINE)
+    return {key: (kind, " ".join(description.split())) for key, kind, description in entries}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_parameter_has_one_description(family):
+    texts = defaultdict(set)
+    counts = defaultdict(int)
+    for member in FAMILIES[family]:
+        for key, text in documented(member).items():
+            texts[key].add(text)
+            counts[key] += 1
+    assert max(counts.values()) == len(FAMILIES[family])
+    assert {key for key, found in texts.items() if len(found) > 1} <= DIFFERENT.get(family, set())
+    assert all(len(texts[key]) > 1 for key in DIFFERENT.get(family, ()))
