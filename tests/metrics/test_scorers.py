@@ -226,8 +226,8 @@ def test_the_tuned_threshold_uses_routed_costs():
             LogisticRegression(), scoring=cost_risk_scorer(), response_method="predict_proba", cv=3
         )
         cheap = clone(tuned).fit(X, Y, fn_cost=np.ones(len(Y)))
-        dear = clone(tuned).fit(X, Y, fn_cost=np.full(len(Y), 50.0))
-    assert dear.best_threshold_ < cheap.best_threshold_
+        expensive = clone(tuned).fit(X, Y, fn_cost=np.full(len(Y), 50.0))
+    assert expensive.best_threshold_ < cheap.best_threshold_
 
 
 def test_the_tuned_threshold_uses_a_series_of_costs():

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import Vector
 from ..losses import Loss, ZeroOneLoss
 from .canvas import BLUE, GREEN, GREY, VERMILION, legend_above_curves, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Vector = NDArray[np.float64]
 
 PANELS = ("loss", "min_risk", "link")
 

@@ -3,6 +3,9 @@
 All take ``(y_true, y_pred or y_score, *, fn_cost=1.0, fp_cost=1.0, pos_label=1, sample_weight=None)`` or the part of it
 that concerns them. `pos_label` is the target class: missing a row of it costs `fn_cost`, a false alarm `fp_cost`; each
 is a number or one value for each row.
+
+Each is thin over a function of checked rows in the same module: `scored` says how the two floors meet. The numbers
+behind the pictures of `cssvm.displays` are in `operating` and `threshold_costs`.
 """
 
 from .bootstrap import BootstrapInterval, bootstrap_interval

@@ -78,4 +78,4 @@ class RankedMetric(NamedTuple):
     @property
     def value(self) -> float:
         """The metric for the weights of the sample."""
-        return float(np.asarray(self.values(self.rows.ranked(self.rows.sample.weights))))
+        return float(self.values(self.rows.ranked(self.rows.sample.weights)))
