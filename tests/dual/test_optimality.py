@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cssvm.dual import DualProblem
+from cssvm.dual import DualProblem, tuning
 from cssvm.dual.optimality import bias_interval, distances, is_free, level, may_sleep, violation
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
@@ -81,12 +81,14 @@ def test_a_negative_distance_means_that_a_pair_step_can_ascend():
 
 
 @pytest.mark.parametrize("depth", [0.0, 0.5, 2.0])
-def test_free_variables_and_violators_never_sleep(depth):
+def test_free_variables_and_violators_never_sleep(depth, monkeypatch):
+    monkeypatch.setattr(tuning, "SLEEP_DEPTH_VIOLATIONS", depth)
     for name in ("usual", "none free", "all free"):
         beta, gradient, lower, upper = STATES[name]
         bottom, top = bias_interval(beta, gradient, lower, upper)
         distance = distances(beta, gradient, lower, upper, bottom, top)
-        sleeps = may_sleep(distance, bottom, top, depth)
+        sleeps = may_sleep(beta, gradient, lower, upper, bottom, top)
+        np.testing.assert_array_equal(sleeps, distance > depth * (top - bottom))
         assert not sleeps[(lower < beta) & (beta < upper)].any()
         assert not sleeps[distance <= 0].any()
 

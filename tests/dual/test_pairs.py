@@ -65,7 +65,7 @@ def test_steps_taken_in_chunks_equal_steps_taken_at_one_go(monkeypatch):
     lower, upper = np.minimum(0.0, y), np.maximum(0.0, y)
     results = []
     for seconds in (1.0, 1e-9):
-        monkeypatch.setattr(tuning, "INTERRUPT_SECONDS", seconds)
+        monkeypatch.setattr(tuning, "UNNOTICED_SECONDS", seconds)
         beta, gradient = np.zeros(150), y.copy()
         taken = update_by_pairs(K, K.diagonal().copy(), gradient, beta, lower, upper, 1e-3, 70)
         results.append((*taken, beta, gradient))

@@ -135,6 +135,7 @@ def test_too_few_pair_steps_are_reported(monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_workspace_holds_what_it_says_and_changes_nothing(dtype, monkeypatch):
     monkeypatch.setattr(tuning, "COPY_ROWS", 200)
+    monkeypatch.setattr(tuning, "AWAKE_SHARE", 1.0)  # every long turn is made on a copy
     X, unit = unit_problem(400, 6)
     n = len(X)
     workspace = Workspace(n, dtype)

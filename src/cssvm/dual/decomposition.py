@@ -29,7 +29,7 @@ from . import tuning
 from .block import empty_block, update_border
 from .certificate import certified
 from .newton import finish_ns, ridge_for, update_to_optimum
-from .optimality import bias_interval, distances, is_free, may_sleep, violation
+from .optimality import bias_interval, distances, is_free, may_sleep, sleep_pays, violation
 from .pairs import update_by_pairs
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet, feasible
 
@@ -74,7 +74,7 @@ class Decomposition:
         """Bring the violation to at most `tol` and, where that is cheap, to the optimum."""
         if self.rows.dtype != np.float64 or self.size < self.n:
             return self.approach(tol, max_iter)
-        patience = tuning.FINISH_STEPS_PER_ROW * self.n
+        patience = tuning.TURN_STEPS_PER_ROW * self.n
         while True:
             status = self.approach(tol, min(max_iter, self.n_iter + patience))
             if status == Status.ITERATION_LIMIT and self.n_iter >= max_iter:
@@ -104,7 +104,7 @@ class Decomposition:
             with self.timed("kernel"):
                 self.fetch(places)
             with self.timed("local"):
-                accuracy = tuning.LOCAL_TOLERANCE_SHARE * tol
+                accuracy = tuning.TOLERANCE_SHARE * tol
                 if self.size < self.n and len(places) > tuning.SETTLED_SHARE * self.size:
                     accuracy = max(accuracy, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
                 change, after, gain = self.solve_locally(accuracy, limit)
@@ -130,11 +130,10 @@ class Decomposition:
         if self.size == self.n:
             return
         awake = np.arange(self.n) if self.awake is None else self.awake
-        distance = distances(*self.at(self.awake), bottom, top)
         member = np.zeros(self.n, bool)
         member[self.working] = True
-        kept = member[awake] | ~may_sleep(distance, bottom, top, tuning.SLEEP_DEPTH_VIOLATIONS)
-        if np.count_nonzero(kept) <= tuning.AWAKE_SHARE * len(awake):
+        kept = member[awake] | ~may_sleep(*self.at(self.awake), bottom, top)
+        if sleep_pays(int(np.count_nonzero(kept)), len(awake)):
             self.asleep.append((awake[~kept], np.zeros(self.n)))
             self.awake = awake[kept]
 
@@ -209,22 +208,15 @@ class Decomposition:
         working, dtype = self.working, self.rows.dtype
         old, before, lower, upper = self.at(working)
         diagonal = self.rows.diagonal[working].astype(dtype)
-        beta, after = old.copy(), before.copy()
-        at_once = tuning.REFRESH_STEPS_PER_ROW * len(working)
-        limit = min(limit, self.n_iter + tuning.LOCAL_STEPS_PER_ROW * len(working))
-        while True:
-            gradient = after.astype(dtype)
-            allowed = int(min(at_once, limit - self.n_iter))
-            steps, _ = update_by_pairs(self.kernel, diagonal, gradient, beta, lower, upper, tol, allowed)
-            self.n_iter += steps
-            if dtype == np.float64:
-                after = gradient
-            else:  # a float32 gradient gathers rounding errors: take it anew from the change of beta
-                after = before.copy()
-                moved = np.flatnonzero(beta != old)
-                subtract_rows(after, self.kernel, moved, (beta - old)[moved])
-            if steps < at_once:
-                break
+        beta, gradient = old.copy(), before.astype(dtype)
+        allowed = int(min(tuning.TURN_STEPS_PER_ROW * len(working), limit - self.n_iter))
+        steps, _ = update_by_pairs(self.kernel, diagonal, gradient, beta, lower, upper, tol, allowed)
+        self.n_iter += steps
+        after = gradient
+        if dtype != np.float64:  # a float32 gradient gathers rounding errors: take it anew from the change of beta
+            after = before.copy()
+            moved = np.flatnonzero(beta != old)
+            subtract_rows(after, self.kernel, moved, (beta - old)[moved])
         self.beta[working] = beta
         return beta - old, after, float(0.5 * (beta - old) @ (before + after))
 

@@ -40,7 +40,7 @@ def ridge_for(kernel: np.ndarray, diagonal: Vector) -> float:
 
 def finish_ns(n: int, n_steps: int) -> float:
     """Nanoseconds that the active-set finish of n variables may take after `n_steps` pair steps."""
-    return max(1e9 * tuning.FINISH_SECONDS, tuning.FINISH_SHARE * n_steps * tuning.PAIR_STEP.ns(n))
+    return max(1e9 * tuning.UNNOTICED_SECONDS, tuning.FINISH_SHARE * n_steps * tuning.PAIR_STEP.ns(n))
 
 
 def update_by_round(
@@ -50,7 +50,7 @@ def update_by_round(
 
     It costs up to `tuning.FIXING_TRIALS` factorisations of K_FF.
     """
-    entering = tuning.ENTERING_SHARE * tol
+    entering = tuning.TOLERANCE_SHARE * tol
     return float(
         _update_by_round(kernel, beta, gradient, problem.lower, problem.upper, entering, tuning.FIXING_TRIALS, ridge)
     )

@@ -22,6 +22,7 @@ import numpy as np
 
 from .._types import Mask, Vector
 from ..runtime.compiler import njit
+from . import tuning
 from .problem import DualProblem
 
 
@@ -73,6 +74,11 @@ def violation(beta: Vector, gradient: Vector, problem: DualProblem) -> float:
     return max(0.0, top - bottom)
 
 
-def may_sleep(distance: Vector, bottom: float, top: float, depth: float) -> Mask:
-    """Whether a variable is so far from being picked that it can do without updates for a while."""
-    return distance > depth * (top - bottom)
+def may_sleep(beta: Vector, gradient: Vector, lower: Vector, upper: Vector, bottom: float, top: float) -> Mask:
+    """Whether each variable is so far from being picked that it can do without updates for a while, (n,)."""
+    return distances(beta, gradient, lower, upper, bottom, top) > tuning.SLEEP_DEPTH_VIOLATIONS * (top - bottom)
+
+
+def sleep_pays(n_awake: int, n: int) -> bool:
+    """Whether so few of n variables stay awake that bookkeeping for the others is worth its cost."""
+    return n_awake <= int(tuning.AWAKE_SHARE * n)

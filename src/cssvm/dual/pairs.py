@@ -38,9 +38,9 @@ def update_by_pairs(
     """Take up to `limit` pair steps until the violation is at most `tol`; returns steps taken and violation left.
 
     kernel (q, q or more), diagonal (q,) and gradient (q,) are of one float type, beta, lower, upper (q,) float64.
-    Compiled code does not hear Ctrl-C, so that steps are taken a tenth of a second's worth at a time.
+    Compiled code does not hear Ctrl-C, so steps are taken a tenth of a second's worth at a time.
     """
-    at_once = max(1, int(1e9 * tuning.INTERRUPT_SECONDS / tuning.PAIR_STEP.ns(len(beta))))
+    at_once = max(1, int(1e9 * tuning.UNNOTICED_SECONDS / tuning.PAIR_STEP.ns(len(beta))))
     taken = 0
     while True:
         allowed = min(at_once, limit - taken)

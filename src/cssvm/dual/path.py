@@ -23,10 +23,10 @@ from ..runtime.sums import update_row_sum
 from . import tuning
 from .certificate import certified
 from .newton import finish_ns, ridge_for, update_by_round, update_to_optimum
-from .optimality import bias_interval, distances, is_free, may_sleep, violation
+from .optimality import bias_interval, is_free, may_sleep, sleep_pays, violation
 from .pairs import update_by_pairs
 from .problem import DualProblem, Solution, Status
-from .workspace import Workspace, worth_copying
+from .workspace import Workspace
 
 
 def solve_path(
@@ -79,7 +79,7 @@ class Path:
     def advance(self, C: float, tol: float) -> Solution:
         """Solve for boxes of `C`, at least the last one's, to a violation of at most `tol`."""
         begun = time.perf_counter()
-        per_row = tuning.NEXT_STEPS_PER_ROW if self.C else tuning.FIRST_STEPS_PER_ROW
+        per_row = tuning.NEXT_STEPS_PER_ROW if self.C else tuning.START_STEPS_PER_ROW
         with threads.own_threads():
             self._enlarge(C)
             status, n_iter = self._solve(tol, first_steps=1 + int(per_row * self.n))
@@ -133,7 +133,7 @@ class Path:
                 return taken, left
             due = 2.0**n_failed * self._round_ns() / tuning.PAIR_STEP.ns(self.n)
             if taken < due:
-                count = 1 + min(int(due - taken), tuning.TURN_STEPS_PER_ROW * self.n)
+                count = 1 + min(int(due - taken), tuning.PATH_TURN_STEPS_PER_ROW * self.n)
                 continue
             left = self._take_rounds(tol)
             if left > tol and n_failed >= tuning.FAILED_TURNS:
@@ -149,10 +149,9 @@ class Path:
         bottom, top = bias_interval(self.beta, self.gradient, lower, upper)
         if top - bottom <= tol:
             return 0, max(0.0, top - bottom)
-        if self.n >= tuning.COPY_ROWS and count >= tuning.COPY_STEPS_PER_ROW * self.n:
-            distance = distances(self.beta, self.gradient, lower, upper, bottom, top)
-            awake = np.flatnonzero(~may_sleep(distance, bottom, top, tuning.PATH_SLEEP_DEPTH_VIOLATIONS))
-            if worth_copying(len(awake), self.n):
+        if self.n >= tuning.COPY_ROWS and count >= tuning.START_STEPS_PER_ROW * self.n:
+            awake = np.flatnonzero(~may_sleep(self.beta, self.gradient, lower, upper, bottom, top))
+            if sleep_pays(len(awake), self.n):
                 accuracy = max(tol, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
                 return self._take_steps_among(awake, accuracy, count)
         gradient = self.gradient.astype(self.kernel.dtype)

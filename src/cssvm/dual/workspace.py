@@ -37,11 +37,6 @@ class Workspace:
         return self._part[: n**2].reshape(n, n)
 
 
-def worth_copying(n_awake: int, n: int) -> bool:
-    """Whether pair steps among these variables are better made on a copy of their kernel values."""
-    return n_awake <= _largest_part(n)
-
-
 def _largest_part(n: int) -> int:
     """Rows of the largest part that is copied of an (n, n) kernel matrix."""
-    return int(tuning.PATH_AWAKE_SHARE * n) if n >= tuning.COPY_ROWS else 0
+    return int(tuning.AWAKE_SHARE * n) if n >= tuning.COPY_ROWS else 0
