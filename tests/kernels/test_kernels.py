@@ -51,7 +51,7 @@ def block_of(rows, left, right):
 def sum_of(rows, indices, coef, columns=None):
     total = np.zeros(rows.n if columns is None else len(columns))
     with threads.own_threads():
-        rows.subtract(total, indices, coef, columns)
+        rows.update_gradient(total, indices, coef, columns)
     return -total
 
 

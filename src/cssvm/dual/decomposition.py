@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from .._types import RowNumbers, Vector
 from ..runtime import threads
-from ..runtime.sums import subtract_rows
+from ..runtime.sums import update_minus_rows
 from . import tuning
 from .block import empty_block, update_border
 from .certificate import certified
@@ -59,7 +59,7 @@ class Decomposition:
         self.gradient = problem.linear.astype(np.float64, copy=True)
         moved = np.flatnonzero(self.beta)
         if len(moved):
-            rows.subtract(self.gradient, moved, self.beta[moved])
+            rows.update_gradient(self.gradient, moved, self.beta[moved])
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
@@ -143,7 +143,7 @@ class Decomposition:
             for columns, missed in self.asleep:
                 moved = np.flatnonzero(missed)
                 gradient = self.gradient[columns]
-                self.rows.subtract(gradient, moved, missed[moved], columns)
+                self.rows.update_gradient(gradient, moved, missed[moved], columns)
                 self.gradient[columns] = gradient
         self.awake, self.asleep = None, []
 
@@ -216,7 +216,7 @@ class Decomposition:
         if dtype != np.float64:  # a float32 gradient gathers rounding errors: take it anew from the change of beta
             after = before.copy()
             moved = np.flatnonzero(beta != old)
-            subtract_rows(after, self.kernel, moved, (beta - old)[moved])
+            update_minus_rows(after, self.kernel, moved, (beta - old)[moved])
         self.beta[working] = beta
         return beta - old, after, float(0.5 * (beta - old) @ (before + after))
 
@@ -228,10 +228,10 @@ class Decomposition:
             self.gradient[self.working] = after
             return len(moved)
         if self.awake is None:
-            self.rows.subtract(self.gradient, variables, change)
+            self.rows.update_gradient(self.gradient, variables, change)
             return len(moved)
         gradient = self.gradient[self.awake]
-        self.rows.subtract(gradient, variables, change, self.awake)
+        self.rows.update_gradient(gradient, variables, change, self.awake)
         self.gradient[self.awake] = gradient
         for _, missed in self.asleep:
             missed[variables] += change

@@ -51,8 +51,10 @@ class KernelRows(Protocol):
     def update_block(self, out: np.ndarray, left: RowNumbers, right: RowNumbers) -> None:
         """Write K[left][:, right] into the corner of `out`, which may be larger."""
 
-    def subtract(self, total: Vector, indices: RowNumbers, coef: Vector, columns: RowNumbers | None = None) -> None:
-        """Take coef @ K[indices][:, columns] from `total`; None: all columns."""
+    def update_gradient(
+        self, gradient: Vector, indices: RowNumbers, change: Vector, columns: RowNumbers | None = None
+    ) -> None:
+        """Take change @ K[indices][:, columns] from `gradient`; None means all columns."""
 
 
 class Status(IntEnum):

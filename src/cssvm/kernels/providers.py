@@ -2,8 +2,8 @@
 
 A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, and two verbs::
 
-    update_block(out, left, right)                   out[: len(left), : len(right)] = K[left][:, right]
-    subtract(total, indices, coef, columns=None)     total -= coef @ K[indices][:, columns]
+    update_block(out, left, right)                               out[: len(left), : len(right)] = K[left][:, right]
+    update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
 
 `StreamedRows` computes both afresh. `StoredRows` is for kernels that take long to compute: it keeps the rows it has
 summed, the least recently used giving way when the budget is spent. `MatrixRows` looks them up.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..runtime.memory import memory_budget
-from ..runtime.sums import subtract_rows
+from ..runtime.sums import update_minus_rows
 from .precision import precisions
 from .tiles import Points, prepare_points, update_minus_sums, update_symmetric_values, update_values
 
@@ -43,9 +43,11 @@ class StreamedRows:
         else:
             update_values(self.points.take(left), self.points.take(right), out)
 
-    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
-        """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
-        update_minus_sums(self.points.take(indices), self._right(columns), coef, total, self.dtype)
+    def update_gradient(
+        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
+    ) -> None:
+        """Take the sum of rows `indices`, each times its change, at `columns`, from `gradient`."""
+        update_minus_sums(self.points.take(indices), self._right(columns), change, gradient, self.dtype)
 
     def _right(self, columns: Any) -> Points:
         """The points of these columns; those asked for last are kept, as the solver asks for the same many times."""
@@ -100,11 +102,13 @@ class StoredRows:
         if not together:
             self.store[slots] = block
 
-    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
-        """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
+    def update_gradient(
+        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
+    ) -> None:
+        """Take the sum of rows `indices`, each times its change, at `columns`, from `gradient`."""
         for i in range(0, len(indices), self.capacity):
             part = slice(i, i + self.capacity)
-            subtract_rows(total, self.store, self.fetch(indices[part]), coef[part], columns)
+            update_minus_rows(gradient, self.store, self.fetch(indices[part]), change[part], columns)
 
 
 class MatrixRows:
@@ -119,9 +123,11 @@ class MatrixRows:
         """Write K[left][:, right] into the corner of `out`."""
         out[: len(left), : len(right)] = self.gram[np.ix_(left, right)]
 
-    def subtract(self, total: np.ndarray, indices: np.ndarray, coef: np.ndarray, columns: Any = None) -> None:
-        """Take the weighted sum of rows `indices`, at `columns`, from `total`."""
-        subtract_rows(total, self.gram, indices, coef, columns)
+    def update_gradient(
+        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
+    ) -> None:
+        """Take the sum of rows `indices`, each times its change, at `columns`, from `gradient`."""
+        update_minus_rows(gradient, self.gram, indices, change, columns)
 
 
 KernelRows = StreamedRows | StoredRows | MatrixRows

@@ -12,10 +12,10 @@ from .compiler import njit
 COLUMNS = 2048  # of a sum per task: 16 KB stay in the first-level cache while the rows stream past
 
 
-def subtract_rows(
+def update_minus_rows(
     total: np.ndarray, store: np.ndarray, slots: np.ndarray, coef: np.ndarray, columns: np.ndarray | None = None
 ) -> None:
-    """Take coef @ store[slots][:, columns] from `total`, in float64 and in the order given; None: the first columns."""
+    """Take coef @ store[slots][:, columns] from `total`, in float64 and in the order given; None takes all."""
     parts: list[Any] = [slice(i, i + COLUMNS) for i in range(0, len(total), COLUMNS)]
     if columns is None:
         threads.run(update_row_sum, [(total[part], store, slots, coef, part.start) for part in parts])
