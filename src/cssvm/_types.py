@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -16,3 +17,13 @@ RowNumbers = NDArray[np.intp]
 def is_number(value: Any) -> bool:
     """A real scalar; True and False are none."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def as_floats(name: str, value: Any, fix: str) -> Vector:
+    """A number or an array-like (list, NumPy, pandas or polars) as float64; anything else is refused with the fix."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a number or an array of numbers; got {name}={reprlib.repr(value)}. {fix}"
+        ) from error

@@ -25,7 +25,6 @@ a whole sample can be asked, that not all rows cost nothing, is left to `check_c
 
 from __future__ import annotations
 
-import reprlib
 import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -33,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._types import Mask, Vector, is_number
+from ._types import Mask, Vector, as_floats, is_number
 
 TIED = "tied"
 
@@ -119,7 +118,7 @@ def paper_costs(C1: Any, C_minus1: Any) -> PaperCosts:
 
 def _positive_costs(name: str, value: Any, above: float, expected: str, fix: str) -> Any:
     """A float, or an array of them in which nan stands for a row without such a cost."""
-    values = _as_floats(name, value)
+    values = as_floats(name, value, "Pass one number, or one for each row of X.")
     right = (values > above) & (values < np.inf) | (np.isnan(values) & (values.ndim > 0))
     if values.ndim == 0 and not (is_number(value) and right):
         raise ValueError(f"{name} must be {expected}; got {name}={value!r}. {fix}")
@@ -322,20 +321,10 @@ def _check_some_positive(name: str, values: Vector, rows: Mask, whose: str) -> N
 
 def _as_vector(name: str, value: Any, n_samples: int) -> Vector:
     """An array-like (list, NumPy, pandas or polars) as (n_samples,) float64."""
-    values = _as_floats(name, value)
+    values = as_floats(name, value, "Pass one number, or one for each row of X.")
     if values.shape != (n_samples,):
         raise ValueError(
             f"{name} must hold one value for each row of X, shape ({n_samples},); got shape {values.shape}. "
             f"Pass a number, or select the entries of {name} that belong to the rows of X."
         )
     return values
-
-
-def _as_floats(name: str, value: Any) -> Vector:
-    try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a number or an array of numbers; got {name}={reprlib.repr(value)}. "
-            "Pass one number, or one for each row of X."
-        ) from error

@@ -141,7 +141,11 @@ class KernelSVC(BinaryClassifier):
         return self._kernel.expand(X, self.support_, self.support_vectors_, self.dual_coef_[0]) + self.intercept_[0]
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_pairwise(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
+        return with_kernel_tags(super().__sklearn_tags__(), self.kernel)
+
+
+def with_kernel_tags(tags: Any, kernel: Any) -> Any:
+    """scikit-learn's tags of an estimator with this kernel: whether X is a kernel matrix, else rows may be sparse."""
+    tags.input_tags.pairwise = is_pairwise(kernel)
+    tags.input_tags.sparse = not tags.input_tags.pairwise
+    return tags

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 from ..runtime.compiler import OPTIONS, bits_of_float64, float32_from_bits, float64_from_bits, fmax, fmin, njit
 
@@ -76,32 +77,38 @@ def update_l1_distances(left, right_columns, out):  # type: ignore[no-untyped-de
                 row[j] += abs(x - column[j])
 
 
-@njit
-def update_sparse_products(indptr, indices, data, by_column, column_rows, column_data, out):  # type: ignore[no-untyped-def]
-    """out[i, j] = <left_i, right_j>: left in CSR, right by columns, touching common features only.
+def sparse_loop(term: Callable[[Any, Any], Any]) -> Callable[..., None]:
+    """out[i, j] = sum of term(x, z) over the features that left_i and right_j share, compiled.
 
-    An unsigned index spares the check for a negative one.
+    left in CSR, right by columns: only common features are touched. An unsigned index spares the check for a negative
+    one.
     """
-    for i in range(out.shape[0]):
-        target = out[i]
-        target[:] = 0
-        for entry in range(indptr[i], indptr[i + 1]):
-            x, feature = data[entry], indices[entry]
-            for other in range(by_column[feature], by_column[feature + 1]):
-                target[np.uintp(column_rows[other])] += x * column_data[other]
+
+    @njit
+    def update(indptr, indices, data, by_column, column_rows, column_data, out):  # type: ignore[no-untyped-def]
+        for i in range(out.shape[0]):
+            target = out[i]
+            target[:] = 0
+            for entry in range(indptr[i], indptr[i + 1]):
+                x, feature = data[entry], indices[entry]
+                for other in range(by_column[feature], by_column[feature + 1]):
+                    target[np.uintp(column_rows[other])] += term(x, column_data[other])
+
+    return update
 
 
-@njit
-def update_sparse_l1(indptr, indices, data, by_column, column_rows, column_data, out):  # type: ignore[no-untyped-def]
-    """out[i, j] = |x - z|_1 - |x|_1 - |z|_1, which only common features contribute to."""
-    for i in range(out.shape[0]):
-        target = out[i]
-        target[:] = 0
-        for entry in range(indptr[i], indptr[i + 1]):
-            x, feature = data[entry], indices[entry]
-            for other in range(by_column[feature], by_column[feature + 1]):
-                z = column_data[other]
-                target[np.uintp(column_rows[other])] += abs(x - z) - abs(x) - abs(z)
+@register_jitable
+def _product(x, z):  # type: ignore[no-untyped-def]
+    return x * z
+
+
+@register_jitable
+def _l1_difference(x, z):  # type: ignore[no-untyped-def]
+    return abs(x - z) - abs(x) - abs(z)
+
+
+update_sparse_products = sparse_loop(_product)  # <left_i, right_j>
+update_sparse_l1 = sparse_loop(_l1_difference)  # |x - z|_1 - |x|_1 - |z|_1
 
 
 @njit

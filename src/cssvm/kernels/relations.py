@@ -21,7 +21,7 @@ A relation also fills the matrix of all pairs that the points of a search share.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -96,13 +96,11 @@ class InnerProduct(Relation):
 
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
         """All inner products."""
-        X = X.astype(np.float64, copy=False)
 
-        def band(first: int, last: int) -> None:
-            for start, products in _product_tiles(X, first, last):
-                out[first:last, start : start + products.shape[1]] = products
+        def write(products: np.ndarray, top: int, start: int) -> None:
+            out[top : top + products.shape[0], start : start + products.shape[1]] = products
 
-        threads.run(band, _bands(len(out)))
+        _for_product_tiles(X, write)
 
 
 class SquaredDistance(Relation):
@@ -118,14 +116,8 @@ class SquaredDistance(Relation):
 
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
         """All squared distances."""
-        X = X.astype(np.float64, copy=False)
-        squares = self.sizes(X)
-
-        def band(first: int, last: int) -> None:
-            for start, products in _product_tiles(X, first, last):
-                update_distances(out, products, squares, first, start)
-
-        threads.run(band, _bands(len(out)))
+        squares = self.sizes(X.astype(np.float64, copy=False))
+        _for_product_tiles(X, lambda products, top, start: update_distances(out, products, squares, top, start))
 
 
 class L1Distance(Relation):
@@ -193,14 +185,19 @@ def _bands(n: int) -> list[tuple[int, int]]:
     return [(i, min(i + BAND, n)) for i in range(0, n, BAND)]
 
 
-def _product_tiles(X: Any, first: int, last: int) -> Iterator[tuple[int, np.ndarray]]:
-    """<x_i, x_j> for a band of rows against all, float64, in tiles that stay in the processor's cache."""
-    if sp.issparse(X):
-        yield 0, (X[first:last] @ X.T).toarray()
-        return
-    band = X[first:last]
-    for start in range(0, len(X), TILE):
-        yield start, band @ X[start : start + TILE].T
+def _for_product_tiles(X: Any, write: Callable[[np.ndarray, int, int], Any]) -> None:
+    """Call ``write(products, top, start)`` for tiles of all <x_i, x_j>, float64, that stay in the processor's cache."""
+    X = X.astype(np.float64, copy=False)
+
+    def band(first: int, last: int) -> None:
+        if sp.issparse(X):
+            write((X[first:last] @ X.T).toarray(), first, 0)
+            return
+        rows = X[first:last]
+        for start in range(0, len(X), TILE):
+            write(rows @ X[start : start + TILE].T, first, start)
+
+    threads.run(band, _bands(X.shape[0]))
 
 
 @njit

@@ -21,7 +21,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import Vector, is_number
+from .._types import Vector, as_floats, is_number
+
+FLOATS = "Convert it to floats."  # the fix for what is no number
 
 # Kinds of solvers that a loss may ask for.
 GRADIENT, DUAL = "gradient", "dual"
@@ -254,7 +256,7 @@ def of_label(y: Vector, positive: Any, negative: Any) -> Vector:
 
 def labels(y: ArrayLike) -> Vector:
     """`y` as float64, checked to hold -1 and +1 only."""
-    values = numbers("y", y)
+    values = as_floats("y", y, FLOATS)
     wrong = np.abs(values) != 1.0
     if wrong.any():
         raise ValueError(
@@ -266,7 +268,7 @@ def labels(y: ArrayLike) -> Vector:
 
 def probabilities(eta: ArrayLike) -> Vector:
     """`eta` as float64, checked to lie in [0, 1]."""
-    values = numbers("eta", eta)
+    values = as_floats("eta", eta, FLOATS)
     wrong = ~((values >= 0.0) & (values <= 1.0))
     if wrong.any():
         raise ValueError(
@@ -277,7 +279,7 @@ def probabilities(eta: ArrayLike) -> Vector:
 
 def scores(f: ArrayLike, name: str = "f") -> Vector:
     """`f` as float64 without NaN."""
-    values = numbers(name, f)
+    values = as_floats(name, f, FLOATS)
     if np.isnan(values).any():
         raise ValueError(f"{name} must be a number; got {name}=nan. Find out which operation made it.")
     return values
@@ -290,16 +292,6 @@ def positive_number(name: str, value: Any) -> float:
             f"{name} must be a positive finite number; got {name}={value!r}. Pass a cost such as {name}=1.0."
         )
     return float(value)
-
-
-def numbers(name: str, values: Any) -> Vector:
-    """`values` as float64."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a number or an array of numbers; got {name}={values!r}. Convert it to floats."
-        ) from error
 
 
 def _expected(probability: Vector, loss: Vector) -> Vector:

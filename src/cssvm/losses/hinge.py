@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import Vector
+from .._types import Vector, as_floats
 from ..costs import TIED, paper_costs, tied_kappa
-from .base import DUAL, Loss, numbers, of_label
+from .base import DUAL, FLOATS, Loss, of_label
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -167,7 +167,19 @@ class CostSensitiveHinge(HingeLoss):
         return f"CostSensitiveHinge(C1={self.C1}, C_minus1={self.C_minus1})"
 
 
-class ExampleBiasedHinge(HingeLoss):
+class _ExampleHinge(HingeLoss):
+    """A hinge loss whose positive slopes are the costs of the examples."""
+
+    @property
+    def cost(self) -> Vector:
+        """Cost of each example."""
+        return self.pos_slope
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(cost={_short(self.cost)})"
+
+
+class ExampleBiasedHinge(_ExampleHinge):
     """Hinge loss with a slope for each example: c_i max(0, 1 - y_i f_i).
 
     Row i of the scores belongs to cost i. One cost serves both labels, so every threshold is 1/2: the costs weight
@@ -189,16 +201,8 @@ class ExampleBiasedHinge(HingeLoss):
         values = _positive("cost", cost)
         super().__init__(pos_slope=values, neg_slope=values)
 
-    @property
-    def cost(self) -> Vector:
-        """Cost of each example."""
-        return self.pos_slope
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(cost={_short(self.cost)})"
-
-
-class ExampleCostSensitiveHinge(HingeLoss):
+class ExampleCostSensitiveHinge(_ExampleHinge):
     """The paper's hinge loss with a cost for each example.
 
         y_i = +1:  c_i max(0, 1 - f_i)          y_i = -1:  max(0, 1 + (2 c_i - 1) f_i)
@@ -228,18 +232,10 @@ class ExampleCostSensitiveHinge(HingeLoss):
         fn_cost, fp_cost, kappa = paper_costs(values, values)
         super().__init__(pos_slope=fn_cost, neg_slope=fp_cost, neg_margin=kappa)
 
-    @property
-    def cost(self) -> Vector:
-        """Cost of each example."""
-        return self.pos_slope
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(cost={_short(self.cost)})"
-
 
 def _positive(name: str, value: Any) -> Any:
     """A positive finite float, or a read-only array of them."""
-    values = np.array(numbers(name, value))
+    values = np.array(as_floats(name, value, FLOATS))
     wrong = ~((values > 0.0) & (values < np.inf))
     if wrong.any() or values.size == 0 or isinstance(value, bool):
         got = "no value" if values.size == 0 else f"{name}={values[wrong][0] if wrong.any() else value}"

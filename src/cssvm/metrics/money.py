@@ -6,12 +6,11 @@ savings = 1 - cost / min(cost of accepting all, cost of accepting none)
 
 from __future__ import annotations
 
-import reprlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import Mask, Vector
+from .._types import Mask, Vector, as_floats
 from ..sample import Sample
 
 
@@ -151,14 +150,7 @@ def savings_of_decisions(sample: Sample, accepted: Mask) -> float:
 
 def _benefit(whole: Sample, name: str, benefit: Any, rows: Mask) -> Vector:
     """A benefit on the rows of positive weight that it applies to, where it must be finite, and 0 on others."""
-    column = whole.column(name, benefit)
-    try:
-        values = np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a number or an array of numbers; got {name}={reprlib.repr(benefit)}. "
-            "Pass one number, or one for each row of y_true."
-        ) from error
+    values = as_floats(name, whole.column(name, benefit), "Pass one number, or one for each row of y_true.")
     values = values[whole.counted()] if values.ndim else values
     applied = np.where(rows, values, 0.0)
     wrong = ~np.isfinite(applied)

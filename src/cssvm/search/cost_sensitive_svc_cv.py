@@ -17,6 +17,7 @@ from ..classifier import BinaryClassifier, given_cost, unchanged_on_failure
 from ..costs import CostConditionWarning
 from ..estimators import CostSensitiveSVC
 from ..estimators.inputs import training_data
+from ..estimators.kernel_svc import with_kernel_tags
 from ..estimators.parameters import CHECKS, check_parameters
 from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class
 from ..runtime.threads import n_cores
@@ -379,7 +380,4 @@ class CostSensitiveSVCCV(BinaryClassifier):
         return float(make_scoring(self.scoring, X, sample).evaluate(scores[np.newaxis, counted], counted)[0])
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_pairwise(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
+        return with_kernel_tags(super().__sklearn_tags__(), self.kernel)
