@@ -127,7 +127,8 @@ def savings_score(
 def income_of_decisions(sample: Sample, accepted: Mask, benefits: Benefits) -> Vector:
     """Income (...,) of decisions (..., n_samples), of one machine or of many."""
     # Accepting a row adds to what refusing all brings; so many decisions are one product.
-    gain = sample.weights * (benefits.accepted - benefits.refused)
+    gain = benefits.accepted - benefits.refused
+    gain *= sample.weights
     return sample.weights @ benefits.refused + accepted @ gain
 
 
@@ -149,8 +150,13 @@ def savings_of_decisions(sample: Sample, accepted: Mask) -> float:
 
 
 def _benefit(whole: Sample, name: str, benefit: Any, rows: Mask) -> Vector:
-    """A benefit on the rows of positive weight that it applies to, where it must be finite, and 0 on others."""
+    """A benefit on the rows of positive weight that it applies to, where it must be finite, and 0 on others.
+
+    A number that is finite stays one: it does no harm on others.
+    """
     values = as_floats(name, whole.column(name, benefit), "Pass one number, or one for each row of y_true.")
+    if values.ndim == 0 and np.isfinite(values):
+        return values
     values = values[whole.counted()] if values.ndim else values
     applied = np.where(rows, values, 0.0)
     wrong = ~np.isfinite(applied)
