@@ -123,7 +123,7 @@ def pair_step_cost(sizes: Sequence[int], repeats: int) -> tuning.PairStepCost:
 
 
 def newton_cost(sizes: Sequence[int], repeats: int) -> tuning.NewtonCost:
-    """Time the system of m of n variables, and the sum of their rows of float32 values; calls have a cost of their own."""
+    """Time the system of m of n variables and the sum of their rows, in float32; a call has a fixed cost as well."""
     n = 5 * max(sizes)
     X, problem = problem_of(n)
     K, order = gram(X, GAMMAS[1], np.float32), np.random.default_rng(0).permutation(n)
