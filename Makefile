@@ -15,7 +15,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench benchsearch benchmeasures clean
+.PHONY: help demo test lint format bench benchsearch benchmeasures benchtuning clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ benchsearch: $(VENV)/.installed-bench  ## Time the search against GridSearchCV o
 
 benchmeasures: $(VENV)/.installed-bench  ## Time the measures on a million scores
 	@$(BIN)/python -m benchmarks.measures $(ARGS)
+
+benchtuning: $(VENV)/.installed-bench  ## Measure the solvers' tuning constants on this machine (some minutes)
+	@$(BIN)/python -m benchmarks.tuning $(ARGS)
 
 clean:  ## Remove the environment, caches and build products
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -369,3 +369,31 @@ def test_the_measures_benchmark_runs_and_prints_ratios(capsys):
     printed = capsys.readouterr().out
     assert "min_cost_risk, a cost for each row" in printed
     assert "1,000 resamples of 2,000 rows" in printed
+
+
+def test_the_tuning_benchmark_prints_every_cost_and_every_constant(capsys):
+    from benchmarks import tuning
+
+    tuning.main(["--quick"])
+    printed = capsys.readouterr().out
+    for name in ("PAIR_STEP.fixed_ns", "NEWTON.per_cube_ns", *(choice.constant for choice in tuning.CHOICES)):
+        assert name in printed
+
+
+def test_the_tuning_benchmark_leaves_constants_as_they_were_and_refuses_unknown_ones():
+    from benchmarks import tuning
+
+    before = tuning.tuning.AWAKE_SHARE
+    with pytest.raises(KeyboardInterrupt), tuning.constant_set("AWAKE_SHARE", 0.1):
+        raise KeyboardInterrupt
+    assert before == tuning.tuning.AWAKE_SHARE
+    with pytest.raises(SystemExit):
+        tuning.main(["--quick", "--constants", "NO_SUCH"])
+
+
+def test_fitted_costs_are_those_the_times_were_made_of():
+    from benchmarks.tuning import fitted
+
+    m = np.array([10.0, 100.0, 1000.0])
+    features = np.column_stack([m**3, m**2])
+    np.testing.assert_allclose(fitted(features, features @ [0.025, 2.5]), [0.025, 2.5])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from cssvm.dual import Status, Workspace, solve, solve_path, tuning
 from cssvm.dual.optimality import violation
@@ -149,3 +150,18 @@ def test_a_workspace_holds_what_it_says_and_changes_nothing(dtype, monkeypatch):
     assert sum(held.values()) == Workspace.bytes_needed(n, dtype)
     own = [solution.beta for solution in solve_path(K, np.ones(n), unit, CS)]
     np.testing.assert_array_equal(shared, own)
+
+
+def test_a_workspace_too_small_for_its_problem_is_refused():
+    with pytest.raises(ValueError, match="room for 100 kernel values; 11 rows need 121"):
+        Workspace(10, np.float32).matrix(11)
+
+
+def test_solutions_do_not_depend_on_the_threads_that_blas_may_use():
+    X, unit = unit_problem(500, 8)
+    K = gram(KERNELS[1], X)
+    results = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            results.append([solution.beta for solution in solve_path(K, K.diagonal(), unit, CS)])
+    np.testing.assert_array_equal(*results)

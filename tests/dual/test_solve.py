@@ -17,6 +17,13 @@ def primal_value(K, problem, y, margins, boxes, solution):
     return 0.5 * solution.beta @ K @ solution.beta + boxes @ np.maximum(0.0, margins - y * f)
 
 
+def test_signs_margins_and_boxes_give_the_linear_term_and_the_bounds_of_the_formula():
+    """p_i = y_i m_i;   [lower_i, upper_i] = [0, c_i] if y_i = +1, [-c_i, 0] if y_i = -1."""
+    problem = DualProblem.from_margins(np.array([1.0, -1.0]), np.array([1.0, 0.5]), np.array([4.0, 2.0]))
+    np.testing.assert_array_equal(problem, [[1.0, -0.5], [0.0, -2.0], [4.0, 0.0]])
+    np.testing.assert_array_equal(problem.scaled(10.0), [[1.0, -0.5], [0.0, -20.0], [40.0, 0.0]])
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 @pytest.mark.parametrize(("n", "C"), [(20, 1.0), (80, 100.0), (300, 1.0), (300, 10.0)])
 def test_objective_equals_clarabel_and_gap_is_true(kernel, n, C):

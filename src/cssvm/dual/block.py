@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 
+from .._types import RowNumbers
 from ..runtime import threads
 from ..runtime.compiler import njit
 
@@ -13,12 +13,12 @@ PADDING = 16  # numbers past the end of each row: rows a power of two apart woul
 ROWS = 128  # of the block per task: as many cache lines, each written to several times while it is close
 
 
-def empty_block(n_rows: int, n_columns: int, dtype: Any) -> np.ndarray:
+def empty_block(n_rows: int, n_columns: int, dtype: DTypeLike) -> np.ndarray:
     """Room for (n_rows, n_columns) values in padded rows."""
     return np.empty((n_rows, n_columns + PADDING), dtype)
 
 
-def update_border(block: np.ndarray, places: np.ndarray, values: np.ndarray) -> None:
+def update_border(block: np.ndarray, places: RowNumbers, values: np.ndarray) -> None:
     """Set the rows and the columns `places` of a symmetric block to `values`, one row for each place."""
     parts = range(0, len(block), ROWS)
     threads.run(_update_columns, [(block, places, values, i, min(i + ROWS, len(block))) for i in parts])

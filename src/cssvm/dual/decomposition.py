@@ -29,7 +29,7 @@ from . import tuning
 from .block import empty_block, update_border
 from .certificate import certified
 from .newton import finish_ns, ridge_for, update_to_optimum
-from .optimality import bias_interval, distances, is_free, may_sleep, sleep_pays, violation
+from .optimality import bias_interval, distances, is_free, may_sleep, most_awake, violation
 from .pairs import update_by_pairs
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet, feasible
 
@@ -133,7 +133,7 @@ class Decomposition:
         member = np.zeros(self.n, bool)
         member[self.working] = True
         kept = member[awake] | ~may_sleep(*self.at(self.awake), bottom, top)
-        if sleep_pays(int(np.count_nonzero(kept)), len(awake)):
+        if np.count_nonzero(kept) <= most_awake(len(awake)):
             self.asleep.append((awake[~kept], np.zeros(self.n)))
             self.awake = awake[kept]
 

@@ -79,6 +79,6 @@ def may_sleep(beta: Vector, gradient: Vector, lower: Vector, upper: Vector, bott
     return distances(beta, gradient, lower, upper, bottom, top) > tuning.SLEEP_DEPTH_VIOLATIONS * (top - bottom)
 
 
-def sleep_pays(n_awake: int, n: int) -> bool:
-    """Whether so few of n variables stay awake that bookkeeping for the others is worth its cost."""
-    return n_awake <= int(tuning.AWAKE_SHARE * n)
+def most_awake(n: int) -> int:
+    """How many of n variables may stay awake for the sleep of the others to be worth its bookkeeping."""
+    return int(tuning.AWAKE_SHARE * n)

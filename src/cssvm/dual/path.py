@@ -23,7 +23,7 @@ from ..runtime.sums import update_row_sum
 from . import tuning
 from .certificate import certified
 from .newton import finish_ns, ridge_for, update_by_round, update_to_optimum
-from .optimality import bias_interval, is_free, may_sleep, sleep_pays, violation
+from .optimality import bias_interval, is_free, may_sleep, most_awake, violation
 from .pairs import update_by_pairs
 from .problem import DualProblem, Solution, Status
 from .workspace import Workspace
@@ -151,7 +151,7 @@ class Path:
             return 0, max(0.0, top - bottom)
         if self.n >= tuning.COPY_ROWS and count >= tuning.START_STEPS_PER_ROW * self.n:
             awake = np.flatnonzero(~may_sleep(self.beta, self.gradient, lower, upper, bottom, top))
-            if sleep_pays(len(awake), self.n):
+            if len(awake) <= most_awake(self.n):
                 accuracy = max(tol, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
                 return self._take_steps_among(awake, accuracy, count)
         gradient = self.gradient.astype(self.kernel.dtype)

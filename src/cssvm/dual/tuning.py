@@ -58,7 +58,7 @@ SETTLED_SHARE = 0.1  # of members that are new below which a working set is solv
 # Pair steps at a time.
 TURN_STEPS_PER_ROW = 20  # in a working set, before the gradient is taken anew in float64 and the finish has a try
 PATH_TURN_STEPS_PER_ROW = 4  # on the path, which looks more often: who sleeps and what a round costs change quickly
-START_STEPS_PER_ROW = 0.5  # on the path from zero, before a Newton round is considered; fewer do not pay for a copy
+START_STEPS_PER_ROW = 0.6  # on the path from zero, before a Newton round is considered; fewer do not pay for a copy
 NEXT_STEPS_PER_ROW = 0.25  # the same from the last solution, which is closer
 COPY_ROWS = 1500  # from which steps are made on a copy of the kernel values awake: smaller matrices are in the cache
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from . import tuning
+from .optimality import most_awake
 
 
 class Workspace:
@@ -28,15 +29,21 @@ class Workspace:
         """Room for a kernel matrix, (n, n), with whatever it held before."""
         if not len(self._matrix):
             self._matrix = np.empty(self.n_rows**2, self.dtype)
-        return self._matrix[: n**2].reshape(n, n)
+        return _square(self._matrix, n)
 
     def part(self, n: int) -> np.ndarray:
         """Room for a copy of a part of the kernel matrix, (n, n), with whatever it held before."""
         if not len(self._part):
             self._part = np.empty(_largest_part(self.n_rows) ** 2, self.dtype)
-        return self._part[: n**2].reshape(n, n)
+        return _square(self._part, n)
+
+
+def _square(room: np.ndarray, n: int) -> np.ndarray:
+    if n**2 > len(room):
+        raise ValueError(f"the workspace has room for {len(room)} kernel values; {n} rows need {n**2}")
+    return room[: n**2].reshape(n, n)
 
 
 def _largest_part(n: int) -> int:
     """Rows of the largest part that is copied of an (n, n) kernel matrix."""
-    return int(tuning.AWAKE_SHARE * n) if n >= tuning.COPY_ROWS else 0
+    return most_awake(n) if n >= tuning.COPY_ROWS else 0

@@ -1,0 +1,228 @@
+"""Measure what the solvers' tuning constants stand for on this machine: `python -m benchmarks.tuning`.
+
+Two tables. The first has the costs that `cssvm.dual.tuning` counts in nanoseconds: each is timed by itself, at several
+sizes, and fitted. Decisions depend on their ratios alone, so compare columns up to a common factor. The second varies
+one constant at a time and times whole solves with each value by turns: the best value here, and what the value in the
+code loses against it. A loss within the noise of the machine, a few percent, is no reason to change anything.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+from benchmarks.generated import clusters
+from benchmarks.tables import Column, table
+from cssvm.dual import DualProblem, solve, solve_path, tuning
+from cssvm.dual.newton import newton_direction
+from cssvm.dual.pairs import update_by_pairs
+from cssvm.kernels import make_kernel
+from cssvm.runtime import threads
+from cssvm.runtime.sums import update_row_sum
+
+FEATURES = 20
+GAMMAS = (0.2 / FEATURES, 1.0 / FEATURES, 4.0 / FEATURES)
+CS = np.geomspace(0.01, 100.0, 8)
+FN_COST = 4.0
+STEPS = 300  # pair steps that are timed together
+COST_COLUMNS: tuple[Column, ...] = (("cost", 28), ("in the code", 13), ("here", 11), ("here / code", 13))
+CHOICE_COLUMNS: tuple[Column, ...] = (
+    ("constant", 25), ("solves", 15), ("in the code", 13), ("best here", 11), ("code / best", 13),
+)  # fmt: skip
+
+
+class Sizes(NamedTuple):
+    """How much is measured."""
+
+    pair_steps: Sequence[int]  # variables
+    newton: Sequence[int]  # free variables
+    path_rows: int
+    decomposition_rows: int
+    repeats: int
+
+
+FULL = Sizes((256, 512, 1024, 2048, 4096), (25, 50, 100, 200, 400, 800, 1600), 2500, 10_000, 5)
+QUICK = Sizes((64, 128, 256), (10, 20, 40, 80), 150, 300, 1)
+
+
+class Choice(NamedTuple):
+    """A constant, the values to try beside the one in the code, and which of the workloads shows its effect."""
+
+    constant: str
+    values: Sequence[float]
+    workload: str
+
+
+PATH, DECOMPOSITION = "path", "decomposition"
+CHOICES = (
+    Choice("SLEEP_DEPTH_VIOLATIONS", (0.5, 2.0), PATH),
+    Choice("SLEEP_DEPTH_VIOLATIONS", (0.5, 2.0), DECOMPOSITION),
+    Choice("AWAKE_SHARE", (0.0, 0.6, 0.7, 0.9), PATH),
+    Choice("AWAKE_SHARE", (0.0, 0.6, 0.7, 0.9), DECOMPOSITION),
+    Choice("LOCAL_ACCURACY_SHARE", (0.1, 0.5), PATH),
+    Choice("LOCAL_ACCURACY_SHARE", (0.1, 0.5), DECOMPOSITION),
+    Choice("FIRST_ROWS", (1024, 4096), DECOMPOSITION),
+    Choice("KEPT_SHARE", (0.5, 0.9), DECOMPOSITION),
+    Choice("SETTLED_SHARE", (0.05, 0.2), DECOMPOSITION),
+    Choice("TURN_STEPS_PER_ROW", (5, 10, 40), DECOMPOSITION),
+    Choice("PATH_TURN_STEPS_PER_ROW", (2, 10, 20), PATH),
+    Choice("START_STEPS_PER_ROW", (0.25, 1.0), PATH),
+    Choice("NEXT_STEPS_PER_ROW", (0.1, 0.5), PATH),
+    Choice("COPY_ROWS", (1000, 4000), PATH),
+    Choice("FIXING_TRIALS", (2, 4), PATH),
+    Choice("SHORT_SHARE", (0.1, 0.5), PATH),
+)
+
+
+def best_seconds(call: Callable[[], object], repeats: int) -> float:
+    """The shortest of several calls, after one that compiles and touches memory."""
+    call()
+    seconds = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - begun)
+    return min(seconds)
+
+
+def fitted(features: np.ndarray, ns: np.ndarray) -> np.ndarray:
+    """Non-negative coefficients of features (k, p) for times (k,), least squares of relative errors."""
+    coefficients, _ = nnls(features / ns[:, np.newaxis], np.ones(len(ns)))
+    return coefficients
+
+
+def gram(X: np.ndarray, gamma: float, dtype: type) -> np.ndarray:
+    squared = (X**2).sum(axis=1)
+    return np.exp(-gamma * np.maximum(0.0, squared[:, None] + squared - 2.0 * X @ X.T)).astype(dtype)
+
+
+def problem_of(n: int, C: float = 1.0) -> tuple[np.ndarray, DualProblem]:
+    data = clusters(n, 1, FEATURES, seed=0)
+    y = np.where(data.y > 0, 1.0, -1.0)
+    return data.X, DualProblem.from_margins(y, np.ones(n), C * np.where(y > 0, FN_COST, 1.0))
+
+
+def pair_step_cost(sizes: Sequence[int], repeats: int) -> tuning.PairStepCost:
+    """Time steps from zero in float32, at tolerance 0, so that all of them are taken."""
+    ns = []
+    for n in sizes:
+        X, problem = problem_of(n)
+        K, ones, p = gram(X, GAMMAS[1], np.float32), np.ones(n, np.float32), problem.linear.astype(np.float32)
+        count = min(STEPS, n)
+
+        def steps(K=K, ones=ones, p=p, problem=problem, count=count, n=n):
+            update_by_pairs(K, ones, p.copy(), np.zeros(n), problem.lower, problem.upper, 0.0, count)
+
+        ns.append(1e9 * best_seconds(steps, repeats) / count)
+    features = np.column_stack([np.ones(len(sizes)), sizes])
+    return tuning.PairStepCost(*fitted(features, np.array(ns)).tolist())
+
+
+def newton_cost(sizes: Sequence[int], repeats: int) -> tuning.NewtonCost:
+    """Time the system of m of n variables and the sum of their rows, in float32; a call has a fixed cost as well."""
+    n = 5 * max(sizes)
+    X, problem = problem_of(n)
+    K, order = gram(X, GAMMAS[1], np.float32), np.random.default_rng(0).permutation(n)
+    systems, products = [], []
+    for m in sizes:
+        members, total = np.sort(order[:m]), np.zeros(n)
+        residual = problem.linear[members]
+        systems.append(best_seconds(lambda a=members, g=residual: newton_direction(K, a, g, 0.0, 1e-3), repeats))
+        products.append(best_seconds(lambda a=members, g=residual, t=total: update_row_sum(t, K, a, g, 0), repeats))
+    m = np.array(sizes, dtype=np.float64)
+    _, cube, square = fitted(np.column_stack([m**0, m**3, m**2]), 1e9 * np.array(systems))
+    _, product = fitted(np.column_stack([m**0, m * n]), 1e9 * np.array(products))
+    return tuning.NewtonCost(float(cube), float(square), float(product))
+
+
+def cost_rows(sizes: Sizes) -> list[list[str]]:
+    with threads.own_threads():
+        pairs, newton = pair_step_cost(sizes.pair_steps, sizes.repeats), newton_cost(sizes.newton, sizes.repeats)
+    rows = []
+    for name, code, here in (("PAIR_STEP", tuning.PAIR_STEP, pairs), ("NEWTON", tuning.NEWTON, newton)):
+        for field, assumed, measured in zip(code._fields, code, here, strict=True):
+            rows.append([f"{name}.{field}", f"{assumed:.3g}", f"{measured:.3g}", f"{measured / assumed:.2f}"])
+    return rows
+
+
+@contextmanager
+def constant_set(name: str, value: float) -> Iterator[None]:
+    """One tuning constant changed for a while; compiled code takes them as arguments, so it follows."""
+    before = getattr(tuning, name)
+    setattr(tuning, name, value)
+    try:
+        yield
+    finally:
+        setattr(tuning, name, before)
+
+
+def workloads(sizes: Sizes) -> dict[str, Callable[[], object]]:
+    """Whole solves: a path for several gammas, and problems of more than one working set."""
+    X, unit = problem_of(sizes.path_rows)
+    matrices = [gram(X, gamma, np.float32) for gamma in GAMMAS]
+    ones = np.ones(sizes.path_rows)
+    problems = [problem_of(sizes.decomposition_rows, C) for C in (1.0, 30.0)]
+
+    def paths() -> None:
+        for K in matrices:
+            for _ in solve_path(K, ones, unit, CS):
+                pass
+
+    def solves() -> None:
+        for X, problem in problems:
+            boxes = problem.upper - problem.lower
+            solve(make_kernel("rbf", gamma=GAMMAS[1]).rows(X, boxes=boxes, tol=1e-3), problem)
+
+    return {PATH: paths, DECOMPOSITION: solves}
+
+
+def times_of(choice: Choice, run: Callable[[], object], repeats: int) -> dict[float, float]:
+    """Seconds with each value, the best of several rounds in alternating order."""
+    values = [getattr(tuning, choice.constant), *choice.values]
+    seconds = dict.fromkeys(values, np.inf)
+    for number in range(repeats):
+        for value in values if number % 2 == 0 else values[::-1]:
+            with constant_set(choice.constant, value):
+                begun = time.perf_counter()
+                run()
+                seconds[value] = min(seconds[value], time.perf_counter() - begun)
+    return seconds
+
+
+def choice_rows(sizes: Sizes, choices: Sequence[Choice]) -> list[list[str]]:
+    runs = workloads(sizes)
+    for run in runs.values():
+        run()
+    rows = []
+    for choice in choices:
+        seconds = times_of(choice, runs[choice.workload], sizes.repeats)
+        code, best = getattr(tuning, choice.constant), min(seconds, key=lambda value: seconds[value])
+        loss = seconds[code] / seconds[best]
+        rows.append([choice.constant, choice.workload, f"{code:g}", f"{best:g}", f"{loss:.2f}"])
+    return rows
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.tuning", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="tiny problems: shows that it runs, measures nothing")
+    parser.add_argument(
+        "--constants", nargs="+", metavar="NAME", help="only these of the second table (default: all of them)"
+    )
+    options = parser.parse_args(arguments)
+    sizes = QUICK if options.quick else FULL
+    known = {choice.constant for choice in CHOICES}
+    if unknown := set(options.constants or ()) - known:
+        parser.error(f"no such constant: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+
+    print("\n".join(table(COST_COLUMNS, cost_rows(sizes))))
+    chosen = [choice for choice in CHOICES if choice.constant in (options.constants or known)]
+    print(f"\nTimes of whole solves, one constant changed at a time, best of {sizes.repeats}\n")
+    print("\n".join(table(CHOICE_COLUMNS, choice_rows(sizes, chosen))))
+
+
+if __name__ == "__main__":
+    main()
