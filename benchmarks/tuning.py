@@ -17,6 +17,7 @@ from scipy.optimize import nnls
 
 from benchmarks.generated import clusters
 from benchmarks.tables import Column, table
+from cssvm.costs import signed_terms
 from cssvm.dual import DualProblem, solve, solve_path, tuning
 from cssvm.dual.newton import newton_direction
 from cssvm.dual.pairs import update_by_pairs
@@ -103,7 +104,7 @@ def gram(X: np.ndarray, gamma: float, dtype: type) -> np.ndarray:
 def problem_of(n: int, C: float = 1.0) -> tuple[np.ndarray, DualProblem]:
     data = clusters(n, 1, FEATURES, seed=0)
     y = np.where(data.y > 0, 1.0, -1.0)
-    return data.X, DualProblem.from_margins(y, np.ones(n), C * np.where(y > 0, FN_COST, 1.0))
+    return data.X, DualProblem(*signed_terms(y, np.ones(n), C * np.where(y > 0, FN_COST, 1.0)))
 
 
 def pair_step_cost(sizes: Sequence[int], repeats: int) -> tuning.PairStepCost:

@@ -19,7 +19,7 @@ def primal_value(K, problem, y, margins, boxes, solution):
 
 def test_signs_margins_and_boxes_give_the_linear_term_and_the_bounds_of_the_formula():
     """p_i = y_i m_i;   [lower_i, upper_i] = [0, c_i] if y_i = +1, [-c_i, 0] if y_i = -1."""
-    problem = DualProblem.from_margins(np.array([1.0, -1.0]), np.array([1.0, 0.5]), np.array([4.0, 2.0]))
+    problem = signed(np.array([1.0, -1.0]), np.array([1.0, 0.5]), np.array([4.0, 2.0]))
     np.testing.assert_array_equal(problem, [[1.0, -0.5], [0.0, -2.0], [4.0, 0.0]])
     np.testing.assert_array_equal(problem.scaled(10.0), [[1.0, -0.5], [0.0, -20.0], [40.0, 0.0]])
 
