@@ -51,22 +51,24 @@ def best_bias(gradient: Vector, problem: DualProblem) -> float:
 
     Its slope is sum(-lower_i, G_i < b) - sum(upper_i, G_i > b). Where it is zero between two kinks the middle is taken.
     """
-    order = np.argsort(gradient, kind="stable")
-    kinks, upper, below = gradient[order], problem.upper[order], -problem.lower[order]
-    total = upper.sum()
-    right = np.cumsum(below) - (total - np.cumsum(upper))  # slope just right of each kink
-    flat = FLAT * (total + below.sum())
-    first = int(np.argmax(right >= -flat))  # before it the function falls
-    if right[first] > flat or first + 1 == len(kinks):
+    order = np.argsort(gradient)  # in which order equal kinks come makes no difference
+    kinks, upper, below = gradient[order], np.cumsum(problem.upper[order]), np.cumsum(-problem.lower[order])
+    right = below - (upper[-1] - upper)  # slope just right of each kink, ascending
+    flat = FLAT * (upper[-1] + below[-1])
+    last = len(kinks) - 1
+    first = min(last, int(np.searchsorted(right, -flat)))  # before it the function falls
+    if right[first] > flat:
         return float(kinks[first])
-    last = first + int(np.argmax(right[first:] > flat)) if right[-1] > flat else len(kinks) - 1
+    last = min(last, int(np.searchsorted(right, flat, side="right")))  # from it on the function rises
     return float(0.5 * (kinks[first] + kinks[last]))
 
 
 def objectives(beta: Vector, gradient: Vector, bias: float, problem: DualProblem) -> tuple[float, float]:
     """Primal and dual objective."""
     p, lower, upper = problem
-    loss = upper @ np.maximum(gradient - bias, 0.0) - lower @ np.maximum(bias - gradient, 0.0)
+    above = gradient - bias
+    positive = np.maximum(above, 0.0)
+    loss = upper @ positive - lower @ (positive - above)
     return float(0.5 * beta @ (p - gradient) + loss), float(0.5 * beta @ (p + gradient))
 
 

@@ -146,10 +146,10 @@ class Path:
     def _take_pair_steps(self, tol: float, count: int) -> tuple[int, float]:
         """Up to `count` pair steps; returns their number and the violation left."""
         _, lower, upper = self.problem
-        bottom, top = bias_interval(self.beta, self.gradient, lower, upper)
-        if top - bottom <= tol:
-            return 0, max(0.0, top - bottom)
         if self.n >= tuning.COPY_ROWS and count >= tuning.START_STEPS_PER_ROW * self.n:
+            bottom, top = bias_interval(self.beta, self.gradient, lower, upper)
+            if top - bottom <= tol:
+                return 0, max(0.0, top - bottom)
             awake = np.flatnonzero(~may_sleep(self.beta, self.gradient, lower, upper, bottom, top))
             if len(awake) <= most_awake(self.n):
                 accuracy = max(tol, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
@@ -186,9 +186,10 @@ class Path:
         """Newton rounds as long as they get ahead; returns the violation left."""
         for _ in range(tuning.MAX_ROUNDS):
             length = update_by_round(self.kernel, self.beta, self.gradient, self.problem, tol, self._ridge)
-            if self._violation() <= tol or length < tuning.SHORT_SHARE:
+            left = self._violation()
+            if left <= tol or length < tuning.SHORT_SHARE:
                 break
-        return self._violation()
+        return left
 
     def _finish(self, n_steps: int) -> float:
         """The active-set finish; returns the violation left.
