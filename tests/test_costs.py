@@ -8,13 +8,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cssvm import CostConditionWarning, CostSensitiveSVC, paper_costs
-from cssvm.costs import example_costs, margins_and_boxes, row_weights, warn_outside_type_two
+from cssvm import CostConditionWarning, CostSensitiveSVC, costs, paper_costs
+from cssvm.costs import row_weights, signed_terms, warn_outside_type_two
+from cssvm.sample import Sample
+from cssvm.target import Target
 
 Y = np.array([1, -1, 1, -1, -1])
 NAN = np.nan
 
 positive = st.floats(1e-3, 1e3)
+
+
+def whole_sample(y, **given):
+    """Rows with y = +1 the target, as estimators read them."""
+    sample = Sample.of(Target(np.array([-1, 1]), 1), y > 0, **given)
+    sample.check_whole()
+    return sample
+
+
+def example_costs(y, **given):
+    return whole_sample(y, **given).stakes
+
+
+def margins_and_boxes(y, *, C=1.0, kappa=1.0, **given):
+    sample = whole_sample(y, **given)
+    return costs.margins_and_boxes(sample.positive, sample.stakes, C=C, kappa=kappa, fp_cost=sample.fp_cost)
 
 
 def test_paper_costs_are_the_slopes_and_the_margin_of_the_cost_sensitive_hinge():
@@ -46,6 +64,47 @@ def test_paper_costs_unpack_as_keywords():
 def test_paper_costs_refuse_costs_without_a_loss(C1, C_minus1, name):
     with pytest.raises(ValueError, match=f"{name} must be .* got {name}="):
         paper_costs(C1, C_minus1)
+
+
+@pytest.mark.parametrize("container", [list, np.array, pd.Series])
+def test_paper_costs_of_rows_are_those_of_each_row_and_missing_ones_stay_missing(container):
+    fn_cost, fp_cost, kappa = paper_costs(container([4.0, NAN, 1.0]), container([NAN, 2.0, 0.75]))
+    np.testing.assert_array_equal(fn_cost, [4.0, NAN, 1.0])
+    np.testing.assert_allclose(fp_cost, [NAN, 3.0, 0.5])
+    np.testing.assert_allclose(kappa, [NAN, 1 / 3, 2.0])
+
+
+@given(cost=arrays(float, 6, elements=st.floats(0.6, 100)), f=st.floats(-10, 10))
+def test_paper_costs_of_rows_reproduce_the_example_dependent_loss(cost, f):
+    fn_cost, fp_cost, kappa = paper_costs(cost, cost)
+    np.testing.assert_allclose(fn_cost * np.maximum(0, 1 - f), cost * np.maximum(0, 1 - f))
+    np.testing.assert_allclose(
+        fp_cost * np.maximum(0, kappa + f), np.maximum(0, 1 + (2 * cost - 1) * f), rtol=1e-9, atol=1e-9
+    )
+
+
+def test_paper_costs_of_at_most_one_half_are_refused_with_the_way_out():
+    with pytest.raises(ValueError, match=r"C_minus1=0.5 in row 1. Divide all costs, C1 too, by the smallest C_minus1"):
+        paper_costs([1.0, 1.0], [2.0, 0.5])
+    smallest = 0.5
+    assert paper_costs(np.array([1.0, 1.0]) / smallest, np.array([2.0, 0.5]) / smallest).kappa[1] == 1.0
+
+
+def test_signed_terms_are_those_of_the_table():
+    linear, lower, upper = signed_terms(np.array([1, -1]), np.array([1.0, 0.5]), np.array([4.0, 2.0]))
+    np.testing.assert_array_equal(linear, [1.0, -0.5])
+    np.testing.assert_array_equal(lower, [0.0, -2.0])
+    np.testing.assert_array_equal(upper, [4.0, 0.0])
+
+
+def test_a_part_of_a_sample_may_cost_nothing_where_the_whole_may_not():
+    fp_cost = np.array([NAN, 0.0, NAN, 4.0, 0.0])
+    sample = whole_sample(Y, fp_cost=fp_cost)
+    part = sample.take([0, 1, 2])
+    np.testing.assert_array_equal(part.stakes, [1.0, 0.0, 1.0])
+    np.testing.assert_array_equal(Sample.of(sample.target, Y[:3] > 0, fp_cost=fp_cost[:3]).stakes, part.stakes)
+    with pytest.raises(ValueError, match="fp_cost must be positive on at least one row"):
+        part.check_whole()
 
 
 def test_positives_have_margin_one_and_negatives_kappa():

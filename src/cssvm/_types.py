@@ -15,8 +15,13 @@ RowNumbers = NDArray[np.intp]
 
 
 def is_number(value: Any) -> bool:
-    """A real scalar; True and False are none."""
+    """Whether `value` is a real number; bool does not count."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def is_integer(value: Any) -> bool:
+    """Whether `value` is an integer; bool does not count."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def as_floats(name: str, value: Any, fix: str) -> Vector:

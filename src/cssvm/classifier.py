@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 
 from ._types import Mask, is_number
-from .costs import TIED
-from .sample import Sample
+from .costs import is_tied
+from .sample import Sample, one_dimensional
 from .target import Target, listed
 
 
@@ -49,8 +49,24 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_sample(self, y: NDArray[Any], *, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Sample:
         """The rows with their costs, those given to `fit` or else the constructor's."""
+        return self._sample(*self._read_labels(y), fn_cost, fp_cost, sample_weight)
+
+    def _read_scored_sample(self, y: Any, *, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Sample:
+        """Rows to be scored by the fitted classifier, whose labels it must know."""
+        labels = one_dimensional("y", y)
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"y must hold the classes {listed(self.classes_)} that {type(self).__name__} was fitted on; got "
+                f"{labels[np.argmax(unknown)]!r} in row {np.argmax(unknown)} ({unknown.sum()} such rows)."
+            )
+        return self._sample(self._target, labels == self._target.label, fn_cost, fp_cost, sample_weight)
+
+    def _sample(self, target: Target, positive: Mask, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Sample:
+        """A whole sample with its costs, those given or else the constructor's."""
         sample = Sample.of(
-            *self._read_labels(y),
+            target,
+            positive,
             fn_cost=given_cost(self, "fn_cost", fn_cost),
             fp_cost=given_cost(self, "fp_cost", fp_cost),
             sample_weight=sample_weight,
@@ -102,15 +118,14 @@ def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[A
 
 
 def given_cost(estimator: BaseEstimator, name: str, given: Any) -> Any:
-    """The cost given to `fit`, or the constructor's, which holds for all rows and therefore is no array.
+    """The cost given to `fit`, or the constructor's, which must be a number, as it applies to all rows.
 
     An array in the constructor is refused: clones in cross-validation would carry it to other rows.
     """
     if given is not None:
         return given
     value = getattr(estimator, name)
-    tied = name == "kappa" and isinstance(value, str) and value == TIED
-    if not (tied or is_number(value)):
+    if not (is_number(value) or (name == "kappa" and is_tied(value))):
         expected = 'a number or "tied"' if name == "kappa" else "a number"
         raise ValueError(
             f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "

@@ -128,11 +128,17 @@ def _positive_costs(name: str, value: Any, above: float, expected: str, fix: str
     return values if values.ndim else float(values)
 
 
+def is_tied(kappa: Any) -> bool:
+    """Whether kappa is to be 1 / fp_cost."""
+    return isinstance(kappa, str) and kappa == TIED
+
+
 def tied_kappa(fp_cost: Any) -> Any:
-    """Kappa = 1 / fp_cost, for a number or an array; any margin does where nothing is at stake, and 1 is taken."""
+    """Kappa = 1 / fp_cost, for a number or an array; 1 where fp_cost is 0, as an empty box makes no use of a margin."""
     fp = np.asarray(fp_cost, dtype=np.float64)
     with np.errstate(over="ignore"):
-        return np.divide(1.0, fp, out=np.ones_like(fp), where=fp > 0)[()]
+        kappa = np.divide(1.0, fp, out=np.ones_like(fp), where=fp > 0)
+    return kappa if kappa.ndim else float(kappa)
 
 
 def read_weights(sample_weight: Any, n_samples: int) -> Vector:
@@ -141,6 +147,11 @@ def read_weights(sample_weight: Any, n_samples: int) -> Vector:
         return np.ones(n_samples)
     weights = _row_values("sample_weight", sample_weight, np.ones(n_samples, dtype=bool), "")
     return np.full(n_samples, weights) if np.ndim(weights) == 0 else weights
+
+
+def cost_column(name: str, value: Any, n_samples: int) -> Any:
+    """A cost of a class as it is, a number; one for each row as (n_samples,) float64."""
+    return value if is_number(value) else _as_vector(name, value, n_samples)
 
 
 def read_costs(positive: Mask, fn_cost: Any, fp_cost: Any) -> Vector:
@@ -156,8 +167,8 @@ def read_decision_costs(fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vec
     """Both costs of rows whose label is not known, a number or (n_samples,) each: checked on all rows."""
     costs = []
     for name, value in (("fn_cost", fn_cost), ("fp_cost", fp_cost)):
-        values = np.asarray(value, dtype=np.float64)
-        if values.shape not in ((), (n_samples,)):
+        values = as_floats(name, value, "Pass one number, or one for each row of X.")
+        if values.shape not in ((), (n_samples,)) or (values.ndim == 0 and not is_number(value)):
             raise ValueError(
                 f"{name} must be a number, or given to predict with one value for each row of X, shape "
                 f"({n_samples},); got shape {values.shape}. Pass predict(X, {name}=...) with an entry for each row."
@@ -199,44 +210,22 @@ def row_weights(sample_weight: Any, n_samples: int) -> Vector:
     return weights
 
 
-def example_costs(y: NDArray[Any], *, fn_cost: Any = 1.0, fp_cost: Any = 1.0, sample_weight: Any = None) -> Vector:
-    """`read_costs` of a whole sample times its weights: s_i fn_cost_i for y_i = +1, s_i fp_cost_i for y_i = -1.
-
-    y : (n_samples,) in {-1, +1}. Returns (n_samples,) float64.
-    """
-    cost = read_costs(y > 0, fn_cost, fp_cost)
-    check_costs_matter(y > 0, cost)
-    return row_weights(sample_weight, len(y)) * cost
-
-
 def margins_and_boxes(
-    y: NDArray[Any],
-    *,
-    C: float = 1.0,
-    fn_cost: Any = 1.0,
-    fp_cost: Any = 1.0,
-    kappa: Any = 1.0,
-    sample_weight: Any = None,
+    positive: Mask, stakes: Vector, *, C: float = 1.0, kappa: Any = 1.0, fp_cost: Any = 1.0
 ) -> tuple[Vector, Vector]:
-    """Margins m and boxes c of a whole sample, by the table that opens this module.
+    """Margins m and boxes c of rows with stakes s_i cost_i, by the table that opens this module; two (n_samples,).
 
-    y : (n_samples,) in {-1, +1}; kappa : a number, (n_samples,) or "tied", that is kappa_i = 1 / fp_cost_i.
-    Returns two (n_samples,) float64 arrays.
+    kappa : a number, (n_samples,) or "tied", that is kappa_i = 1 / fp_cost_i; fp_cost is read only for that.
     """
-    margins = read_margins(y > 0, kappa, fp_cost)
-    return margins, boxes(C, example_costs(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight), margins)
-
-
-def boxes(C: float, stakes: Vector, margins: Vector) -> Vector:
-    """The boxes c = C s_i cost_i of rows with these stakes s_i cost_i; they and the margins must be finite."""
+    margins = read_margins(positive, kappa, fp_cost)
     with np.errstate(over="ignore"):
-        values = C * stakes
-    if not (np.isfinite(margins).all() and np.isfinite(values).all()):
+        boxes = C * stakes
+    if not (np.isfinite(margins).all() and np.isfinite(boxes).all()):
         raise ValueError(
             f"C={C!r} times cost times sample_weight, or a tied kappa = 1 / fp_cost, must be finite; "
             "it overflows. Divide the costs by their mean and adapt C instead."
         )
-    return values
+    return margins, boxes
 
 
 def signed_terms(y: NDArray[Any], margins: Vector, boxes: Vector) -> tuple[Vector, Vector, Vector]:
@@ -274,7 +263,7 @@ def read_margins(positive: Mask, kappa: Any, fp_cost: Any) -> Vector:
     """The margin of each row: 1 for the target, kappa_i for others, checked on those; "tied" is 1 / fp_cost_i."""
     if not isinstance(kappa, str):
         own = _row_values("kappa", kappa, ~positive, OF_OTHER, strict=True)
-    elif kappa == TIED:
+    elif is_tied(kappa):
         own = tied_kappa(_row_values("fp_cost", fp_cost, ~positive, OF_OTHER))
     else:
         raise ValueError(

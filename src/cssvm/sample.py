@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._types import Mask, Vector, is_number
-from .costs import check_costs_matter, check_weights_matter, read_costs, read_weights
+from ._types import Mask, RowNumbers, Vector, is_number
+from .costs import check_costs_matter, check_weights_matter, cost_column, read_costs, read_weights
 from .target import Target
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """n rows of two classes.
 
@@ -31,7 +31,7 @@ class Sample:
     positive : (n,) bool, the rows of it
     weights : (n,) float64
     cost : (n,) float64, what a wrong decision costs on each row, without its weight
-    fn_cost, fp_cost : the costs as they were given, a number or (n,) values
+    fn_cost, fp_cost : the costs given, a number for the class or (n,) float64 for the rows
     index : the index of y, if it has one
     """
 
@@ -56,6 +56,10 @@ class Sample:
     ) -> Sample:
         """Check the weights and costs of rows whose classes are known."""
         weights = read_weights(sample_weight, len(positive))
+        fn_cost, fp_cost = (
+            cost_column("fn_cost", fn_cost, len(positive)),
+            cost_column("fp_cost", fp_cost, len(positive)),
+        )
         return cls(target, positive, weights, read_costs(positive, fn_cost, fp_cost), fn_cost, fp_cost, index)
 
     @classmethod
@@ -126,6 +130,17 @@ class Sample:
     def weighed_by_stakes(self) -> Sample:
         """The same rows, the stake of each as its weight, and equal costs: rates of it are shares of the cost."""
         return replace(self, weights=self.stakes, cost=np.ones(len(self)), fn_cost=1.0, fp_cost=1.0)
+
+    @property
+    def counted_rows(self) -> RowNumbers:
+        """Row numbers of the rows of positive weight."""
+        return np.flatnonzero(self.weights > 0)
+
+    def priced(self, fn_slope: float, fp_slope: float) -> Sample:
+        """The same rows with other costs: the slope for a cost of a class, slope * cost for a cost of each row."""
+        fn_cost = fn_slope if np.ndim(self.fn_cost) == 0 else fn_slope * self.fn_cost
+        fp_cost = fp_slope if np.ndim(self.fp_cost) == 0 else fp_slope * self.fp_cost
+        return replace(self, cost=read_costs(self.positive, fn_cost, fp_cost), fn_cost=fn_cost, fp_cost=fp_cost)
 
     def take(self, rows: Any) -> Sample:
         """Some of the rows: a slice, a mask or row numbers."""

@@ -36,7 +36,7 @@ class Target:
 
     @classmethod
     def among(cls, classes: NDArray[Any], pos_label: Any, *, whose: str = "pos_label") -> Target:
-        """The class `pos_label`; None means the last. `whose` opens the message about a label that is none of them."""
+        """The class `pos_label`; None means the last. `whose` names the parameter in the error message."""
         if pos_label is None:
             return cls(classes, 1)
         labels = classes.tolist()
@@ -67,11 +67,20 @@ class Target:
         return self.classes[np.where(positive, self.index, 1 - self.index)]
 
     def oriented(self, response: NDArray[Any]) -> Vector:
-        """What a classifier responds, turned so that higher speaks for the target.
+        """The response of a classifier, turned so that higher means the target.
 
         response : decision values (n_samples,), positive for classes_[1], or probabilities (n_samples, 2).
         """
         return response[:, self.index] if response.ndim == 2 else self.side * response
+
+    def as_f(self, scores: Any) -> Any:
+        """Scores for the target, signs of it or a threshold on them, turned so that positive means classes_[1]."""
+        return self.side * scores
+
+    def columns(self, probability: Vector) -> NDArray[np.float64]:
+        """Probabilities of the target (n,) as those of both classes, (n, 2) in the order of `classes`."""
+        both = (1 - probability, probability) if self.index == 1 else (probability, 1 - probability)
+        return np.column_stack(both)
 
     def accepted(self, scores: NDArray[Any]) -> Mask:
         """The decisions of `predict` by scores for the target: f > 0 is classes_[1], so f = 0 is classes_[0]."""
@@ -91,7 +100,7 @@ class TargetScores(NamedTuple):
 
 def target_scores(estimator: Any, X: Any, *, pos_label: Any = None, response_method: str = "auto") -> TargetScores:
     """Scores of X for `pos_label`; None takes the estimator's own target, then ``classes_[1]``."""
-    from sklearn.utils.validation import check_is_fitted  # costs and losses stand on this module's neighbours only
+    from sklearn.utils.validation import check_is_fitted  # importing this module needs no scikit-learn
 
     check_is_fitted(estimator)
     classes = np.asarray(getattr(estimator, "classes_", ()))
@@ -115,8 +124,8 @@ def response_of(estimator: Any, response_method: str = "auto") -> str:
         if hasattr(estimator, method):
             return method
     raise ValueError(
-        f"{type(estimator).__name__} has no {' or '.join(asked)}, so there are no scores to draw. "
-        "Pass a classifier that has, or your own scores to from_predictions."
+        f"{type(estimator).__name__} has no {' or '.join(asked)}, so it gives no scores. "
+        "Pass a classifier that has, or your own scores."
     )
 
 

@@ -28,6 +28,10 @@ def rows_of_kind(kind):
         return dense[0] + 1e5, dense[1] + 1e5
     share = 0.05 if kind != "sparse, crowded" else 0.5
     pair = tuple(sparse_rows(n, 90, share, rng) for n in (300, 70))
+    if kind == "sparse vectors, dense rows":
+        return pair[0], pair[1].toarray()
+    if kind == "dense vectors, sparse rows":
+        return pair[0].toarray(), pair[1]
     if kind == "sparse, 64-bit":
         for matrix in pair:
             matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
@@ -55,7 +59,11 @@ def sum_of(rows, indices, coef, columns=None):
     return -total
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "sparse, crowded", "sparse, 64-bit", "shifted"])
+KINDS = ["dense", "sparse", "sparse, crowded", "sparse, 64-bit", "shifted"]
+MIXED = ["sparse vectors, dense rows", "dense vectors, sparse rows"]
+
+
+@pytest.mark.parametrize("kind", KINDS + MIXED)
 @pytest.mark.parametrize("name", CASES)
 def test_values_equal_the_reference(name, kind):
     vectors, X = rows_of_kind(kind)

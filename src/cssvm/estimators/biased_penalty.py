@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..classifier import unchanged_on_failure
-from ..costs import boxes
+from ..costs import margins_and_boxes
 from .kernel_svc import KernelSVC
 
 
@@ -120,8 +118,7 @@ class BiasedPenaltySVC(KernelSVC):
         """
         with unchanged_on_failure(self):
             X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
-            margins = np.ones(len(sample))
-            machine = self._solve(X, sample, margins, boxes(self.C, sample.stakes, margins))
+            machine = self._solve(X, sample, *margins_and_boxes(sample.positive, sample.stakes, C=self.C))
             self._store(machine)
             self._report([machine])
         return self

@@ -9,7 +9,7 @@ from sklearn.model_selection import check_cv
 
 from .._types import Vector
 from ..classifier import unchanged_on_failure
-from ..costs import boxes
+from ..costs import margins_and_boxes
 from ..kernels import DEFAULT_KERNEL, kernel_class
 from ..metrics.thresholds import ONE_MARGIN, SCORE_TIE, threshold_of_least_cost
 from ..sample import Sample, check_both_classes
@@ -179,31 +179,31 @@ class BoundaryMovementSVC(KernelSVC):
             scored, scores = sample, machine.scores(X)
             if self.cv is not None:
                 folds, scored, scores = self._held_out_scores(X, sample)
-            side = self._target.side
             # The threshold is sought for the target class, then turned to the side of classes_[1].
-            self.threshold_ = side * threshold_of_least_cost(
-                side * scores,
+            threshold = threshold_of_least_cost(
+                self._target.oriented(scores),
                 scored.positive,
                 scored.stakes,
                 prefer="nearest_zero",
                 beyond=ONE_MARGIN,
                 score_tie=SCORE_TIE,
             )
+            self.threshold_ = self._target.as_f(threshold)
             self._store(machine, self.threshold_)
             self._report([*folds, machine])
         return self
 
     def _train_standard(self, X: Any, sample: Sample) -> Machine:
         """The standard SVM: equal costs, both margins 1."""
-        margins = np.ones(len(sample))
-        return self._solve(X, sample, margins, boxes(self.C, sample.weights, margins))
+        return self._solve(X, sample, *margins_and_boxes(sample.positive, sample.weights, C=self.C))
 
     def _held_out_scores(self, X: Any, sample: Sample) -> tuple[list[Machine], Sample, Vector]:
         """The machine of each fold, and the rows it did not see with their scores, pooled over the folds."""
         kernel = kernel_class(self.kernel)
         machines, held_out, scores = [], [], []
         for fold in check_cv(self.cv, sample.labels, classifier=True).split(X, sample.labels):
-            seen, unseen = (part[sample.weights[part] > 0] for part in map(np.asarray, fold))
+            # A part may be row numbers or a mask.
+            seen, unseen = (rows[sample.weights[rows] > 0] for rows in (np.arange(len(sample))[part] for part in fold))
             training = sample.take(seen)
             check_both_classes(training.positive, f"the training rows of each fold of cv={self.cv!r}", FOLD_FIX)
             machines.append(self._train_standard(kernel.select(X, seen, seen), training))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..classifier import given_cost, unchanged_on_failure
-from ..costs import boxes, read_margins, warn_outside_type_two
+from ..costs import margins_and_boxes, warn_outside_type_two
 from ..kernels import DEFAULT_KERNEL
 from .kernel_svc import KernelSVC
 
@@ -187,10 +187,12 @@ class CostSensitiveSVC(KernelSVC):
         """
         with unchanged_on_failure(self):
             X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
-            margins = read_margins(sample.positive, given_cost(self, "kappa", kappa), sample.fp_cost)
-            caps = boxes(self.C, sample.stakes, margins)
-            warn_outside_type_two(sample.signs, margins, caps, sample.fn_cost, stacklevel=2)
-            machine = self._solve(X, sample, margins, caps)
+            kappa = given_cost(self, "kappa", kappa)
+            margins, boxes = margins_and_boxes(
+                sample.positive, sample.stakes, C=self.C, kappa=kappa, fp_cost=sample.fp_cost
+            )
+            warn_outside_type_two(sample.signs, margins, boxes, sample.fn_cost, stacklevel=2)
+            machine = self._solve(X, sample, margins, boxes)
             self._store(machine)
             self._report([machine])
         return self

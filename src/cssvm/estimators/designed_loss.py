@@ -201,7 +201,7 @@ class DesignedLossClassifier(BinaryClassifier):
             X, y = training_data(self, X, y, pairwise=False)
             sample = Sample.of(*self._read_labels(y), sample_weight=sample_weight)
             sample.check_whole()
-            rows = np.flatnonzero(sample.weights > 0)
+            rows = sample.counted_rows
             sample = sample.take(rows)
             check_both_classes(
                 sample.positive,
@@ -223,10 +223,9 @@ class DesignedLossClassifier(BinaryClassifier):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        side = self._target.side
         self.svc_: CostSensitiveSVC | None = None
-        self.coef_: Any = side * solution.coef[np.newaxis, :]
-        self.intercept_ = np.array([side * solution.bias])
+        self.coef_: Any = self._target.as_f(solution.coef[np.newaxis, :])
+        self.intercept_ = np.array([self._target.as_f(solution.bias)])
         self.objective_ = solution.objective
         self.n_iter_ = solution.n_iter
         if not solution.converged:
@@ -335,5 +334,4 @@ class DesignedLossClassifier(BinaryClassifier):
         """
         f = self.decision_function(X)
         eta = self.loss_.inverse_link(self._target.oriented(f))
-        columns = (eta, 1 - eta) if self._target.index == 0 else (1 - eta, eta)
-        return np.column_stack(columns)
+        return self._target.columns(eta)

@@ -76,7 +76,7 @@ class KernelSVC(BinaryClassifier):
         gamma = resolve_gamma(self.gamma, self.kernel, X, sample.weights)
         return train(
             X,
-            self._target.side * sample.signs,
+            self._target.as_f(sample.signs),
             margins,
             boxes,
             kernel=make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0),

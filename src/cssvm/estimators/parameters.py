@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import reprlib
 from collections.abc import Callable
 from typing import Any
@@ -10,16 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._types import is_number
+from .._types import is_integer, is_number
 from ..kernels import DEFAULT_KERNEL, KERNEL_NAMES
 
 
 def _real(value: Any) -> bool:
     return is_number(value) and bool(np.isfinite(float(value)))
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _among(value: Any, names: tuple[str, ...]) -> bool:
@@ -39,11 +34,11 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
         'a positive finite number, "scale" or "auto"',
         'gamma="scale"',
     ),
-    "degree": (lambda v: _whole(v) and v >= 0, "a non-negative integer", "degree=3"),
+    "degree": (lambda v: is_integer(v) and v >= 0, "a non-negative integer", "degree=3"),
     "coef0": (_real, "a finite number", "coef0=0.0"),
     "tol": (lambda v: _real(v) and v > 0, "a positive finite number", "tol=1e-3"),
     "max_iter": (
-        lambda v: _whole(v) and (v == -1 or v > 0),
+        lambda v: is_integer(v) and (v == -1 or v > 0),
         "a positive integer, or -1 for no limit",
         "max_iter=-1",
     ),
@@ -53,7 +48,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
         'cache_size="auto"',
     ),
     "verbose": (
-        lambda v: isinstance(v, bool) or (_whole(v) and v >= 0),
+        lambda v: isinstance(v, bool) or (is_integer(v) and v >= 0),
         "a bool or a non-negative integer",
         "verbose=0",
     ),

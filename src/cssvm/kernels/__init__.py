@@ -11,7 +11,7 @@ from .functions import (
     make_kernel,
 )
 from .precision import float32_suffices
-from .providers import KernelRows
+from .providers import GramRows
 from .shared import SharedValues
 
 __all__ = [
@@ -19,8 +19,8 @@ __all__ = [
     "KERNELS",
     "KERNEL_NAMES",
     "LINEAR_KERNEL",
+    "GramRows",
     "Kernel",
-    "KernelRows",
     "SharedValues",
     "float32_suffices",
     "is_pairwise",

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..runtime import threads
-from .providers import KernelRows, computed_rows
+from .providers import GramRows, computed_rows
 from .relations import Relation
 from .shared import SharedRelation, SharedValues
 from .tiles import prepare_points, update_minus_sums, update_values
@@ -23,7 +23,7 @@ EXPAND_ROWS = 1 << 14  # rows of X at a time
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """A kernel with its parameters; those it does not have are not read."""
+    """A kernel with its parameters; `make_kernel` sets those it has, the others stay as they are here."""
 
     gamma: float = 1.0
     degree: int = 3
@@ -34,6 +34,8 @@ class Kernel(ABC):
     parameters: ClassVar[tuple[str, ...]] = ()
     # Whether |k(x, z)| <= 1 for all rows.
     bounded: ClassVar[bool] = False
+    # Whether a relative error u of what it is a function of changes k by at most u, whatever the parameters.
+    tolerates_rounding: ClassVar[bool] = False
     # Whether k(x, z) = <phi(x), phi(z)> for some features phi, whatever the parameters in their usual ranges.
     positive_definite: ClassVar[bool] = False
     # Whether these features are those of x itself.
@@ -43,7 +45,7 @@ class Kernel(ABC):
 
     @classmethod
     def select(cls, X: Any, rows: Any, columns: Any) -> Any:
-        """The given rows of X; of a kernel matrix only the columns of the rows they are compared with as well."""
+        """The given rows of X; of a kernel matrix also only the given columns."""
         return X[rows]
 
     @classmethod
@@ -53,7 +55,7 @@ class Kernel(ABC):
 
     @classmethod
     def check_training_matrix(cls, X: Any) -> None:
-        """Refuse an X that this kernel cannot be trained on: features serve as they are."""
+        """Refuse an X that this kernel cannot be trained on; any features will do here."""
         return
 
     @classmethod
@@ -62,7 +64,7 @@ class Kernel(ABC):
         return 1.0
 
     @abstractmethod
-    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> KernelRows:
+    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """The Gram matrix of X for the solver.
 
         Parameters
@@ -118,7 +120,7 @@ class ComputedKernel(Kernel):
     def of_relation(self, values: np.ndarray) -> np.ndarray:
         """The kernel as a function of the relation, float64."""
 
-    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> KernelRows:
+    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Rows computed afresh, or stored where that takes long."""
         return computed_rows(self, X, boxes=boxes, tol=tol, cache_size=cache_size)
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .base import Kernel
-from .providers import KernelRows, MatrixRows, StoredRows, row_budget
+from .providers import GramRows, MatrixRows, StoredRows, row_budget
 from .shared import SharedMatrix, SharedValues
 
 EXPAND_VALUES = 1 << 22  # kernel values of a callable at a time
@@ -30,7 +30,7 @@ class Precomputed(Kernel):
 
     @classmethod
     def vectors(cls, X: Any, used: Any) -> Any:
-        """None: new rows come with their kernel values."""
+        """Empty: new rows come with their kernel values."""
         return np.empty((0, 0), dtype=X.dtype)
 
     @classmethod
@@ -54,7 +54,7 @@ class Precomputed(Kernel):
                     "Pass K(X, X), or (X + X.T) / 2 if the difference is noise."
                 )
 
-    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> KernelRows:
+    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Rows looked up."""
         return MatrixRows(_dense(X))
 
@@ -71,11 +71,11 @@ class Precomputed(Kernel):
         return SharedMatrix(X, dtype)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Called(Kernel):
     """A function ``(A, B) -> (len(A), len(B))`` matrix, dense or sparse, called from the calling thread only."""
 
-    function: Callable[[Any, Any], Any] = lambda A, B: A @ B.T
+    function: Callable[[Any, Any], Any]
 
     name = "callable"
 
@@ -89,7 +89,7 @@ class Called(Kernel):
             )
         return block
 
-    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> KernelRows:
+    def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Rows stored as long as there is room."""
 
         def update_block(out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:

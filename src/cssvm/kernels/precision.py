@@ -51,6 +51,6 @@ def precisions(kernel: ComputedKernel, X: Any, boxes: np.ndarray, tol: float) ->
 def float32_suffices(kernel: Kernel, boxes: np.ndarray, tol: float) -> bool:
     """Whether float32 kernel values keep decision values within `tol`, going by their largest possible size.
 
-    Kernels that are not bounded are said to need float64.
+    Kernels that do not tolerate rounding of what they are a function of are said to need float64.
     """
-    return kernel.bounded and FLOAT32_ROUNDING * float(np.linalg.norm(boxes)) <= ROUNDING_ALLOWED * tol
+    return kernel.tolerates_rounding and FLOAT32_ROUNDING * float(np.linalg.norm(boxes)) <= ROUNDING_ALLOWED * tol

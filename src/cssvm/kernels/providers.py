@@ -130,10 +130,10 @@ class MatrixRows:
         update_minus_rows(gradient, self.gram, indices, change, columns)
 
 
-KernelRows = StreamedRows | StoredRows | MatrixRows
+GramRows = StreamedRows | StoredRows | MatrixRows
 
 
-def computed_rows(kernel: ComputedKernel, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any) -> KernelRows:
+def computed_rows(kernel: ComputedKernel, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any) -> GramRows:
     """The provider for a kernel computed from a relation: stored rows where they take long, in the precision needed."""
     budget = row_budget(cache_size, X.shape[0])
     diagonal = kernel.of_relation(kernel.relation.own(X))

@@ -43,8 +43,8 @@ class Relation(ABC):
     # that would cost them digits.
     is_distance: bool
     factor: float
-    # Features past which reading a stored row of kernel values takes less time than computing it again.
-    storing_pays: int
+    # Up to so many features computing a row of kernel values again takes less time than reading a stored one.
+    max_recomputed_features: int
 
     @abstractmethod
     def sizes(self, X: Any) -> np.ndarray:
@@ -80,7 +80,7 @@ class InnerProduct(Relation):
 
     is_distance = False
     factor = 1.0
-    storing_pays = 256
+    max_recomputed_features = 256
 
     def sizes(self, X: Any) -> np.ndarray:
         """|x|_2^2."""
@@ -108,7 +108,7 @@ class SquaredDistance(Relation):
 
     is_distance = True
     factor = -2.0
-    storing_pays = 256
+    max_recomputed_features = 256
 
     def sizes(self, X: Any) -> np.ndarray:
         """|x|_2^2."""
@@ -125,7 +125,7 @@ class L1Distance(Relation):
 
     is_distance = True
     factor = 1.0
-    storing_pays = 32
+    max_recomputed_features = 32
 
     def sizes(self, X: Any) -> np.ndarray:
         """|x|_1."""

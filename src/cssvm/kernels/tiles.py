@@ -76,7 +76,7 @@ class DensePoints:
     @property
     def is_costly(self) -> bool:
         """Whether a row of kernel values takes longer to compute than to read from memory."""
-        return self.rows.shape[1] > self.kernel.relation.storing_pays
+        return self.rows.shape[1] > self.kernel.relation.max_recomputed_features
 
 
 class SparsePoints:
@@ -90,8 +90,9 @@ class SparsePoints:
     @classmethod
     def prepare(cls, kernel: ComputedKernel, X: Any, centre: Any, dtype: Any) -> SparsePoints:
         """Convert (n, d) CSR rows to `dtype`."""
-        sizes = (kernel.gamma * kernel.relation.tile_sizes(X)).astype(dtype)
-        return cls(kernel, sp.csr_array(X, dtype=dtype), sizes)
+        rows = sp.csr_array(X, dtype=np.float64)
+        sizes = (kernel.gamma * kernel.relation.tile_sizes(rows)).astype(dtype)
+        return cls(kernel, rows.astype(dtype, copy=False), sizes)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Vector, as_floats
-from ..costs import TIED, paper_costs, tied_kappa
+from ..costs import is_tied, paper_costs, tied_kappa
 from .base import DUAL, FLOATS, Loss, of_label
 
 
@@ -95,7 +95,7 @@ class HingeLoss(Loss):
         HingeLoss(pos_slope=4.0, pos_margin=1.0, neg_slope=2.0, neg_margin=0.5)
         """
         fp_cost = _positive("fp_cost", fp_cost)
-        margin = tied_kappa(fp_cost) if isinstance(kappa, str) and kappa == TIED else _positive("kappa", kappa)
+        margin = tied_kappa(fp_cost) if is_tied(kappa) else _positive("kappa", kappa)
         return HingeLoss(pos_slope=_positive("fn_cost", fn_cost), neg_slope=fp_cost, neg_margin=margin)
 
     @property

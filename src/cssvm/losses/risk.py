@@ -26,7 +26,7 @@ from .classical import ZeroOneLoss
 DISTANCES = np.concatenate([[1e-9], np.arange(1, 2000) / 2000])
 
 # Difference of two risks, relative to the largest, that counts as none.
-RISK_TIE = 1e-9
+RISK_TYPE_TOL = 1e-9
 
 # A density must integrate to 1 up to this.
 DENSITY_TOLERANCE = 1e-6
@@ -69,9 +69,9 @@ def risk_type(
     largest = max(np.max(below), np.max(above))
     if not np.isfinite(largest):
         raise ValueError(f"The minimum risk must be finite on (0, 1); the largest is {largest}. Correct the function.")
-    if min(below[0], above[0]) < largest * (1.0 - RISK_TIE):
+    if min(below[0], above[0]) < largest * (1.0 - RISK_TYPE_TOL):
         return None
-    return "II" if np.abs(below - above).max() <= RISK_TIE * largest else "I"
+    return "II" if np.abs(below - above).max() <= RISK_TYPE_TOL * largest else "I"
 
 
 def bayes_gap(

@@ -11,7 +11,6 @@ one multinomial draw, so that the work grows with the number of groups, not of r
 from __future__ import annotations
 
 import inspect
-import numbers
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from .._types import RowNumbers, Vector, is_number
+from .._types import RowNumbers, Vector, is_integer, is_number
 from ..sample import Sample
 from .partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss, tn_auc_loss, tp_auc_loss
 from .risk import min_cost_risk, ranked_min_risk
@@ -222,7 +221,7 @@ def _value(result: Any) -> float:
 
 def check_request(n_resamples: Any, confidence: Any) -> None:
     """Refuse a number of resamples or a share of them that is none."""
-    if not isinstance(n_resamples, numbers.Integral) or n_resamples < 1:
+    if not is_integer(n_resamples) or n_resamples < 1:
         raise ValueError(
             f"n_resamples must be a positive integer; got n_resamples={n_resamples!r}. Pass for example 1000."
         )

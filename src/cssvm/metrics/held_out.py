@@ -47,5 +47,7 @@ def held_out_rows(
         pos_label = found.pos_label
         scores.append(found.values)
     sample = Sample.read(y, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-    folds = [ScoredSample.of(sample.take(rows), own) for rows, own in zip(parts, scores, strict=True)]
-    return HeldOut(folds, ScoredSample.of(sample.take(np.concatenate(parts)), np.concatenate(scores)))
+    folds = [sample.take(rows) for rows in parts]
+    scored = [ScoredSample.of(fold, fold.scores(own)) for fold, own in zip(folds, scores, strict=True)]
+    pooled = sample.take(np.concatenate(parts))
+    return HeldOut(scored, ScoredSample.of(pooled, np.concatenate(scores)))

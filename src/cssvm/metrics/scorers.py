@@ -15,12 +15,12 @@ from typing import Any
 from sklearn import config_context
 from sklearn.metrics import make_scorer
 
+from ..target import RESPONSES
 from .money import income, savings_score
 from .partial_auc import tn_auc_loss, tp_auc_loss
 from .risk import cost_risk, min_cost_risk
 
 DECISIONS = "predict"
-SCORES = ("decision_function", "predict_proba")
 
 # What can differ from row to row, and is therefore requested as metadata.
 ROW_VALUES = ("fn_cost", "fp_cost", "tp_benefit", "fp_benefit", "fn_benefit", "tn_benefit", "sample_weight")
@@ -73,7 +73,7 @@ def min_cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
     scorer
         ``scorer(estimator, X, y)``. It requests `fn_cost`, `fp_cost` and `sample_weight` as metadata.
     """
-    return _scorer(_smallest_risk, SCORES, kwargs, greater_is_better=False)
+    return _scorer(_smallest_risk, RESPONSES, kwargs, greater_is_better=False)
 
 
 def tp_auc_scorer(**kwargs: Any) -> Callable[..., float]:
@@ -89,7 +89,7 @@ def tp_auc_scorer(**kwargs: Any) -> Callable[..., float]:
     scorer
         ``scorer(estimator, X, y)``. It requests `sample_weight` as metadata.
     """
-    return _scorer(tp_auc_loss, SCORES, kwargs, greater_is_better=False)
+    return _scorer(tp_auc_loss, RESPONSES, kwargs, greater_is_better=False)
 
 
 def tn_auc_scorer(**kwargs: Any) -> Callable[..., float]:
@@ -105,7 +105,7 @@ def tn_auc_scorer(**kwargs: Any) -> Callable[..., float]:
     scorer
         ``scorer(estimator, X, y)``. It requests `sample_weight` as metadata.
     """
-    return _scorer(tn_auc_loss, SCORES, kwargs, greater_is_better=False)
+    return _scorer(tn_auc_loss, RESPONSES, kwargs, greater_is_better=False)
 
 
 def income_scorer(**kwargs: Any) -> Callable[..., float]:

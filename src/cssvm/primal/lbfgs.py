@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.optimize import minimize
 
 from .._types import Vector
+from ..moments import feature_moments
 
 # L-BFGS stops by the gradient; a step that changes the objective by rounding only is the other end.
 OBJECTIVE_TOL = float(np.finfo(np.float64).eps)
@@ -87,7 +87,7 @@ def minimise_smooth(
     total = weights.sum()
     p, penalty = weights / total, 1.0 / (C * total)
     loss_and_slope = _guarded(loss, y, p)
-    mean, variance = _moments(features, p)
+    mean, variance = feature_moments(features, p)
     scale = np.sqrt(penalty + variance)
 
     def objective(v: Vector) -> tuple[float, Vector]:
@@ -120,19 +120,6 @@ def minimise_smooth(
         slope=float(np.abs(result.jac).max()),
         message=str(result.message),
     )
-
-
-def _moments(features: Any, p: Vector) -> tuple[Vector, Vector]:
-    """Means and variances of the columns, (n_features,) each, under row weights p that sum to 1."""
-    mean = np.asarray(p @ features).ravel()
-    if not sparse.issparse(features):
-        return mean, p @ (features - mean) ** 2
-    stored = np.repeat(p, np.diff(features.indptr))
-    spread = stored * (features.data - mean[features.indices]) ** 2
-    n_features = features.shape[1]
-    # Entries that are not stored are zero.
-    missing = 1.0 - np.bincount(features.indices, weights=stored, minlength=n_features)
-    return mean, np.bincount(features.indices, weights=spread, minlength=n_features) + np.maximum(missing, 0) * mean**2
 
 
 def _guarded(loss: PointwiseLoss, y: NDArray[Any], p: Vector) -> Callable[[Vector], tuple[Vector, Vector]]:

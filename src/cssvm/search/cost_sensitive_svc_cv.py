@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Vector
-from ..classifier import BinaryClassifier, given_cost, unchanged_on_failure
+from ..classifier import BinaryClassifier, unchanged_on_failure
 from ..costs import CostConditionWarning
 from ..estimators import CostSensitiveSVC
 from ..estimators.inputs import training_data
@@ -33,7 +33,7 @@ from .scoring import make_scoring
 
 # Of the final model's fitted attributes, those that describe the X and y given to the search.
 OWN_ATTRIBUTES = ("classes_", "n_features_in_", "feature_names_in_")
-SEARCHED = ("kernel", "tol", "cache_size", "verbose")
+CHECKED = ("kernel", "tol", "cache_size", "verbose")
 
 
 def _refitted(estimator: CostSensitiveSVCCV) -> bool:
@@ -252,7 +252,7 @@ class CostSensitiveSVCCV(BinaryClassifier):
 
     def _read(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> tuple[Any, Sample]:
         """Check parameters and data; X and its rows."""
-        check_parameters(self, {name: CHECKS[name] for name in SEARCHED})
+        check_parameters(self, {name: CHECKS[name] for name in CHECKED})
         if self.n_jobs is not None and (self.n_jobs != int(self.n_jobs) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None or an integer other than 0; got n_jobs={self.n_jobs!r}.")
         pairwise = is_pairwise(self.kernel)
@@ -285,12 +285,14 @@ class CostSensitiveSVCCV(BinaryClassifier):
 
     def _fingerprint(self, machines: Machines) -> str:
         """What the values of the points depend on."""
-        sample = machines.sample
+        sample, points = machines.sample, [point.params for point in machines.grid.points]
         return fingerprint(
-            [machines.features.X, sample.signs, np.asarray(sample.fn_cost), np.asarray(sample.fp_cost), sample.weights,
-             self.transformer, *machines.folds, [point.params for point in machines.grid.points], str(self.scoring),
-             self.kernel, self.tol, self.racing]
-        )  # fmt: skip
+            [
+                *(machines.features.X, self.transformer, sample.signs, sample.weights, sample.cost),
+                *(np.ndim(sample.fn_cost), np.ndim(sample.fp_cost), points, str(self.scoring), self.kernel),
+                *(self.tol, self.racing, *itertools.chain(*machines.folds)),
+            ]
+        )
 
     def _warn(self, found: RunResult) -> None:
         if found.interrupted:
@@ -316,13 +318,12 @@ class CostSensitiveSVCCV(BinaryClassifier):
         best = CostSensitiveSVC(
             **self.best_params_, kernel=self.kernel, pos_label=self.pos_label, tol=self.tol, cache_size=self.cache_size
         )
-        costs = {
-            name: None if np.ndim(cost) == 0 else self.best_params_[name] * np.asarray(cost)
-            for name, cost in (("fn_cost", sample.fn_cost), ("fp_cost", sample.fp_cost))
-        }
+        priced = sample.priced(self.best_params_["fn_cost"], self.best_params_["fp_cost"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CostConditionWarning)  # of a point that the grid was asked to hold
-            self.best_estimator_ = best.fit(X, sample.labels, sample_weight=sample.weights, **costs)
+            self.best_estimator_ = best.fit(
+                X, sample.labels, fn_cost=priced.fn_cost, fp_cost=priced.fp_cost, sample_weight=sample.weights
+            )
         for name, value in vars(best).items():
             if name.endswith("_") and name not in OWN_ATTRIBUTES:
                 setattr(self, name, value)
@@ -368,15 +369,8 @@ class CostSensitiveSVCCV(BinaryClassifier):
         """
         f = self.decision_function(X)
         scores = self._target.oriented(f)
-        sample = Sample.of(
-            self._target,
-            np.asarray(y) == self._target.label,
-            fn_cost=given_cost(self, "fn_cost", fn_cost),
-            fp_cost=given_cost(self, "fp_cost", fp_cost),
-            sample_weight=sample_weight,
-        )
-        sample.check_whole()
-        counted = np.flatnonzero(sample.weights > 0)
+        sample = self._read_scored_sample(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+        counted = sample.counted_rows
         return float(make_scoring(self.scoring, X, sample).evaluate(scores[np.newaxis, counted], counted)[0])
 
     def __sklearn_tags__(self) -> Any:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import RowNumbers, Vector
-from ..costs import boxes, read_margins, signed_terms
+from ..costs import margins_and_boxes, signed_terms
 from ..dual import DualProblem, Workspace, solve, solve_path
 from ..kernels import Kernel, SharedValues, float32_suffices
 from ..runtime import threads
@@ -78,13 +78,12 @@ class Machines:
         self.units = [self._unit(number) for number in range(len(self.grid.paths))]
 
     def _unit(self, number: int) -> DualProblem:
-        sample, path = self.sample, self.grid.paths[number]
-        fn_cost, fp_cost = _scaled(sample.fn_cost, path.fn_cost), _scaled(sample.fp_cost, path.fp_cost)
-        priced = Sample.of(
-            sample.target, sample.positive, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample.weights
+        path = self.grid.paths[number]
+        sample = self.sample.priced(path.fn_cost, path.fp_cost)
+        margins, boxes = margins_and_boxes(
+            sample.positive, sample.stakes, kappa=path.kappa or 1.0, fp_cost=sample.fp_cost
         )
-        margins = read_margins(sample.positive, path.kappa or 1.0, fp_cost)
-        return DualProblem(*signed_terms(sample.signs, margins, boxes(1.0, priced.stakes, margins)))
+        return DualProblem(*signed_terms(sample.signs, margins, boxes))
 
     def problem_of(self, path: int, train: RowNumbers) -> tuple[RowNumbers, DualProblem]:
         """The training rows that cost something, and their problem at C = 1."""
@@ -97,11 +96,6 @@ class Machines:
         """The largest box of any machine on each row, (n,)."""
         unit = np.max([problem.upper - problem.lower for problem in self.units], axis=0)
         return float(self.grid.Cs[-1]) * unit
-
-
-def _scaled(cost: Any, slope: float) -> Any:
-    """A class's slope; with a cost for every row, that many times each of them."""
-    return slope if np.ndim(cost) == 0 else slope * np.asarray(cost)
 
 
 class Worker(Protocol):
@@ -126,6 +120,8 @@ def results(
     `wanted` is asked when a task begins which machines to train. An iteration that is ended early waits for the tasks
     under way, which stop at their next machine.
     """
+    if not tasks:
+        return
     with threads.own_threads() as n_threads:
         worker, n_workers = make_worker(machines, max(1, min(n_jobs, n_threads, len(tasks))))
         stop = threading.Event()

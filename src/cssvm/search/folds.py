@@ -67,7 +67,8 @@ def _affordable(cv: Any, sample: Sample) -> int:
 
 
 def _check_fold(fold: Fold, number: int, sample: Sample, *, ranking: bool) -> None:
-    for part, rows, needed in (("training", fold.train, True), ("validation", fold.valid, ranking)):
+    trained = fold.train[sample.stakes[fold.train] > 0]  # rows that cost nothing are left out of the training
+    for part, rows, needed in (("training", trained, True), ("validation", fold.valid, ranking)):
         present = np.unique(sample.positive[rows])
         if len(rows) == 0 or (needed and len(present) < 2):
             found = "no rows" if len(rows) == 0 else f"rows of the {'target' if present[0] else 'other'} class only"

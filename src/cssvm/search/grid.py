@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from .._types import Vector, is_number
-from ..costs import TIED, tied_kappa
+from ..costs import TIED, is_tied, tied_kappa
 from ..estimators.parameters import CHECKS
 from ..kernels import Kernel, kernel_class, make_kernel
+from ..moments import feature_moments
 
 # Automatic gammas, in units of the kernel's `gamma_unit`: from almost linear to one hill for each row.
 GAMMA_RANGE = (1 / 32, 8.0)
@@ -94,8 +94,8 @@ def make_grid(
     for C, (fn_cost, fp_cost), (number, kernel), kappa in itertools.product(
         Cs.tolist(), slopes, enumerate(kernels), kappas
     ):
-        own_margins = kappa == TIED and example_costs
-        margin = tied_kappa(fp_cost) if kappa == TIED else kappa
+        own_margins = is_tied(kappa) and example_costs
+        margin = tied_kappa(fp_cost) if is_tied(kappa) else kappa
         affine = Affine(1.0, 0.0) if own_margins else Affine((1.0 + margin) / 2.0, (1.0 - margin) / 2.0)
         path = paths.setdefault(Path(fn_cost, fp_cost, TIED if own_margins else None), len(paths))
         params = {"C": C * affine.scale, "fn_cost": fn_cost, "fp_cost": fp_cost, "kappa": kappa}
@@ -150,7 +150,7 @@ def kappa_values(kappas: Any) -> list[Any]:
     if isinstance(kappas, str):
         kappas = [kappas]
     values = list(kappas)
-    numbers = [value for value in values if not (isinstance(value, str) and value == TIED)]
+    numbers = [value for value in values if not is_tied(value)]
     if numbers or not values:
         positive_values("kappas", numbers)
     return [value if isinstance(value, str) else float(value) for value in values]
@@ -168,7 +168,7 @@ def kernel_values(kernel: Any, gammas: Any, degree: Any, coef0: Any, X: Any, wei
     kind = kernel_class(kernel)
 
     def automatic_gammas(count: int) -> Vector:
-        return _around(GAMMA_RANGE, count) * kind.gamma_unit(_spread(X, weights), X.shape[1])
+        return _around(GAMMA_RANGE, count) * kind.gamma_unit(float(feature_moments(X, weights)[1].sum()), X.shape[1])
 
     axes = {
         "gamma": lambda: axis("gammas", gammas, automatic_gammas).tolist(),
@@ -199,13 +199,3 @@ def automatic_Cs(count: int, mean_cost: float, n_rows: float) -> Vector:
 def _around(limits: tuple[float, float], count: int) -> Vector:
     """`count` values in geometric progression between the limits; a single one lies in their middle."""
     return np.geomspace(*limits, count) if count > 1 else np.array([np.sqrt(limits[0] * limits[1])])
-
-
-def _spread(X: Any, weights: Vector) -> float:
-    """The sum of the variances of the features: half the mean squared distance of two rows."""
-    share = weights / weights.sum()
-    if sparse.issparse(X):
-        mean = np.asarray(share @ X).ravel()
-        second = np.asarray(share @ X.multiply(X)).ravel()
-        return float(np.maximum(second - mean**2, 0.0).sum())
-    return float(share @ np.sum((X - share @ X) ** 2, axis=1))

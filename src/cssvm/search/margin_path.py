@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._types import Vector
-from ..costs import TIED
+from ..costs import is_tied
 from ..target import Target
 
 
@@ -74,7 +74,7 @@ def margin_path(estimator: Any, X: Any, y: Any, *, kappas: Any, **fit_params: An
             f"{type(estimator).__name__} has no parameter kappa to follow. "
             "Pass an estimator that has, such as CostSensitiveSVC."
         )
-    tied = isinstance(parameters["kappa"], str) and parameters["kappa"] == TIED
+    tied = is_tied(parameters["kappa"])
     counts = []
     for kappa in margins.tolist():
         model = clone(estimator).set_params(**({"fp_cost": 1 / kappa} if tied else {"kappa": kappa}))

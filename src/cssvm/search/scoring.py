@@ -100,7 +100,7 @@ class ScorerScoring:
         params = {name: metadata[name] for name in self.names}
         X, y, target = _safe_indexing(self.X, valid), sample.labels, sample.target
         with config_context(**self.config):
-            return np.array([self.scorer(_Scored(target.classes, target.side * f), X, y, **params) for f in scores])
+            return np.array([self.scorer(_Scored(target.classes, target.as_f(f)), X, y, **params) for f in scores])
 
 
 class _Scored(ClassifierMixin, BaseEstimator):

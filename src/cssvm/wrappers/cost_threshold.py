@@ -227,7 +227,7 @@ class CostThresholdClassifier(WrappedClassifier):
         ndarray of shape (n_samples,)
         """
         gain = self._gain(X, None, None)
-        return self._target.side * gain
+        return self._target.as_f(gain)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -48,8 +48,8 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
             return {"sample_weight": given["sample_weight"]}
         if warn_unused:
             warnings.warn(
-                f"fit of {type(self.estimator).__name__} takes no sample_weight: the weights count for the threshold "
-                "only. Enable metadata routing and request sample_weight where it is to be used.",
+                f"fit of {type(self.estimator).__name__} takes no sample_weight: it is trained without the "
+                "weights. Enable metadata routing and request sample_weight where it is to be used.",
                 stacklevel=4,
             )
         return {}
