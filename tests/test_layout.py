@@ -1,4 +1,4 @@
-"""The house keeps its order: sizes of files and functions, kernels named once, one text for one parameter."""
+"""The code keeps its order: sizes of files and functions, kernels named once, one text for one parameter."""
 
 import ast
 import importlib
@@ -35,7 +35,7 @@ def length(node):
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_files_and_functions_fit_into_the_head(path):
+def test_files_and_functions_are_short(path):
     assert len(path.read_text().splitlines()) <= MAX_FILE_LINES
     assert {node.name: length(node) for node in functions(path) if length(node) > MAX_FUNCTION_LINES} == {}
 

@@ -19,8 +19,8 @@ or, in the signed variables beta_i = y_i a_i that the solver works with,
 
 This module is the only place that knows these tables: below it, only a linear term and bounds exist.
 
-Functions named `read_...` check row by row, so that a fold or a partition of the rows can be read by itself. What only
-a whole sample can be asked, that not all rows cost nothing, is left to `check_costs_matter` and `check_weights_matter`.
+Functions named `read_...` check row by row, so that a fold or a partition of the rows can be read by itself. Checks
+that need the whole sample, that not all rows cost nothing, are `check_costs_matter` and `check_weights_matter`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Rows with labels, weights and costs, checked once: what estimators, metrics, search, wrappers and displays share.
 
 A `Sample` speaks of the target class alone: which rows are of it, what each row weighs, and what a wrong decision on it
-costs. Values for each row may be a pandas Series; where y is one too, they are matched by index, so that the folds of
-a cross-validation find their own values.
+costs. `Sample.read`, for metrics, matches a pandas Series of values to the index of y, so that the folds of a
+cross-validation find their own values; `Sample.of`, for estimators, takes values by position.
 
-`Sample.of` checks row by row, so that a fold or a partition can be made by itself. What only a whole sample can be
-asked is asked apart: `check_whole`, `check_classes_matter` and `check_both_classes`. `Sample.read` is for what a
+`Sample.of` checks row by row, so that a fold or a partition can be made by itself. Checks that need the whole sample
+are apart: `check_whole`, `check_classes_matter` and `check_both_classes`. `Sample.read` is for what a
 user passes as a whole sample.
 """
 
@@ -66,7 +66,7 @@ class Sample:
     def read(
         cls, y_true: Any, *, pos_label: Any, fn_cost: Any = 1.0, fp_cost: Any = 1.0, sample_weight: Any = None
     ) -> Sample:
-        """Check a whole sample: labels, of which one is `pos_label`, weights and costs; one class alone will do."""
+        """Check a whole sample: labels, of which one is `pos_label`, weights and costs; a single class is accepted."""
         labels = one_dimensional("y_true", y_true)
         if len(labels) == 0:
             raise ValueError("y_true must hold at least one row; got none. Pass the labels of the rows to evaluate.")
@@ -160,9 +160,9 @@ class Sample:
         check_weights_matter(self.weights)
 
     def check_classes_matter(self, what: str) -> None:
-        """Refuse, for `what` compares the classes, a sample in which one is missing or has no weight."""
+        """Raise if a class is missing or has no weight; `what` names the measure that needs both."""
         positive = self.positive[self.counted()]
-        if positive.any() and not positive.all():
+        if both_classes(positive):
             return
         missing = "the other class" if positive.any() else f"pos_label={self.target.label!r}"
         raise ValueError(
@@ -218,9 +218,14 @@ class Sample:
         return values
 
 
+def both_classes(positive: Mask) -> bool:
+    """Whether there are rows of both classes."""
+    return bool(positive.any() and not positive.all())
+
+
 def check_both_classes(positive: Mask, part: str, fix: str) -> None:
-    """Refuse a selection of training rows in which one class has nothing to weigh against the other."""
-    if positive.all() or not positive.any():
+    """Raise unless both classes are among the rows; `part` and `fix` complete the message."""
+    if not both_classes(positive):
         raise ValueError(f"both classes must be present among {part}; got {len(positive)} rows of one class. {fix}")
 
 

@@ -109,3 +109,12 @@ def test_moving_the_threshold_mirrors_when_the_target_is_the_other_class(data):
     first = BoundaryMovementSVC(fn_cost=5.0, pos_label=1).fit(X, y)
     second = BoundaryMovementSVC(fn_cost=5.0, pos_label=0).fit(X, 1 - y)
     assert first.threshold_ == pytest.approx(-second.threshold_, abs=1e-6)
+
+
+def test_splits_may_be_masks():
+    X, y = make_classification(80, 4, flip_y=0.1, random_state=0)
+    even = np.arange(80) % 2 == 0
+    masks, numbers = [(even, ~even), (~even, even)], [(np.flatnonzero(even), np.flatnonzero(~even))]
+    numbers += [tuple(reversed(numbers[0]))]
+    by_mask, by_number = (BoundaryMovementSVC(fn_cost=3.0, cv=cv).fit(X, y).threshold_ for cv in (masks, numbers))
+    assert by_mask == by_number

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import cross_validate
 
 from cssvm.metrics.held_out import held_out_rows
@@ -15,6 +16,25 @@ def test_held_out_rows_are_scored_by_the_estimator_of_their_fold(data, model, am
         np.testing.assert_array_equal(fold.sample.cost, np.where(y[rows] == 1, amounts[rows], 1.0))
         np.testing.assert_array_equal(fold.sample.weights, amounts[rows])
     assert len(pooled.sample) == len(y)
+
+
+def test_scores_that_are_not_finite_are_refused(data):
+    X, y = data
+
+    class Broken(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return np.zeros(len(X), dtype=int)
+
+        def decision_function(self, X):
+            return np.full(len(X), np.nan)
+
+    results = cross_validate(Broken(), X, y, cv=3, return_estimator=True, return_indices=True)
+    with pytest.raises(ValueError, match="y_score must be finite; got nan"):
+        held_out_rows(results, X, y)
 
 
 def test_a_series_of_costs_finds_its_rows_by_the_index_of_y(data, model, amounts):

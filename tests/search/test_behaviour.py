@@ -373,3 +373,37 @@ def test_tasks_under_way_are_told_to_stop_when_the_search_is_interrupted():
     with pytest.raises(KeyboardInterrupt):
         list(threads.completed(task, [(0,), (1,)], 2, stopped.set))
     assert stopped.is_set()
+
+
+def test_score_refuses_labels_that_the_search_has_not_seen():
+    X, y = make_classification(60, 4, random_state=0)
+    search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=2, scoring="accuracy").fit(X, y)
+    for strange in (np.where(y == 1, 2, 0), np.where(y == 1, "1", "0")):
+        with pytest.raises(ValueError, match=r"y must hold the classes \[0, 1\] that CostSensitiveSVCCV was fitted on"):
+            search.score(X, strange)
+
+
+def test_folds_whose_training_rows_of_a_class_cost_nothing_are_refused():
+    X, y = make_classification(60, 4, random_state=0)
+    fn_cost = np.where(np.arange(60) < 30, 0.0, 1.0)
+    halves = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
+    with pytest.raises(ValueError, match="training rows of fold 0 hold rows of the other class only"):
+        CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=halves).fit(X, y, fn_cost=fn_cost)
+
+
+def test_costs_of_rows_may_have_missing_entries_on_the_other_class():
+    X, y = make_classification(60, 4, random_state=0)
+    given = [900.0 if label else None for label in y]
+    settings = {"Cs": [1e-3], "gammas": [0.1], "cv": 2}
+    plain = CostSensitiveSVCCV(**settings).fit(X, y, fn_cost=np.where(y == 1, 900.0, np.nan))
+    search = CostSensitiveSVCCV(**settings).fit(X, y, fn_cost=given)
+    np.testing.assert_array_equal(search.decision_function(X), plain.decision_function(X))
+
+
+def test_a_checkpoint_of_other_folds_is_refused(tmp_path):
+    X, y = make_classification(2400, 2, n_informative=2, n_redundant=0, random_state=0)
+    rows = np.arange(2400)
+    settings = {"Cs": [1.0], "gammas": [0.1], "checkpoint": tmp_path / "search.npz"}
+    CostSensitiveSVCCV(cv=[(rows[rows % 100 != 50], rows[rows % 100 == 50])], **settings).fit(X, y)
+    with pytest.raises(ValueError, match="belongs to another search"):
+        CostSensitiveSVCCV(cv=[(rows[rows % 100 != 51], rows[rows % 100 == 51])], **settings).fit(X, y)

@@ -5,11 +5,12 @@ of its own, and never alters them. The class methods `from_...` ask for the numb
 ``pip install cssvm[plot]``.
 """
 
+from ..losses.curves import LossCurves
 from ..metrics.operating import OperatingPoint
 from .cost_curve import CostCurveDisplay
 from .cost_path import CostPathDisplay
 from .cost_roc import CostRocDisplay
-from .loss import LossCurves, LossDisplay
+from .loss import LossDisplay
 from .support_vectors import SupportVectorPathDisplay
 from .threshold import ThresholdDisplay
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from .._types import Vector
 from ..metrics import CostCurve
-from ..metrics.operating import mean_cost_curve, operated_cost_curve
+from ..metrics.operating import cost_curve_at_costs, mean_cost_curve
 from .canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, unused_color
 from .scored import ScoredDisplayMixin
 
@@ -70,7 +70,7 @@ class CostCurveDisplay(ScoredDisplayMixin):
     0.833 0.056
     """
 
-    _numbers = staticmethod(operated_cost_curve)
+    _numbers = staticmethod(cost_curve_at_costs)
     _fold_numbers = staticmethod(mean_cost_curve)
     _name_of_folds = "mean of folds"
 

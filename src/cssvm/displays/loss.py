@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Vector
-from ..losses import Loss, ZeroOneLoss
+from ..losses import Loss
+from ..losses.curves import LossCurves, loss_curves
 from .canvas import BLUE, GREEN, GREY, VERMILION, legend_above_curves, pyplot
 
 if TYPE_CHECKING:
@@ -17,51 +17,11 @@ if TYPE_CHECKING:
 
 PANELS = ("loss", "min_risk", "link")
 
-# Points of each curve: one for every pixel or two of a panel.
-N_POINTS = 401
-
 # Inches of one panel in a figure of our own; a single panel keeps matplotlib's default size.
 PANEL_WIDTH, PANEL_HEIGHT = 4.0, 3.4
 
 # A longer repr does not fit over one panel; the class name does.
 LONGEST_NAME = 48
-
-
-class LossCurves(NamedTuple):
-    """The numbers of one loss.
-
-    Attributes
-    ----------
-    name : str
-        What the row of panels is titled with.
-    f : ndarray of shape (n_scores,)
-        Scores.
-    pos_loss, neg_loss : ndarray of shape (n_scores,)
-        Loss of y = +1 and of y = -1 at these scores.
-    eta : ndarray of shape (n_etas,)
-        Probabilities of y = +1, from 0 to 1, among them the threshold and its two neighbours.
-    min_risk : ndarray of shape (n_etas,)
-        Minimum conditional risk of the loss.
-    zero_one_risk : ndarray of shape (n_etas,)
-        Minimum conditional risk of the zero-one loss with the same costs, min(C1 eta, C_minus1 (1 - eta)).
-    link : ndarray of shape (n_etas,)
-        Optimal score; infinite at the ends for some losses.
-    threshold : float
-        The eta above which y = +1 is the decision.
-    costs : tuple of two floats
-        C1 and C_minus1, the costs whose Bayes rule the loss implements.
-    """
-
-    name: str
-    f: Vector
-    pos_loss: Vector
-    neg_loss: Vector
-    eta: Vector
-    min_risk: Vector
-    zero_one_risk: Vector
-    link: Vector
-    threshold: float
-    costs: tuple[float, float]
 
 
 class LossDisplay:
@@ -182,7 +142,7 @@ class LossDisplay:
         if names is not None and len(names) != len(losses):
             raise ValueError(f"names must hold one name for each of the {len(losses)} losses; got {len(names)}.")
         titles = [_name(loss) for loss in losses] if names is None else names
-        curves = [_curves(loss, title, f_range) for loss, title in zip(losses, titles, strict=True)]
+        curves = [loss_curves(loss, title, f_range) for loss, title in zip(losses, titles, strict=True)]
         return cls(curves, panels=panels).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> LossDisplay:
@@ -236,38 +196,6 @@ def _name(loss: Loss) -> str:
     """The repr of the loss where it fits over a panel, otherwise its class."""
     name = repr(loss)
     return name if len(name) <= LONGEST_NAME and "\n" not in name else type(loss).__name__
-
-
-def _curves(loss: Loss, name: str, f_range: tuple[float, float]) -> LossCurves:
-    """The loss on a grid of scores and of probabilities, with the places where it may jump seen from both sides."""
-    low, high = f_range
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise ValueError(f"f_range must be two finite scores, the smaller first; got f_range={f_range!r}.")
-    if np.size(loss.threshold) != 1:
-        raise ValueError(
-            f"A display shows a loss with one pair of costs; {type(loss).__name__} has {np.size(loss.threshold)}. "
-            "Draw the loss of one row, for example HingeLoss(pos_slope=c)."
-        )
-    threshold = float(loss.threshold)
-    f = np.linspace(low, high, N_POINTS)
-    if low < 0 < high:
-        f = np.union1d(f, [np.nextafter(0.0, -1.0), 0.0])
-    eta = np.union1d(
-        np.linspace(0.0, 1.0, N_POINTS), [np.nextafter(threshold, 0.0), threshold, np.nextafter(threshold, 1.0)]
-    )
-    C1, C_minus1 = (float(cost) for cost in loss.costs)
-    return LossCurves(
-        name=name,
-        f=f,
-        pos_loss=np.asarray(loss.value(1, f)),
-        neg_loss=np.asarray(loss.value(-1, f)),
-        eta=eta,
-        min_risk=np.asarray(loss.min_risk(eta)),
-        zero_one_risk=np.asarray(ZeroOneLoss(C1, C_minus1).min_risk(eta)),
-        link=np.asarray(loss.link(eta)),
-        threshold=threshold,
-        costs=(C1, C_minus1),
-    )
 
 
 def _draw_loss(ax: Axes, curves: LossCurves) -> dict[str, Any]:

@@ -4,7 +4,7 @@ The main loop is four verbs: select a working set of the variables that violate 
 among them, solve the problem restricted to them by pair steps, update the gradient of all variables. Pair steps
 inside a working set cost a microsecond each and kernel rows a hundred, so working sets are large and solved well: few
 variables change more than once or twice, and their rows need not be kept. A problem no larger than one working set is
-solved at one go.
+solved in one go.
 
 Variables that rest at a bound and are far from leaving it are `asleep`: they get no updates until the others are
 optimal. What they miss is kept as the change of beta since, so waking them costs one sum over the variables that

@@ -78,7 +78,7 @@ def _update_gradient(gradient, grown, shrunk, step):  # type: ignore[no-untyped-
 
 @njit
 def _update_by_pairs(kernel, diagonal, gradient, beta, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
-    """As `update_by_pairs`, at one go."""
+    """As `update_by_pairs`, in one go."""
     kind = gradient.dtype.type
     q = gradient.shape[0]
     n_chunks = (q + CHUNK - 1) // CHUNK

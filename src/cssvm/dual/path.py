@@ -120,7 +120,7 @@ class Path:
             if left <= tol and self._variance**0.5 <= tuning.DRIFT_SHARE * tol:
                 return Status.CONVERGED, total
             self._refresh()
-            limit -= 1  # an end, even if no steps are taken
+            limit -= 1  # ends the loop even if no steps are taken
         return Status.ITERATION_LIMIT, total
 
     def _take_turns(self, tol: float, limit: int, first_steps: int) -> tuple[int, float]:

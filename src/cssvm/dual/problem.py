@@ -68,7 +68,7 @@ class Status(IntEnum):
 class WorkingSet(NamedTuple):
     """What became of one working set."""
 
-    violation: float  # met
+    violation: float  # before this set was solved
     n_awake: int
     size: int
     n_entered: int  # members new to it
@@ -104,7 +104,7 @@ class Solution:
 
 
 def feasible(start: ArrayLike, problem: DualProblem) -> Vector:
-    """`start` put into the bounds, then its heavier sign scaled down until the sum is zero."""
+    """`start` put into the bounds, then the side with the larger sum scaled down until the sum is zero."""
     beta = np.clip(np.asarray(start, dtype=np.float64), problem.lower, problem.upper)
     up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
     if abs(up - down) <= BALANCED * (up + down):

@@ -31,7 +31,7 @@ from .feature_map import nystroem
 from .inputs import new_data, training_data
 from .parameters import CHECKS, check_parameters
 
-# Kernels with features of their own.
+# Positive definite kernels.
 FEATURE_KERNELS = [name for name, kernel in KERNELS.items() if kernel.positive_definite]
 
 # The checks of the parameters shared with the SVMs, and of those that differ.
@@ -73,9 +73,9 @@ class DesignedLossClassifier(BinaryClassifier):
     C : float, default=1.0
         Weight of the loss against the norm of w.
     kernel : str, default="linear"
-        A name from `cssvm.kernels.KERNEL_NAMES` of a kernel that has features: ``"linear"`` takes those of X as they
-        are, the others are approximated with `n_components` Nystroem features for a smooth loss and exact for a
-        hinge.
+        The name of a positive definite kernel, see `cssvm.kernels.KERNEL_NAMES`: ``"linear"`` takes the features as
+        they are, the others are approximated with `n_components` Nystroem features for a smooth loss and exact for
+        a hinge.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels that have one, as in `CostSensitiveSVC`.
     degree : int, default=3
@@ -320,7 +320,7 @@ class DesignedLossClassifier(BinaryClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the two classes: the inverse link of the loss at the score of the target.
 
-        Only for a loss whose link has an inverse, which a hinge's has not; `CalibratedClassifierCV` serves there.
+        Only for a loss whose link has an inverse; for a hinge, whose link is a step, use `CalibratedClassifierCV`.
 
         Parameters
         ----------

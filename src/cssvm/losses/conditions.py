@@ -234,7 +234,7 @@ def _check_inverse(design: Elicitation) -> Condition:
     found = np.where(outside, GRID, back)
     wrong = outside | (np.abs(design.link(found) - link) > AGREEMENT * np.maximum(1.0, np.abs(link)))
     moved = np.abs(found - GRID) > AGREEMENT * np.minimum(GRID, 1.0 - GRID)
-    # Next to a step of the link the minimum risk has a kink, where its derivative is not to be had.
+    # Next to a step of the link the minimum risk has a kink, where its derivative does not exist.
     flat = np.concatenate([[False], (link[2:] == link[1:-1]) & (link[1:-1] == link[:-2]), [False]])
     for y in (np.ones(()), -np.ones(())):
         here, there = design.loss_at(y, GRID), design.loss_at(y, found)

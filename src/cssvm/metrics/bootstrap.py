@@ -220,7 +220,7 @@ def _value(result: Any) -> float:
 
 
 def check_request(n_resamples: Any, confidence: Any) -> None:
-    """Refuse a number of resamples or a share of them that is none."""
+    """Raise if the number of resamples or the share of them is invalid."""
     if not is_integer(n_resamples) or n_resamples < 1:
         raise ValueError(
             f"n_resamples must be a positive integer; got n_resamples={n_resamples!r}. Pass for example 1000."

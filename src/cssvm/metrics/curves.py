@@ -83,7 +83,7 @@ def cost_curve(
     """Smallest normalised expected cost for every ratio of costs and priors: the cost curve.
 
     ``cost(PC) = min over thresholds of FNR PC + FPR (1 - PC)`` with the probability cost
-    ``PC = P_1 C_1 / (P_1 C_1 + P_{-1} C_{-1})``. Deciding alike for all costs min(PC, 1 - PC).
+    ``PC = P_1 C_1 / (P_1 C_1 + P_{-1} C_{-1})``. The same decision for every row costs min(PC, 1 - PC).
 
     Parameters
     ----------

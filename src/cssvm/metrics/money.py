@@ -1,4 +1,4 @@
-"""What decisions earn, and what they save against deciding alike for all.
+"""What decisions earn, and what they save against the same decision for all rows.
 
 income  = sum_i w_i benefit_i        with the benefit of row i's outcome: tp, fp, fn or tn
 savings = 1 - cost / min(cost of accepting all, cost of accepting none)

@@ -67,7 +67,7 @@ class CostRoc(NamedTuple):
     cost_weighted: bool
 
 
-class OperatedCostCurve(NamedTuple):
+class CostCurveAtCosts(NamedTuple):
     """A cost curve, the PC(+) of given costs on it, and the curves of folds if it is their mean."""
 
     probability_cost: Vector
@@ -111,13 +111,13 @@ def operating_point(rows: ScoredSample, threshold: float, normalize: bool) -> Op
     )
 
 
-def operated_cost_curve(rows: ScoredSample) -> OperatedCostCurve:
+def cost_curve_at_costs(rows: ScoredSample) -> CostCurveAtCosts:
     """The cost curve, rates weighing each row by its cost, and where the costs of the rows operate."""
     rows.sample.check_classes_matter(BOTH_ERRORS)
-    return OperatedCostCurve(*cost_curve_of_rows(rows.weighed_by_stakes()), _target_share(rows))
+    return CostCurveAtCosts(*cost_curve_of_rows(rows.weighed_by_stakes()), _target_share(rows))
 
 
-def mean_cost_curve(held_out: HeldOut) -> OperatedCostCurve:
+def mean_cost_curve(held_out: HeldOut) -> CostCurveAtCosts:
     """The mean of the folds' cost curves, with these; the operating point is that of all rows."""
     for fold in held_out.folds:
         fold.sample.check_classes_matter(BOTH_ERRORS)
@@ -125,7 +125,7 @@ def mean_cost_curve(held_out: HeldOut) -> OperatedCostCurve:
     # Every curve is straight between its own vertices, so their mean is between all of them.
     vertices = np.unique(np.concatenate([curve.probability_cost for curve in curves]))
     mean = np.mean([curve.at(vertices) for curve in curves], axis=0)
-    return OperatedCostCurve(vertices, mean, _target_share(held_out.pooled), curves)
+    return CostCurveAtCosts(vertices, mean, _target_share(held_out.pooled), curves)
 
 
 def _target_share(rows: ScoredSample) -> float:

@@ -1,4 +1,4 @@
-"""Two cores, one rule: the result never depends on how many threads computed it.
+"""Threads: the result never depends on how many of them computed it.
 
 Work is cut into tasks whose number and shape depend on the data alone; each task runs on one thread with a
 single-threaded BLAS, and no two tasks write to the same place. How many tasks run at once is then a matter of time

@@ -1,7 +1,7 @@
 """The values of a search on disk, so that an interrupted one goes on where it stopped.
 
-The file is written anew after each task, to a neighbour that then takes its place: whatever happens, it is whole. It
-holds a fingerprint of all that the values depend on, and is refused by a search with another one.
+The file is written anew after each task, as a temporary file that then replaces it, so that it is never half-written.
+It holds a fingerprint of all that the values depend on, and is refused by a search with another one.
 """
 
 from __future__ import annotations

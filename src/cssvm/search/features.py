@@ -1,4 +1,4 @@
-"""The X of each fold: the same for all, or what a transformer makes of it that was fitted on its training rows."""
+"""The X of each fold: unchanged, or transformed by a transformer fitted on the training rows of the fold."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class RunResult(NamedTuple):
 class Run:
     """What is searched and how: machines, scoring, and where the values are kept.
 
-    `fingerprint` is only asked for with a checkpoint: it tells apart searches with other values.
+    `fingerprint`, which identifies all that the values depend on, is only called with a checkpoint.
     """
 
     machines: Machines
@@ -60,7 +60,7 @@ class Run:
     _race: Race = field(init=False)
 
     def results(self) -> RunResult:
-        """Score all points; after Ctrl-C those that are done, if any is on all folds."""
+        """Score all points; after Ctrl-C return what is done if a point is complete, else raise it again."""
         grid, n_folds = self.machines.grid, len(self.machines.folds)
         known = "" if self.checkpoint is None else self.fingerprint()
         saved = Checkpoint(self.checkpoint, known, (len(grid.points), n_folds), len(grid.kernels))

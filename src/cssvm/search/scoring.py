@@ -20,11 +20,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context, get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
 from .._types import RowNumbers, Vector
+from ..classifier import BinaryClassifier
 from ..metrics.money import hits_less_alarms, income_of_decisions
 from ..metrics.partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics.risk import minimum_risk, risk_of_decisions
@@ -33,7 +33,7 @@ from ..sample import Sample
 
 DEFAULT_SCORING = "risk"
 
-# Values (n_points,) of the scores (n_points, n_valid) of many points, and of the scores (n_valid,) of one.
+# Values (n_points,) of decisions (n_points, n_valid) on a sample; the value of one vector of scores.
 OF_DECISIONS: dict[str, Callable[[Sample, NDArray[np.bool_]], Vector]] = {
     "risk": lambda sample, accepted: -risk_of_decisions(sample, accepted),
     "income": lambda sample, accepted: income_of_decisions(sample, accepted, hits_less_alarms(sample)),
@@ -103,15 +103,12 @@ class ScorerScoring:
             return np.array([self.scorer(_Scored(target.classes, target.as_f(f)), X, y, **params) for f in scores])
 
 
-class _Scored(ClassifierMixin, BaseEstimator):
+class _Scored(BinaryClassifier):
     """A fitted classifier whose scores of the rows in question are known."""
 
     def __init__(self, classes: Any = None, scores: Any = None) -> None:
-        self.classes, self.scores = classes, scores
-
-    @property
-    def classes_(self) -> Any:
-        return self.classes
+        self.classes = self.classes_ = classes
+        self.scores = scores
 
     def fit(self, X: Any, y: Any) -> _Scored:
         """Nothing: it is fitted."""
@@ -120,10 +117,6 @@ class _Scored(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Any:
         """The known scores."""
         return self.scores
-
-    def predict(self, X: Any) -> Any:
-        """The class by the sign of the known scores."""
-        return self.classes[(self.scores > 0).astype(np.intp)]
 
 
 def make_scoring(scoring: Any, X: Any, sample: Sample) -> Scoring:

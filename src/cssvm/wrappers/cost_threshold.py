@@ -167,7 +167,8 @@ class CostThresholdClassifier(WrappedClassifier):
                 sample_weight = row_weights(sample_weight, len(positive))
             given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "sample_weight": sample_weight}
             given = {name: value for name, value in given.items() if value is not None}
-            self.estimator_, self.threshold_, self.thresholds_ = self._rule().fit(X, y, target, positive, given)
+            fitted = self._rule().fit(X, y, target, positive, given)
+            self.estimator_, self._response, self.threshold_, self.thresholds_ = fitted
             found = self.thresholds_[~np.isnan(self.thresholds_)]
             undetermined = np.nan if self.thresholds_.size else 0.0
             self.threshold_spread_ = float(np.std(found)) if found.size else undetermined
@@ -247,8 +248,7 @@ class CostThresholdClassifier(WrappedClassifier):
         return self.estimator_.predict_proba(X)
 
     def _gain(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
-        """What speaks for the target: its score minus the threshold, of each row if the costs are."""
+        """The target's score minus the threshold, which varies by row if the costs do."""
         check_is_fitted(self)
-        method = "predict_proba" if hasattr(self.estimator_, "predict_proba") else "decision_function"
-        score = self._target.oriented(getattr(self.estimator_, method)(X))
+        score = self._target.oriented(getattr(self.estimator_, self._response)(X))
         return self._rule().gain(score, fn_cost, fp_cost)

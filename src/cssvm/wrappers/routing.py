@@ -1,7 +1,7 @@
 """How costs and weights given to a wrapper reach the learner inside it.
 
 With metadata routing the learner gets what it requests of `fn_cost`, `fp_cost` and `sample_weight`. Without, it gets
-`sample_weight` if its `fit` takes it, and costs never: they are the wrapper's business.
+`sample_weight` if its `fit` takes it; costs are never passed on.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
     def _metadata_for_estimator(self, given: dict[str, Any], *, warn_unused: bool = True) -> dict[str, Any]:
         """What the learner's `fit` takes of the metadata given to this one's, by the names given here."""
         if get_config()["enable_metadata_routing"]:
-            process_routing(self, "fit", **given)  # refuses what the learner takes but has not been told to
+            process_routing(self, "fit", **given)  # raises for metadata that the learner neither requests nor refuses
             names = get_routing_for_object(self.estimator).consumes("fit", given.keys())
             return {name: given[name] for name in names}
         if "sample_weight" not in given:

@@ -20,17 +20,21 @@ from .._types import Mask, Vector
 from ..classifier import given_cost
 from ..costs import read_decision_costs
 from ..metrics.thresholds import ONE_MARGIN, threshold_of_least_cost
-from ..sample import Sample, check_both_classes
+from ..sample import Sample, both_classes, check_both_classes
 from ..target import Target
 
 if TYPE_CHECKING:
     from .cost_threshold import CostThresholdClassifier
 
 
+PROBABILITIES = "predict_proba"
+
+
 class FittedRule(NamedTuple):
-    """A trained learner, the threshold on the target's score, and those that each fold alone would have chosen."""
+    """A trained learner, the method that gives its scores, and the thresholds: for all rows, and of each fold alone."""
 
     estimator: Any
+    response: str
     threshold: float
     thresholds: Vector
 
@@ -52,7 +56,7 @@ class Rule(ABC):
 
     @abstractmethod
     def gain(self, score: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
-        """What speaks for the target: its score minus the threshold, that of each row if the costs are its own."""
+        """The target's score minus the threshold, which varies by row if the costs do."""
 
 
 class BayesRule(Rule):
@@ -61,7 +65,7 @@ class BayesRule(Rule):
     @property
     def has_probabilities(self) -> bool:
         """A calibrated learner has them, any other may."""
-        return self.classifier.calibration is not None or hasattr(self.classifier.estimator, "predict_proba")
+        return self.classifier.calibration is not None or hasattr(self.classifier.estimator, PROBABILITIES)
 
     def fit(self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any]) -> FittedRule:
         """Costs given to `fit` are for the learner only, and refused if it does not take them."""
@@ -84,7 +88,7 @@ class BayesRule(Rule):
             estimator = calibrated.fit(X, y, **{**metadata, "sample_weight": given.get("sample_weight")})
         else:
             estimator = classifier._train_estimator(X, y, metadata)
-        return FittedRule(estimator, float(fp_cost / (fn_cost + fp_cost)), np.empty(0))
+        return FittedRule(estimator, PROBABILITIES, float(fp_cost / (fn_cost + fp_cost)), np.empty(0))
 
     def gain(self, score: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
         """P - fp / (fn + fp), in the form of the rule: no rounding of the threshold moves a tie."""
@@ -112,7 +116,7 @@ class TunedRule(Rule):
     @property
     def has_probabilities(self) -> bool:
         """The learner's own."""
-        return hasattr(self.classifier.estimator, "predict_proba")
+        return hasattr(self.classifier.estimator, PROBABILITIES)
 
     def fit(self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any]) -> FittedRule:
         """Costs given to `fit` count for the threshold."""
@@ -125,13 +129,14 @@ class TunedRule(Rule):
             part = f"the training rows of each fold of cv={classifier.cv!r}"
             check_both_classes(sample.positive[seen], part, "Use fewer or stratified folds.")
         metadata = classifier._metadata_for_estimator(given)
-        method = "predict_proba" if self.has_probabilities else "decision_function"
+        method = PROBABILITIES if self.has_probabilities else "decision_function"
         held_out = cross_val_predict(
             classifier.estimator, X, y, cv=folds, method=method, params=metadata, n_jobs=classifier.n_jobs
         )
         scores = target.oriented(held_out)
         return FittedRule(
             estimator=classifier._train_estimator(X, y, metadata),
+            response=method,
             threshold=_least_cost_threshold(sample, scores),
             thresholds=np.array([_least_cost_threshold(sample.take(rows), scores[rows]) for _, rows in folds]),
         )
@@ -148,8 +153,7 @@ class TunedRule(Rule):
 
 def _least_cost_threshold(sample: Sample, scores: Vector) -> float:
     """The threshold of least cost on these rows, finite also if it separates none; nan if one class has no cost."""
-    positive = sample.positive[sample.stakes > 0]
-    if positive.all() or not positive.any():
+    if not both_classes(sample.positive[sample.stakes > 0]):
         return np.nan
     # One decision for all rows is meant for new rows too, whose scores may lie beyond those seen.
     return threshold_of_least_cost(scores, sample.positive, sample.stakes, prefer="highest", beyond=ONE_MARGIN)
