@@ -166,11 +166,6 @@ class ProductKernel(ComputedKernel):
 
 
 @register_jitable
-def _identity(x, degree):  # type: ignore[no-untyped-def]
-    return x
-
-
-@register_jitable
 def _power(x, degree):  # type: ignore[no-untyped-def]
     power = x * 0.0 + 1.0
     for _ in range(degree):
@@ -199,13 +194,27 @@ def _matern52(x):  # type: ignore[no-untyped-def]
     return (_ONE + s + s * s / _THREE) * exp_nonpositive(-s)
 
 
-class Linear(ProductKernel):
-    """<x, z>."""
+class Linear(ComputedKernel):
+    """<x, z>, which is the relation itself: values are copied, and nothing is compiled."""
 
     name = "linear"
+    relation = InnerProduct()
     positive_definite = True
     is_linear = True
-    function = staticmethod(_identity)
+
+    def update_tile(
+        self, values: np.ndarray, left: np.ndarray, right: np.ndarray, out: np.ndarray, top: int, start: int
+    ) -> None:
+        """Sizes do not matter."""
+        out[top : top + values.shape[0], start : start + values.shape[1]] = values
+
+    def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
+        """The values are the products."""
+        self.update_tile(values, values, values, out, top, 0)
+
+    def of_relation(self, values: np.ndarray) -> np.ndarray:
+        """The products."""
+        return values
 
 
 class Poly(ProductKernel):
