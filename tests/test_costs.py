@@ -90,6 +90,12 @@ def test_paper_costs_of_at_most_one_half_are_refused_with_the_way_out():
     assert paper_costs(np.array([1.0, 1.0]) / smallest, np.array([2.0, 0.5]) / smallest).kappa[1] == 1.0
 
 
+@pytest.mark.parametrize(("C1", "C_minus1"), [([1, 2, 3], [1, 2]), ([[1, 2]], [1, 2]), ([], [])])
+def test_paper_costs_of_rows_must_be_of_one_length(C1, C_minus1):
+    with pytest.raises(ValueError, match="in one dimension and of one length"):
+        paper_costs(C1, C_minus1)
+
+
 def test_signed_terms_are_those_of_the_table():
     linear, lower, upper = signed_terms(np.array([1, -1]), np.array([1.0, 0.5]), np.array([4.0, 2.0]))
     np.testing.assert_array_equal(linear, [1.0, -0.5])

@@ -112,6 +112,12 @@ def paper_costs(C1: Any, C_minus1: Any) -> PaperCosts:
         "a finite number above 1/2, so that the slope 2 C_minus1 - 1 is positive",
         "Divide all costs, C1 too, by the smallest C_minus1 and multiply C by it.",
     )
+    shapes = {np.shape(cost) for cost in (fn_cost, C_minus1) if np.ndim(cost)}
+    if len(shapes) > 1 or any(len(shape) != 1 or shape == (0,) for shape in shapes):
+        raise ValueError(
+            "C1 and C_minus1 must be numbers, or hold one value for each row, in one dimension and of one length; got "
+            f"shapes {np.shape(fn_cost)} and {np.shape(C_minus1)}."
+        )
     fp_cost = 2.0 * C_minus1 - 1.0
     return PaperCosts(fn_cost, fp_cost, 1.0 / fp_cost)
 

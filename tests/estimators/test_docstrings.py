@@ -3,6 +3,7 @@ import doctest
 import pytest
 
 import cssvm
+from cssvm.kernels import KERNEL_NAMES
 
 
 @pytest.mark.parametrize("name", [name for name in cssvm.__all__ if name != "CostConditionWarning"])
@@ -23,3 +24,8 @@ def test_every_parameter_and_fitted_attribute_is_documented(name):
     for attribute in public:
         documented = attributes if attribute.endswith("_") else parameters
         assert any(attribute in line.split(" : ")[0] for line in documented.splitlines() if " : " in line)
+
+
+@pytest.mark.parametrize("name", ["CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "CostSensitiveSVCCV"])
+def test_help_names_every_kernel(name):
+    assert all(f'``"{kernel}"``' in getattr(cssvm, name).__doc__ for kernel in KERNEL_NAMES)

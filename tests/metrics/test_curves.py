@@ -140,3 +140,10 @@ def test_the_limit_is_a_rate(limit):
 def test_curves_need_both_classes(metric):
     with pytest.raises(ValueError, match="y_true must hold rows of both classes"):
         metric([0, 0], [0.1, 0.2])
+
+
+def test_a_rate_that_meets_its_limit_up_to_rounding_is_allowed():
+    # 0.3 + 0.3 + 0.3 of 0.9 is 1/1 of the weight, and 0.3 + 0.3 of 0.9 two thirds, whatever the sums round to.
+    y, score, weight = [0, 0, 0, 1], [4.0, 3.0, 1.0, 2.0], [0.3, 0.3, 0.3, 1.0]
+    for limit in (2 / 3, 0.6 / 0.9, 0.6 / (0.3 + 0.3 + 0.3)):
+        assert neyman_pearson(y, score, max_fpr=limit, sample_weight=weight).fnr == 0.0

@@ -351,3 +351,21 @@ def test_every_fitted_attribute_is_documented(data):
     for name in vars(CostThresholdClassifier(LogisticRegression(), method="tuned").fit(X, y)):
         if name.endswith("_"):
             assert f"    {name} : " in attributes
+
+
+@pytest.mark.parametrize("names", [[0, 1], [1, 2], ["a", "b"]], ids=str)
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_tuned_threshold_does_not_depend_on_how_the_classes_are_called(names, routing):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    index = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    y = np.array(names)[index]
+    inner = CostSensitiveSVC(gamma=0.3, fn_cost=10.0, pos_label=names[0])
+    with config_context(enable_metadata_routing=routing):
+        model = CostThresholdClassifier(inner, method="tuned", cv=FOLDS, pos_label=names[0], fn_cost=2.0).fit(X, y)
+    scores = np.empty(200)
+    for seen, held_out in FOLDS.split(X, index):
+        fold = CostSensitiveSVC(gamma=0.3, fn_cost=10.0, pos_label=0).fit(X[seen], index[seen])
+        scores[held_out] = -fold.decision_function(X[held_out])
+    best = min_cost_risk(index, scores, fn_cost=2.0, pos_label=0)
+    assert model.threshold_ == pytest.approx(best.threshold)

@@ -7,8 +7,10 @@ from typing import Any
 from ..classifier import unchanged_on_failure
 from ..costs import margins_and_boxes
 from .kernel_svc import KernelSVC
+from .parameters import lists_kernels
 
 
+@lists_kernels
 class BiasedPenaltySVC(KernelSVC):
     """Support vector classifier with biased penalties (BP-SVM).
 
@@ -30,11 +32,12 @@ class BiasedPenaltySVC(KernelSVC):
     fp_cost : float, default=1.0
         Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
     kernel : str or callable, default="rbf"
-        A name from `cssvm.kernels.KERNEL_NAMES`, such as ``"linear"``, ``"rbf"`` or ``"precomputed"`` (X is then the
-        kernel matrix), or a callable that maps two matrices to their kernel matrix.
+        A name from `cssvm.kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
+        ``"precomputed"`` X is the kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels that have one. ``"scale"`` is 1 / (n_features * variance of all entries of X), the
-        variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
+        Coefficient of the kernels that have one, as in exp(-gamma |x - z|^2) for ``"rbf"``. ``"scale"`` is
+        1 / (n_features * variance of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is
+        1 / n_features.
     degree : int, default=3
         Degree of a polynomial kernel.
     coef0 : float, default=0.0

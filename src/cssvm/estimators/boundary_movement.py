@@ -15,10 +15,12 @@ from ..metrics.thresholds import ONE_MARGIN, SCORE_TIE, threshold_of_least_cost
 from ..sample import Sample, check_both_classes
 from .kernel_svc import KernelSVC
 from .machine import Machine
+from .parameters import lists_kernels
 
 FOLD_FIX = "Use fewer or stratified folds, or cv=None."
 
 
+@lists_kernels
 class BoundaryMovementSVC(KernelSVC):
     """Standard support vector classifier with a moved threshold (BM-SVM).
 
@@ -43,11 +45,12 @@ class BoundaryMovementSVC(KernelSVC):
         the pooled scores of held-out rows, each from a machine trained on the other folds; an integer means
         stratified folds.
     kernel : str or callable, default="rbf"
-        A name from `cssvm.kernels.KERNEL_NAMES`, such as ``"linear"``, ``"rbf"`` or ``"precomputed"`` (X is then the
-        kernel matrix), or a callable that maps two matrices to their kernel matrix.
+        A name from `cssvm.kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
+        ``"precomputed"`` X is the kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels that have one. ``"scale"`` is 1 / (n_features * variance of all entries of X), the
-        variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
+        Coefficient of the kernels that have one, as in exp(-gamma |x - z|^2) for ``"rbf"``. ``"scale"`` is
+        1 / (n_features * variance of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is
+        1 / n_features.
     degree : int, default=3
         Degree of a polynomial kernel.
     coef0 : float, default=0.0
@@ -69,6 +72,7 @@ class BoundaryMovementSVC(KernelSVC):
     threshold_ : float
         The t subtracted from f; it is contained in `intercept_`. It is half-way between two neighbouring
         scores, or 1 beyond the extreme ones. Among thresholds of equal cost the nearest to zero is taken.
+        Scores that differ by less than 1e-6 of the largest are not told apart.
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
     support_ : ndarray of shape (n_SV,), int32

@@ -8,8 +8,10 @@ from ..classifier import given_cost, unchanged_on_failure
 from ..costs import margins_and_boxes, warn_outside_type_two
 from ..kernels import DEFAULT_KERNEL
 from .kernel_svc import KernelSVC
+from .parameters import lists_kernels
 
 
+@lists_kernels
 class CostSensitiveSVC(KernelSVC):
     """Cost-sensitive support vector classifier (CS-SVM).
 
@@ -34,11 +36,12 @@ class CostSensitiveSVC(KernelSVC):
     kappa : float or "tied", default=1.0
         Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row.
     kernel : str or callable, default="rbf"
-        A name from `cssvm.kernels.KERNEL_NAMES`, such as ``"linear"``, ``"rbf"`` or ``"precomputed"`` (X is then the
-        kernel matrix), or a callable that maps two matrices to their kernel matrix.
+        A name from `cssvm.kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
+        ``"precomputed"`` X is the kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels that have one. ``"scale"`` is 1 / (n_features * variance of all entries of X), the
-        variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
+        Coefficient of the kernels that have one, as in exp(-gamma |x - z|^2) for ``"rbf"``. ``"scale"`` is
+        1 / (n_features * variance of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is
+        1 / n_features.
     degree : int, default=3
         Degree of a polynomial kernel.
     coef0 : float, default=0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,6 +20,8 @@ def _real(value: Any) -> bool:
 def _among(value: Any, names: tuple[str, ...]) -> bool:
     return isinstance(value, str) and value in names
 
+
+Estimator = TypeVar("Estimator", bound=type)
 
 # parameter -> (is the value right?, what is expected, a value that works)
 CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
@@ -53,6 +55,13 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
         "verbose=0",
     ),
 }
+
+
+def lists_kernels(cls: Estimator) -> Estimator:
+    """Class decorator: the docstring names the kernels where it refers to their registry."""
+    listed = ", ".join(f'``"{name}"``' for name in KERNEL_NAMES)
+    cls.__doc__ = (cls.__doc__ or "").replace("A name from `cssvm.kernels.KERNEL_NAMES`", f"One of {listed}")
+    return cls
 
 
 def check_parameters(estimator: BaseEstimator, checks: dict[str, Any] = CHECKS) -> None:

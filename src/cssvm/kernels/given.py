@@ -14,6 +14,7 @@ from .providers import GramRows, MatrixRows, StoredRows, row_budget
 from .shared import SharedMatrix, SharedValues
 
 EXPAND_VALUES = 1 << 22  # kernel values of a callable at a time
+DIAGONAL_ROWS = 64  # whose kernel values are computed to get their diagonal: few calls, few values
 SYMMETRY_ROWS = 512  # compared at a time in the symmetry check, to keep its memory small
 
 
@@ -95,7 +96,8 @@ class Called(Kernel):
         def update_block(out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
             out[: len(left), : len(right)] = self.matrix(X[left], X[right])
 
-        diagonal = np.array([self.matrix(X[i : i + 1], X[i : i + 1]).item() for i in range(X.shape[0])])
+        parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
+        diagonal = np.concatenate([self.matrix(part, part).diagonal() for part in parts])
         return StoredRows(update_block, diagonal, np.float64, row_budget(cache_size, X.shape[0]))
 
     def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:

@@ -19,6 +19,9 @@ from .._types import Vector, is_number
 from .hull import hull_of_curve
 from .scored import ScoredSample
 
+# Sums of weights round: a rate that exceeds a limit by no more than this, relatively, meets it.
+RATE_ROUNDING = 1e-12
+
 
 class RocConvexHull(NamedTuple):
     """Vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1)."""
@@ -202,7 +205,7 @@ def fewest_misses(rows: ScoredSample, max_fpr: float) -> NeymanPearson:
     rows.sample.check_classes_matter("a ROC curve")
     fpr, fnr = rows.ranking.rates(rows.ranked(rows.sample.positive), rows.ranked(rows.sample.weights))
     # Both rates are monotone in the cut: the last allowed one misses least, the first that misses no more wins.
-    least = fnr[fpr <= max_fpr][-1]
+    least = fnr[fpr <= max_fpr * (1 + RATE_ROUNDING)][-1]
     cut = int(np.argmax(fnr <= least))
     return NeymanPearson(rows.ranking.threshold(cut), float(fpr[cut]), float(fnr[cut]))
 

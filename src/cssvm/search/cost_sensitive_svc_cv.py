@@ -18,7 +18,7 @@ from ..costs import CostConditionWarning
 from ..estimators import CostSensitiveSVC
 from ..estimators.inputs import training_data
 from ..estimators.kernel_svc import with_kernel_tags
-from ..estimators.parameters import CHECKS, check_parameters
+from ..estimators.parameters import CHECKS, check_parameters, lists_kernels
 from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class
 from ..runtime.threads import n_cores
 from ..sample import Sample
@@ -45,6 +45,7 @@ def _refitted(estimator: CostSensitiveSVCCV) -> bool:
     return True
 
 
+@lists_kernels
 class CostSensitiveSVCCV(BinaryClassifier):
     """Cost-sensitive SVM with cross-validated C, gamma, slopes and margin, found in one search.
 
@@ -74,7 +75,8 @@ class CostSensitiveSVCCV(BinaryClassifier):
     fp_cost : float, default=1.0
         Cost of a false positive, with which points are scored. One value for each row goes to `fit`.
     kernel : str or callable, default="rbf"
-        As in `CostSensitiveSVC`.
+        A name from `cssvm.kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
+        ``"precomputed"`` X is the kernel matrix.
     degree : int or list of int, default=3
         Degrees of a polynomial kernel to try.
     coef0 : float or list of float, default=0.0

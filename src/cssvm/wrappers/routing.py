@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import reprlib
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from ..classifier import BinaryClassifier
+from ..sample import at_rows
 
 
 class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
@@ -25,6 +30,7 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     estimator: Any
     estimator_: Any
+    n_jobs: int | None
 
     def _check_estimator(self) -> None:
         """Refuse what cannot be trained, or gives no scores."""
@@ -56,9 +62,35 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def _train_estimator(self, X: Any, y: Any, metadata: dict[str, Any]) -> Any:
         """The learner trained on all rows, with the metadata under its own names."""
+        return clone(self.estimator).fit(X, y, **self._routed(metadata))
+
+    def _routed(self, metadata: dict[str, Any]) -> dict[str, Any]:
         if get_config()["enable_metadata_routing"]:
-            metadata = process_routing(self, "fit", **metadata).estimator.fit
-        return clone(self.estimator).fit(X, y, **metadata)
+            return dict(process_routing(self, "fit", **metadata).estimator.fit)
+        return metadata
+
+    def _held_out_responses(
+        self, X: Any, y: NDArray[Any], folds: Sequence[tuple[Any, Any]], method: str, metadata: dict[str, Any]
+    ) -> NDArray[Any]:
+        """What the learner trained on the other folds responds to each row, (n_samples,) or (n_samples, 2).
+
+        `cross_val_predict` would give the learner labels 0 and 1 in place of the user's, which it may know by name.
+        """
+        times = np.bincount(np.concatenate([np.arange(len(y))[held_out] for _, held_out in folds]), minlength=len(y))
+        if (times != 1).any():
+            raise ValueError(
+                f"cv of {type(self).__name__} must yield partitions, in which each row is held out exactly once; got "
+                f"{(times != 1).sum()} rows held out never or several times. Use for example StratifiedKFold."
+            )
+        metadata = self._routed(metadata)
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_response)(clone(self.estimator), X, y, seen, held_out, method, metadata)
+            for seen, held_out in folds
+        )
+        responses = np.empty((len(y), *parts[0].shape[1:]))
+        for (_, held_out), part in zip(folds, parts, strict=True):
+            responses[held_out] = part
+        return responses
 
     @property
     def n_features_in_(self) -> int:
@@ -89,3 +121,13 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
         tags.input_tags.sparse = inner.sparse
         tags.input_tags.pairwise = inner.pairwise
         return tags
+
+
+def _response(
+    estimator: Any, X: Any, y: NDArray[Any], seen: Any, held_out: Any, method: str, metadata: dict[str, Any]
+) -> NDArray[Any]:
+    """Train on the rows `seen` and respond to those held out; a learner that takes a kernel matrix gets its parts."""
+    own = {name: at_rows(value, seen) for name, value in metadata.items()}
+    X_seen, y_seen = _safe_split(estimator, X, y, seen)
+    X_new, _ = _safe_split(estimator, X, y, held_out, seen)
+    return np.asarray(getattr(estimator.fit(X_seen, y_seen, **own), method)(X_new))

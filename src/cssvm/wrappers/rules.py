@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.model_selection import check_cv
 
 from .._types import Mask, Vector
 from ..classifier import given_cost
@@ -130,10 +130,7 @@ class TunedRule(Rule):
             check_both_classes(sample.positive[seen], part, "Use fewer or stratified folds.")
         metadata = classifier._metadata_for_estimator(given)
         method = PROBABILITIES if self.has_probabilities else "decision_function"
-        held_out = cross_val_predict(
-            classifier.estimator, X, y, cv=folds, method=method, params=metadata, n_jobs=classifier.n_jobs
-        )
-        scores = target.oriented(held_out)
+        scores = target.oriented(classifier._held_out_responses(X, y, folds, method, metadata))
         return FittedRule(
             estimator=classifier._train_estimator(X, y, metadata),
             response=method,
