@@ -70,7 +70,7 @@ CHOICES = (
     Choice("KEPT_SHARE", (0.5, 0.9), DECOMPOSITION),
     Choice("SETTLED_SHARE", (0.05, 0.2), DECOMPOSITION),
     Choice("TURN_STEPS_PER_ROW", (5, 10, 40), DECOMPOSITION),
-    Choice("PATH_TURN_STEPS_PER_ROW", (2, 10, 20), PATH),
+    Choice("LOOK_STEPS_PER_ROW", (2, 10, 20), PATH),
     Choice("START_STEPS_PER_ROW", (0.25, 1.0), PATH),
     Choice("NEXT_STEPS_PER_ROW", (0.1, 0.5), PATH),
     Choice("COPY_ROWS", (1000, 4000), PATH),

@@ -1,7 +1,7 @@
 """The solver: pair steps on working sets, with the gradient of all other variables brought up to date in bulk.
 
 The main loop is four verbs: select a working set of the variables that violate optimality most, fetch the kernel values
-among them, solve the problem restricted to them by pair steps, update the gradient of all variables. Pair steps
+among them, solve the problem restricted to them (`turns.py`), update the gradient of all variables. Pair steps
 inside a working set cost a microsecond each and kernel rows a hundred, so working sets are large and solved well: few
 variables change more than once or twice, and their rows need not be kept. A problem no larger than one working set is
 solved in one go.
@@ -24,14 +24,13 @@ from numpy.typing import ArrayLike
 
 from .._types import RowNumbers, Vector
 from ..runtime import threads
-from ..runtime.sums import update_minus_rows
 from . import tuning
 from .block import empty_block, update_border
 from .certificate import certified
 from .newton import finish_ns, ridge_for, update_to_optimum
 from .optimality import bias_interval, distances, is_free, may_sleep, most_awake, violation
-from .pairs import update_by_pairs
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet, feasible
+from .turns import Turns
 
 NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
 
@@ -204,20 +203,17 @@ class Decomposition:
             update_border(self.kernel, places, values)
 
     def solve_locally(self, tol: float, limit: float) -> tuple[Vector, Vector, float]:
-        """Pair steps inside the working set; returns the change of its variables, their gradient, and the gain."""
-        working, dtype = self.working, self.rows.dtype
-        old, before, lower, upper = self.at(working)
-        diagonal = self.rows.diagonal[working].astype(dtype)
-        beta, gradient = old.copy(), before.astype(dtype)
-        allowed = int(min(tuning.TURN_STEPS_PER_ROW * len(working), limit - self.n_iter))
-        steps, _ = update_by_pairs(self.kernel, diagonal, gradient, beta, lower, upper, tol, allowed)
+        """Solve the working set by itself; returns the change of its variables, their gradient, and the gain."""
+        old, before, lower, upper = self.at(self.working)
+        beta, after = old.copy(), before.copy()
+        allowed = int(min(tuning.TURN_STEPS_PER_ROW * len(old), limit - self.n_iter))
+        part = DualProblem(before, lower, upper)
+        turns = Turns(self.kernel, self.rows.diagonal[self.working], part, beta, after)
+        steps, _ = turns.take(tol, allowed, 1 + int(tuning.START_STEPS_PER_ROW * len(old)))
+        if self.rows.dtype != np.float64:  # a float32 gradient gathers rounding errors
+            turns.refresh()
         self.n_iter += steps
-        after = gradient
-        if dtype != np.float64:  # a float32 gradient gathers rounding errors: take it anew from the change of beta
-            after = before.copy()
-            moved = np.flatnonzero(beta != old)
-            update_minus_rows(after, self.kernel, moved, (beta - old)[moved])
-        self.beta[working] = beta
+        self.beta[self.working] = beta
         return beta - old, after, float(0.5 * (beta - old) @ (before + after))
 
     def update(self, change: Vector, after: Vector) -> int:

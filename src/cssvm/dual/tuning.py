@@ -56,16 +56,16 @@ KEPT_SHARE = 0.75  # of a working set that stays for the next one
 SETTLED_SHARE = 0.1  # of members that are new below which a working set is solved to the tolerance at once
 
 # Pair steps at a time.
-TURN_STEPS_PER_ROW = 20  # in a working set, before the gradient is taken anew in float64 and the finish has a try
-PATH_TURN_STEPS_PER_ROW = 4  # on the path, which looks more often: who sleeps and what a round costs change quickly
-START_STEPS_PER_ROW = 0.6  # on the path from zero, before a Newton round is considered; fewer do not pay for a copy
-NEXT_STEPS_PER_ROW = 0.25  # the same from the last solution, which is closer
+TURN_STEPS_PER_ROW = 20  # at most in a working set, before all variables are looked at and the finish has a try
+LOOK_STEPS_PER_ROW = 4  # at most between two looks at which variables sleep and at what a Newton round costs
+START_STEPS_PER_ROW = 0.6  # before a Newton round is considered; fewer do not pay for a copy
+NEXT_STEPS_PER_ROW = 0.25  # the same on the path from its last solution, which is closer
 COPY_ROWS = 1500  # from which steps are made on a copy of the kernel values awake: smaller matrices are in the cache
 
 # Newton steps.
 FIXING_TRIALS = 3  # factorisations of a round, after each of which the variables past a bound are fixed there
 SHORT_SHARE = 0.3  # of its length: a round cut to less shows that pair steps are needed first
-FAILED_TURNS = 2  # of rounds on the path before the active-set finish has a try
+FAILED_TURNS = 2  # of rounds before the active-set finish has a try
 FINISH_SHARE = 2.0  # of the time of all pair steps before it that the finish may take
 DRIFT_SHARE = 0.1  # of the tolerance: estimated error of the path's float32 gradient past which it is computed anew
 

@@ -1,0 +1,150 @@
+"""Pair steps and Newton rounds by turns, on a problem whose kernel values are in memory.
+
+Pair steps (`pairs.py`) find out which variables are free; where many rest at their bounds they are made among the
+others only, on a copy of their part of K. Once they have cost as much as a Newton round would, Newton rounds
+(`newton.py`) take over, and pair steps again should those not get ahead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._types import RowNumbers, Vector
+from ..runtime.gather import update_gathered
+from ..runtime.sums import update_minus_rows
+from . import tuning
+from .newton import finish_ns, ridge_for, update_by_round, update_to_optimum
+from .optimality import bias_interval, is_free, may_sleep, most_awake, violation
+from .pairs import update_by_pairs
+from .problem import DualProblem
+from .workspace import Workspace
+
+
+class Turns:
+    """The state: `beta` and its `gradient` p - K beta, (n,) float64, within the bounds of `problem`.
+
+    kernel : (n, n or more) float32 or float64; diagonal : (n,) float64. `workspace` holds copies of parts of the
+    kernel matrix; without one there are none.
+    """
+
+    def __init__(
+        self,
+        kernel: np.ndarray,
+        diagonal: Vector,
+        problem: DualProblem,
+        beta: Vector,
+        gradient: Vector,
+        workspace: Workspace | None = None,
+    ):
+        self.kernel, self.problem = kernel, problem
+        self.diagonal = diagonal.astype(kernel.dtype)
+        self.n = len(beta)
+        self.beta, self.gradient = beta, gradient
+        self._origin = beta.copy(), gradient.copy()  # where the gradient is known exactly
+        self._ridge = ridge_for(kernel, diagonal)
+        self._workspace = workspace
+        self._variance = 0.0  # of the error that pair steps have left in the gradient
+
+    @property
+    def _largest_box(self) -> float:
+        return float((self.problem.upper - self.problem.lower).max())
+
+    def solve(self, tol: float, limit: int, first_steps: int) -> tuple[bool, int]:
+        """Bring the violation of the true gradient to at most `tol`; whether that was reached, and pair steps taken."""
+        total = 0
+        while total < limit:
+            steps, left = self.take(tol, limit - total, first_steps)
+            total += steps
+            if left <= tol and self._variance**0.5 <= tuning.DRIFT_SHARE * tol:
+                return True, total
+            self.refresh()
+            limit -= 1  # ends the loop even if no steps are taken
+        return False, total
+
+    def take(self, tol: float, limit: int, first_steps: int) -> tuple[int, float]:
+        """Pair steps and Newton rounds by turns down to a violation of `tol`; returns pair steps and violation."""
+        taken, n_failed, count = 0, 0, first_steps
+        while True:
+            steps, left = self._take_pair_steps(tol, min(count, limit - taken))
+            taken += steps
+            if left <= tol or taken >= limit:
+                return taken, left
+            due = 2.0**n_failed * self._round_ns() / tuning.PAIR_STEP.ns(self.n)
+            if taken < due:
+                count = 1 + min(int(due - taken), tuning.LOOK_STEPS_PER_ROW * self.n)
+                continue
+            left = self._take_rounds(tol)
+            if left > tol and n_failed >= tuning.FAILED_TURNS:
+                left = self._finish(taken)
+            if left <= tol:
+                return taken, left
+            n_failed += 1
+            count = first_steps
+
+    def _take_pair_steps(self, tol: float, count: int) -> tuple[int, float]:
+        """Up to `count` pair steps; returns their number and the violation left."""
+        _, lower, upper = self.problem
+        if self._workspace is not None and self.n >= tuning.COPY_ROWS and count >= tuning.START_STEPS_PER_ROW * self.n:
+            bottom, top = bias_interval(self.beta, self.gradient, lower, upper)
+            if top - bottom <= tol:
+                return 0, max(0.0, top - bottom)
+            awake = np.flatnonzero(~may_sleep(self.beta, self.gradient, lower, upper, bottom, top))
+            if len(awake) <= most_awake(self.n):
+                accuracy = max(tol, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
+                return self._take_steps_among(awake, self._workspace.part(len(awake)), accuracy, count)
+        gradient = self.gradient.astype(self.kernel.dtype)
+        steps, left = update_by_pairs(self.kernel, self.diagonal, gradient, self.beta, lower, upper, tol, count)
+        self.gradient[:] = gradient
+        # A pair step moves no variable by more than the largest box; its effect is rounded.
+        self._variance += steps * (float(np.finfo(self.kernel.dtype).eps) * self._largest_box) ** 2
+        return steps, left
+
+    def _take_steps_among(self, awake: RowNumbers, part: np.ndarray, accuracy: float, count: int) -> tuple[int, float]:
+        """Pair steps among some variables, on a copy of their `part` of the kernel matrix; as `_take_pair_steps`.
+
+        The gradient of all variables is then brought up to date in float64.
+        """
+        update_gathered(part, self.kernel, awake, awake)
+        old = self.beta[awake]
+        beta, gradient = old.copy(), self.gradient[awake].astype(self.kernel.dtype)
+        lower, upper = self.problem.lower[awake], self.problem.upper[awake]
+        steps, _ = update_by_pairs(part, self.diagonal[awake], gradient, beta, lower, upper, accuracy, count)
+        self.beta[awake] = beta
+        moved = np.flatnonzero(beta != old)
+        update_minus_rows(self.gradient, self.kernel, awake[moved], (beta - old)[moved])
+        return steps, self._violation()
+
+    def _round_ns(self) -> float:
+        """Nanoseconds of a Newton round."""
+        n_free = int(np.count_nonzero(is_free(self.beta, self.problem)))
+        return tuning.NEWTON.ns(n_free, self.n, tuning.FIXING_TRIALS)
+
+    def _take_rounds(self, tol: float) -> float:
+        """Newton rounds as long as they get ahead; returns the violation left."""
+        for _ in range(tuning.MAX_ROUNDS):
+            length = update_by_round(self.kernel, self.beta, self.gradient, self.problem, tol, self._ridge)
+            left = self._violation()
+            if left <= tol or length < tuning.SHORT_SHARE:
+                break
+        return left
+
+    def _finish(self, n_steps: int) -> float:
+        """The active-set finish; returns the violation left.
+
+        It is for kernels of low rank, on which Newton rounds fail but few variables are free, and needs float64.
+        """
+        if self.kernel.dtype == np.float64:
+            budget_ns = finish_ns(self.n, n_steps)
+            update_to_optimum(self.kernel, self.beta, self.gradient, self.problem, self._ridge, budget_ns)
+        return self._violation()
+
+    def _violation(self) -> float:
+        return violation(self.beta, self.gradient, self.problem)
+
+    def refresh(self) -> None:
+        """Compute the gradient from what beta has changed since it was known exactly."""
+        beta, gradient = self._origin
+        moved = np.flatnonzero(self.beta != beta)
+        self.gradient[:] = gradient
+        update_minus_rows(self.gradient, self.kernel, moved, (self.beta - beta)[moved])
+        self._variance = 0.0
