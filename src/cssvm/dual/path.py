@@ -64,6 +64,7 @@ class Path(Turns):
             kernel, diagonal, unit.scaled(0.0), np.zeros(n), unit.linear.astype(np.float64, copy=True), workspace
         )
         self.unit, self.C = unit, 0.0
+        self._unit_box = float((unit.upper - unit.lower).max())
 
     def advance(self, C: float, tol: float) -> Solution:
         """Solve for boxes of `C`, at least the last one's, to a violation of at most `tol`."""
@@ -97,7 +98,7 @@ class Path(Turns):
             self.gradient = self.unit.linear - t * response
             if t == ratio:  # t * (C * box) and (t * C) * box may round differently
                 self.beta[bounded] = (C * np.where(self.unit.upper > 0, self.unit.upper, self.unit.lower))[bounded]
-        self.C, self.problem = C, self.unit.scaled(C)
+        self.C, self.problem, self._largest_box = C, self.unit.scaled(C), C * self._unit_box
 
     def _best_length(self, response: Vector) -> float:
         """The t that maximises the objective along t beta."""

@@ -43,11 +43,8 @@ class Turns:
         self._origin = beta.copy(), gradient.copy()  # where the gradient is known exactly
         self._ridge = ridge_for(kernel, diagonal)
         self._workspace = workspace
+        self._largest_box = float((problem.upper - problem.lower).max())
         self._variance = 0.0  # of the error that pair steps have left in the gradient
-
-    @property
-    def _largest_box(self) -> float:
-        return float((self.problem.upper - self.problem.lower).max())
 
     def solve(self, tol: float, limit: int, first_steps: int) -> tuple[bool, int]:
         """Bring the violation of the true gradient to at most `tol`; whether that was reached, and pair steps taken."""

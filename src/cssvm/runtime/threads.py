@@ -118,8 +118,13 @@ def _shared_pool() -> ThreadPoolExecutor:
     global _pool
     with _pool_lock:
         if _pool is None:
-            _pool = ThreadPoolExecutor(n_cores(), thread_name_prefix="cssvm")
+            _pool = ThreadPoolExecutor(n_cores(), thread_name_prefix="cssvm", initializer=_use_one_thread)
         return _pool
+
+
+def _use_one_thread() -> None:
+    """A task has its own thread and no other, also where it begins a computation itself."""
+    _allowance.n_threads = 1
 
 
 def _forget_threads() -> None:

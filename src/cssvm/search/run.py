@@ -58,6 +58,7 @@ class Run:
     checkpoint: Any = None
     fingerprint: Callable[[], str] = str
     _race: Race = field(init=False)
+    _chosen: dict[Task, list[int]] = field(init=False, default_factory=dict)  # points scored by the tasks under way
 
     def results(self) -> RunResult:
         """Score all points; after Ctrl-C return what is done if a point is complete, else raise it again."""
@@ -83,19 +84,18 @@ class Run:
                 interrupted = True
         return RunResult(saved.values, n_failed, interrupted)
 
-    def _points(self, task: Task) -> list[int]:
-        """The numbers of the points of a task that are still in the race."""
-        points = self.machines.grid.points
-        return [n for n, point in enumerate(points) if point.kernel == task.kernel and self._race.alive(n)]
-
     def _wanted(self, task: Task) -> set[MachineKey]:
-        return {self.machines.grid.points[n].machine for n in self._points(task)}
+        """The machines of the points of a task that are still in the race."""
+        points = self.machines.grid.points
+        numbers = [n for n, point in enumerate(points) if point.kernel == task.kernel and self._race.alive(n)]
+        self._chosen[task] = numbers
+        return {points[n].machine for n in numbers}
 
     def _values(self, task: Task, found: FoldScores) -> TaskValues:
         """The value of every point whose machine was trained, on the thread of the task."""
         grid, valid = self.machines.grid, self.machines.folds[task.fold].valid
         values = np.full(len(grid.points), np.nan)
-        numbers = [n for n in self._points(task) if grid.points[n].machine in found.scores]
+        numbers = self._chosen.pop(task)
         if numbers:
             points = [grid.points[n] for n in numbers]
             place = {machine: k for k, machine in enumerate(found.scores)}
