@@ -13,13 +13,15 @@ do. It may fail: where K_FF is close to singular d leads far out.
 variables at a bound whose gradient lies on the wrong side of the level enter F. Every step ascends, so stopping early
 is safe.
 
-The system is solved in compiled code in both cases, without the GIL. SciPy's `cho_factor` and `cho_solve` use the same
-LAPACK; their overhead of 60 microseconds, with the GIL, is more than a system of a hundred variables takes.
+Rounds solve the system in compiled code, without the GIL: SciPy's `cho_factor` and `cho_solve` use the same LAPACK, but
+their overhead of 60 microseconds is more than a system of a hundred variables takes. The finish uses SciPy, so that the
+first fit after installation compiles no Newton code.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._types import Mask, Vector
 from ..runtime.compiler import njit
@@ -73,11 +75,17 @@ def update_to_optimum(
         budget_ns -= tuning.NEWTON.ns(len(members), len(beta), 1)
         if len(members) > 1:
             # G less its mean: near the optimum the right-hand side is then small, and so are errors relative to it.
-            direction = newton_direction(kernel, members, gradient[members] - gradient[members].mean(), 0.0, ridge)
-            if not len(direction):  # an indefinite kernel
+            rows = kernel[members, : len(beta)]
+            try:
+                direction = _finish_direction(rows[:, members], gradient[members] - gradient[members].mean(), ridge)
+            except LinAlgError:  # an indefinite kernel
                 return False
-            direction -= direction.mean()
-            blocked = _update_up_to_first_bound(kernel, members, direction, beta, gradient, lower, upper)
+            room_down, room_up = lower[members] - beta[members], upper[members] - beta[members]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                change, blocked = up_to_first_bound.py_func(direction, room_down, room_up)
+            beta[members] += change
+            beta[members[blocked]] = np.where(direction > 0.0, upper[members], lower[members])[blocked]
+            gradient -= change @ rows
             if blocked.any():
                 free[members[blocked]] = False
                 continue
@@ -104,6 +112,25 @@ def _errors(beta: Vector, gradient: Vector, free: Mask, problem: DualProblem) ->
     return float(np.abs(above[free]).max(initial=0.0)), wrong
 
 
+def _finish_direction(block: np.ndarray, residual: Vector, ridge: float) -> Vector:
+    """`newton_direction` with sum 0 for K_FF given as `block`, by SciPy; raises LinAlgError.
+
+    A finish is a few steps of a small fit: what compiled code would save takes seconds to compile.
+    """
+    shifted = block.copy()
+    shifted.flat[:: len(shifted) + 1] += ridge
+    factor = cho_factor(shifted, overwrite_a=True, check_finite=False)
+    sides = cho_solve(factor, np.column_stack([residual, np.ones(len(residual))]), check_finite=False).T
+    direction = constrained.py_func(sides[0], sides[1], 0.0)
+    return direction - direction.mean()
+
+
+@njit
+def constrained(solved, ones, total):  # type: ignore[no-untyped-def]
+    """The d with K d + b 1 = r and sum(d) = total, from K^-1 r and K^-1 1."""
+    return solved - ((solved.sum() - total) / ones.sum()) * ones
+
+
 @njit
 def newton_direction(kernel, members, residual, total, ridge):  # type: ignore[no-untyped-def]
     """The d with (K_FF + ridge I) d + b 1 = residual and sum(d) = total; empty if the matrix is not positive definite.
@@ -120,8 +147,7 @@ def newton_direction(kernel, members, residual, total, ridge):  # type: ignore[n
         sides[0, a] = residual[a]
     if not _solve_positive(block, sides):
         return np.empty(0)
-    multiplier = (sides[0].sum() - total) / sides[1].sum()
-    return sides[0] - multiplier * sides[1]
+    return constrained(sides[0], sides[1], total)
 
 
 @njit
@@ -150,25 +176,11 @@ def up_to_first_bound(direction, room_down, room_up):  # type: ignore[no-untyped
 
     room_down <= 0 <= room_up is how far each variable is from its bounds.
     """
-    share = 1.0
-    for k in range(len(direction)):
-        room = room_up[k] if direction[k] > 0.0 else room_down[k]
-        if direction[k] != 0.0 and room / direction[k] < share:
-            share = room / direction[k]
-    change, blocked = share * direction, np.zeros(len(direction), np.bool_)
-    for k in range(len(direction)):
-        room = room_up[k] if direction[k] > 0.0 else room_down[k]
-        if share < 1.0 and direction[k] != 0.0 and room / direction[k] <= share:
-            change[k], blocked[k] = room, True
-    return change, blocked
-
-
-@njit
-def _update_up_to_first_bound(kernel, members, direction, beta, gradient, lower, upper):  # type: ignore[no-untyped-def]
-    """Move the members along `direction` up to the first bound; returns which of them were stopped by theirs."""
-    change, blocked = up_to_first_bound(direction, lower[members] - beta[members], upper[members] - beta[members])
-    _update_moved(beta, gradient, lower, upper, members, change, _response(kernel, members, change))
-    return blocked
+    room = np.where(direction > 0.0, room_up, room_down)
+    reach = np.where(direction != 0.0, room / direction, np.inf)
+    share = min(1.0, reach.min())
+    blocked = (reach <= share) & (share < 1.0)
+    return np.where(blocked, room, share * direction), blocked
 
 
 @njit
