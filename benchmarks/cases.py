@@ -84,11 +84,13 @@ SMALL = (
     Case("n500-20", n=500, d=20, targets=targets(1, 1)),
     Case("n1000-20", n=1_000, d=20, targets=targets(1, 1)),
     Case("5k-20", n=5_000, d=20, targets=targets(5, 3)),
+    Case("2k-12-C100", n=2_000, d=12, C=100.0, gamma=0.08, targets=targets(5, 4)),
+    Case("4k-12-C100", n=4_000, d=12, C=100.0, gamma=0.08, growth=False, targets=targets(5, 4)),
 )
 LARGE = (
     Case("20k-20", n=20_000, d=20, targets=targets(10, 2)),
-    Case("10k-200", n=10_000, d=200, targets=targets(7, 1.5)),
-    Case("20k-20-C100", n=20_000, d=20, C=100.0, targets=targets(4, 3)),
+    Case("10k-200", n=10_000, d=200, targets=targets(9, 2)),
+    Case("20k-20-C100", n=20_000, d=20, C=100.0, targets=targets(7, 6)),
     Case("sparse-linear", n=20_000, d=5_000, source="sparse", kernel="linear", targets=targets(2, 1)),
     Case("sparse-rbf", n=20_000, d=5_000, source="sparse", gamma=1.0, targets=targets(2, 1)),
     Case(
