@@ -19,7 +19,7 @@ from benchmarks.generated import clusters
 from benchmarks.tables import Column, table
 from cssvm.costs import signed_terms
 from cssvm.dual import DualProblem, solve, solve_path, tuning
-from cssvm.dual.newton import newton_direction
+from cssvm.dual.free_system import FreeSystem
 from cssvm.dual.pairs import update_by_pairs
 from cssvm.kernels import make_kernel
 from cssvm.runtime import threads
@@ -74,7 +74,10 @@ CHOICES = (
     Choice("START_STEPS_PER_ROW", (0.25, 1.0), PATH),
     Choice("NEXT_STEPS_PER_ROW", (0.1, 0.5), PATH),
     Choice("COPY_ROWS", (1000, 4000), PATH),
-    Choice("FIXING_TRIALS", (2, 4), PATH),
+    Choice("FIT_STEPS_PER_ROW", (2.0, 8.0), DECOMPOSITION),
+    Choice("ROUND_SHARE", (0.25, 1.0), PATH),
+    Choice("ROUND_SHARE", (0.25, 1.0), DECOMPOSITION),
+    Choice("FIXING_TRIALS", (3, 16), PATH),
     Choice("SHORT_SHARE", (0.1, 0.5), PATH),
 )
 
@@ -124,7 +127,7 @@ def pair_step_cost(sizes: Sequence[int], repeats: int) -> tuning.PairStepCost:
 
 
 def newton_cost(sizes: Sequence[int], repeats: int) -> tuning.NewtonCost:
-    """Time the system of m of n variables and the sum of their rows, in float32; a call has a fixed cost as well."""
+    """Time the system of m of n variables and the sum of their rows, in float32."""
     n = 5 * max(sizes)
     X, problem = problem_of(n)
     K, order = gram(X, GAMMAS[1], np.float32), np.random.default_rng(0).permutation(n)
@@ -132,12 +135,12 @@ def newton_cost(sizes: Sequence[int], repeats: int) -> tuning.NewtonCost:
     for m in sizes:
         members, total = np.sort(order[:m]), np.zeros(n)
         residual = problem.linear[members]
-        systems.append(best_seconds(lambda a=members, g=residual: newton_direction(K, a, g, 0.0, 1e-3), repeats))
+        systems.append(best_seconds(lambda a=members: FreeSystem(K, a, 1e-3, np.float32), repeats))
         products.append(best_seconds(lambda a=members, g=residual, t=total: update_row_sum(t, K, a, g, 0), repeats))
     m = np.array(sizes, dtype=np.float64)
-    _, cube, square = fitted(np.column_stack([m**0, m**3, m**2]), 1e9 * np.array(systems))
+    fixed, cube, square = fitted(np.column_stack([m**0, m**3, m**2]), 1e9 * np.array(systems))
     _, product = fitted(np.column_stack([m**0, m * n]), 1e9 * np.array(products))
-    return tuning.NewtonCost(float(cube), float(square), float(product))
+    return tuning.NewtonCost(float(fixed), float(cube), float(square), float(product))
 
 
 def cost_rows(sizes: Sizes) -> list[list[str]]:

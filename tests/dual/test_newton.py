@@ -4,35 +4,15 @@ import numpy as np
 import pytest
 
 from cssvm.dual import DualProblem
-from cssvm.dual.newton import newton_direction, ridge_for, up_to_first_bound, update_by_round, update_to_optimum
+from cssvm.dual.newton import Rounds, ridge_for, up_to_first_bound, update_to_optimum
 from cssvm.dual.optimality import violation
+from cssvm.dual.pairs import update_by_pairs
 from cssvm.dual.problem import feasible
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 
 TOL = 1e-3
 UNLIMITED_NS = 1e12
-
-
-def positive_definite(n, seed=0):
-    A = np.random.default_rng(seed).normal(size=(n, n))
-    return A @ A.T + np.eye(n)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("total", [0.0, 1.5])
-def test_newton_direction_solves_the_bordered_system(dtype, total):
-    K, rng = positive_definite(40).astype(dtype), np.random.default_rng(1)
-    members, residual, ridge = np.sort(rng.permutation(40)[:25]), rng.normal(size=25), 0.1
-    block = K[np.ix_(members, members)].astype(np.float64) + ridge * np.eye(25)
-    system = np.block([[block, np.ones((25, 1))], [np.ones((1, 25)), np.zeros((1, 1))]])
-    expected = np.linalg.solve(system, np.append(residual, total))[:25]
-    np.testing.assert_allclose(newton_direction(K, members, residual, total, ridge), expected, atol=1e-10)
-
-
-def test_newton_direction_of_an_indefinite_kernel_is_empty():
-    K = np.array([[1.0, 2.0], [2.0, 1.0]])
-    assert len(newton_direction(K, np.arange(2), np.array([1.0, -1.0]), 0.0, 0.0)) == 0
 
 
 def first_bound(direction, room_down, room_up):
@@ -72,7 +52,7 @@ def test_a_newton_round_without_bounds_in_the_way_solves_the_linear_system():
     K, p = A @ A.T + np.eye(30), rng.normal(size=30)
     wide = np.full(30, 1e3)
     beta, gradient = np.zeros(30), p.copy()
-    assert update_by_round(K, beta, gradient, DualProblem(p, -wide, wide), TOL, 0.0) == 1.0
+    assert Rounds(K, beta, gradient, DualProblem(p, -wide, wide), 0.0).take(TOL) == 1.0
     system = np.block([[K, np.ones((30, 1))], [np.ones((1, 30)), np.zeros((1, 1))]])
     expected = np.linalg.solve(system, np.append(p, 0.0))
     np.testing.assert_allclose(beta, expected[:30], atol=1e-10)
@@ -87,12 +67,42 @@ def test_newton_rounds_never_lower_the_objective():
         beta = feasible(rng.uniform(problem.lower, problem.upper), problem)
         gradient = problem.linear - K @ beta
         before = problem.linear @ beta - 0.5 * beta @ K @ beta
-        update_by_round(K, beta, gradient, problem, TOL, 1e-10)
+        Rounds(K, beta, gradient, problem, 1e-10).take(TOL)
         after = problem.linear @ beta - 0.5 * beta @ K @ beta
         assert after >= before - 1e-9 * abs(before)
         np.testing.assert_allclose(gradient, problem.linear - K @ beta, atol=1e-9 * np.abs(beta).sum())
         assert (beta >= problem.lower - 1e-12).all()
         assert (beta <= problem.upper + 1e-12).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_few_newton_rounds_end_what_pair_steps_have_begun(dtype):
+    X, y, margins, boxes = random_problem(200, 11, C=50.0)
+    K, problem = gram(KERNELS[1], X).astype(dtype), signed(y, margins, boxes)
+    beta, gradient = np.zeros(200), problem.linear.astype(dtype)
+    update_by_pairs(K, K.diagonal().copy(), gradient, beta, problem.lower, problem.upper, TOL, 200)
+    gradient = problem.linear - K.astype(float) @ beta
+    assert violation(beta, gradient, problem) > 100 * TOL
+    rounds = Rounds(K, beta, gradient, problem, ridge_for(K, K.diagonal()), dtype)
+    for _ in range(10):
+        rounds.take(TOL)
+    assert violation(beta, problem.linear - K.astype(float) @ beta, problem) <= TOL
+    value = problem.linear @ beta - 0.5 * beta @ K.astype(float) @ beta
+    assert value == pytest.approx(clarabel_optimum(K.astype(float), problem), rel=1e-5)
+    assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+
+
+def test_a_round_takes_variables_to_their_bounds_exactly():
+    """A variable a hair inside its bound would count as free for ever after."""
+    X, y, margins, boxes = random_problem(200, 11, C=5.0)
+    K, problem = gram(KERNELS[1], X).astype(np.float32), signed(y, margins, boxes)
+    beta, gradient = np.zeros(200), problem.linear.copy()
+    rounds = Rounds(K, beta, gradient, problem, ridge_for(K, K.diagonal()), np.float32)
+    for _ in range(10):
+        rounds.take(TOL)
+    distance = np.minimum(beta - problem.lower, problem.upper - beta)
+    assert (distance == 0).any()
+    assert (distance[distance > 0] > 1e-6 * boxes[distance > 0]).all()
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)

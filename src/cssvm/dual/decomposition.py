@@ -209,7 +209,7 @@ class Decomposition:
         allowed = int(min(tuning.TURN_STEPS_PER_ROW * len(old), limit - self.n_iter))
         part = DualProblem(before, lower, upper)
         turns = Turns(self.kernel, self.rows.diagonal[self.working], part, beta, after)
-        steps, _ = turns.take(tol, allowed, 1 + int(tuning.START_STEPS_PER_ROW * len(old)))
+        steps, _ = turns.take(tol, allowed, 1 + int(tuning.FIT_STEPS_PER_ROW * len(old)))
         if self.rows.dtype != np.float64:  # a float32 gradient gathers rounding errors
             turns.refresh()
         self.n_iter += steps

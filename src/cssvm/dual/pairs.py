@@ -22,6 +22,7 @@ from . import tuning
 
 CHUNK = 64  # long enough to amortise a horizontal maximum, short enough to search in
 FORBIDDEN = 1e30
+ONE = np.uintp(1)
 MIN_CURVATURE = 1e-12  # stands in for K_ii + K_jj - 2 K_ij <= 0: equal rows, indefinite kernels
 
 
@@ -41,32 +42,41 @@ def update_by_pairs(
     Compiled code does not hear Ctrl-C, so steps are taken a tenth of a second's worth at a time.
     """
     at_once = max(1, int(1e9 * tuning.UNNOTICED_SECONDS / tuning.PAIR_STEP.ns(len(beta))))
+    penalties = np.zeros((2, len(beta)), gradient.dtype)
+    penalties[0, beta >= upper] = -FORBIDDEN
+    penalties[1, beta <= lower] = FORBIDDEN
     taken = 0
     while True:
         allowed = min(at_once, limit - taken)
-        steps, violation = _update_by_pairs(kernel, diagonal, gradient, beta, lower, upper, tol, allowed)
+        steps, violation = _update_by_pairs(kernel, diagonal, gradient, penalties, beta, lower, upper, tol, allowed)
         taken += steps
         if steps < allowed or taken >= limit:
             return taken, float(violation)
 
 
+# Loops over a chunk run from `first` to `last`, unsigned: Numba looks at every signed index for a minus sign.
+
+
 @njit
-def _extremes(gradient, growth, shrinkage):  # type: ignore[no-untyped-def]
-    top, bottom = gradient.dtype.type(-FORBIDDEN), gradient.dtype.type(FORBIDDEN)
-    for t in range(gradient.shape[0]):
+def _extremes(gradient, growth, shrinkage, t, last):  # type: ignore[no-untyped-def]
+    kind = gradient.dtype.type
+    top, bottom = kind(-FORBIDDEN), kind(FORBIDDEN)
+    while t < last:
         top = fmax(top, gradient[t] + growth[t])
         bottom = fmin(bottom, gradient[t] + shrinkage[t])
+        t += ONE
     return top, bottom
 
 
 @njit
-def _best_gain(gradient, shrinkage, row, diagonal, top, own):  # type: ignore[no-untyped-def]
+def _best_gain(gradient, shrinkage, row, diagonal, top, own, t, last):  # type: ignore[no-untyped-def]
     kind = gradient.dtype.type
     best = kind(-1.0)
-    for t in range(gradient.shape[0]):
+    while t < last:
         difference = fmax(top - (gradient[t] + shrinkage[t]), kind(0.0))
         curvature = fmax(own + diagonal[t] - row[t] - row[t], kind(MIN_CURVATURE))
         best = fmax(best, difference * difference / curvature)
+        t += ONE
     return best
 
 
@@ -77,55 +87,50 @@ def _update_gradient(gradient, grown, shrunk, step):  # type: ignore[no-untyped-
 
 
 @njit
-def _update_by_pairs(kernel, diagonal, gradient, beta, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
+def _update_by_pairs(kernel, diagonal, gradient, penalties, beta, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
     """As `update_by_pairs`, in one go."""
     kind = gradient.dtype.type
     q = gradient.shape[0]
+    growth, shrinkage = penalties[0], penalties[1]
     n_chunks = (q + CHUNK - 1) // CHUNK
-    top_of, bottom_of = np.empty(n_chunks, gradient.dtype), np.empty(n_chunks, gradient.dtype)
-    growth, shrinkage = np.zeros(q, gradient.dtype), np.zeros(q, gradient.dtype)
-    for t in range(q):
-        if beta[t] >= upper[t]:
-            growth[t] = -FORBIDDEN
-        if beta[t] <= lower[t]:
-            shrinkage[t] = FORBIDDEN
     steps = 0
     while True:
+        chunk, top, bottom = 0, kind(-FORBIDDEN), kind(FORBIDDEN)
         for c in range(n_chunks):
-            part = slice(c * CHUNK, min(q, (c + 1) * CHUNK))
-            top_of[c], bottom_of[c] = _extremes(gradient[part], growth[part], shrinkage[part])
-        first = np.argmax(top_of)
-        top = top_of[first]
-        violation = top - bottom_of.min()
+            first, last = np.uintp(c * CHUNK), np.uintp(min(q, c * CHUNK + CHUNK))
+            high, low = _extremes(gradient, growth, shrinkage, first, last)
+            if high > top:
+                top, chunk = high, c
+            bottom = fmin(bottom, low)
+        violation = top - bottom
         if violation <= tol or steps >= max_steps:
             return steps, violation
 
-        i = first * CHUNK
-        while gradient[i] + growth[i] != top:
+        i = chunk * CHUNK
+        while i < q - 1 and gradient[i] + growth[i] != top:
             i += 1
         row, own = kernel[i], diagonal[i]
-        best, chunk = kind(-1.0), 0
+        best = kind(-1.0)
         for c in range(n_chunks):
-            part = slice(c * CHUNK, min(q, (c + 1) * CHUNK))
-            gain = _best_gain(gradient[part], shrinkage[part], row[part], diagonal[part], top, own)
+            first, last = np.uintp(c * CHUNK), np.uintp(min(q, c * CHUNK + CHUNK))
+            gain = _best_gain(gradient, shrinkage, row, diagonal, top, own, first, last)
             if gain > best:
                 best, chunk = gain, c
         j = chunk * CHUNK
-        for t in range(chunk * CHUNK, min(q, (chunk + 1) * CHUNK)):
-            one = slice(t, t + 1)
-            if _best_gain(gradient[one], shrinkage[one], row[one], diagonal[one], top, own) == best:
-                j = t
+        while j < q - 1:
+            place = np.uintp(j)
+            if _best_gain(gradient, shrinkage, row, diagonal, top, own, place, place + ONE) == best:
                 break
+            j += 1
 
-        curvature = max(np.float64(own) + np.float64(diagonal[j]) - 2.0 * np.float64(row[j]), MIN_CURVATURE)
-        step = (np.float64(gradient[i]) - np.float64(gradient[j])) / curvature
+        curvature = fmax(np.float64(own) + np.float64(diagonal[j]) - 2.0 * np.float64(row[j]), MIN_CURVATURE)
         room_up, room_down = upper[i] - beta[i], beta[j] - lower[j]
-        step = min(step, room_up, room_down)
+        step = (np.float64(gradient[i]) - np.float64(gradient[j])) / curvature
+        step = fmin(step, fmin(room_up, room_down))
         beta[i] = upper[i] if step == room_up else beta[i] + step
         beta[j] = lower[j] if step == room_down else beta[j] - step
-        growth[i] = 0.0 if beta[i] < upper[i] else -FORBIDDEN
-        growth[j] = 0.0 if beta[j] < upper[j] else -FORBIDDEN
-        shrinkage[i] = 0.0 if beta[i] > lower[i] else FORBIDDEN
-        shrinkage[j] = 0.0 if beta[j] > lower[j] else FORBIDDEN
+        for t in (i, j):
+            growth[t] = 0.0 if beta[t] < upper[t] else -FORBIDDEN
+            shrinkage[t] = 0.0 if beta[t] > lower[t] else FORBIDDEN
         _update_gradient(gradient, row, kernel[j], kind(step))
         steps += 1

@@ -23,21 +23,22 @@ class PairStepCost(NamedTuple):
 
 
 class NewtonCost(NamedTuple):
-    """Nanoseconds of a Newton step: factorisations (per_cube_ns m^3 + per_square_ns m^2) + per_product_ns m n."""
+    """Nanoseconds of a Newton step on m of n: fixed_ns + per_cube_ns m^3 + per_square_ns m^2 + per_product_ns m n."""
 
+    fixed_ns: float
     per_cube_ns: float
     per_square_ns: float
     per_product_ns: float
 
-    def ns(self, n_free: int, n: int, n_factorisations: int) -> float:
+    def ns(self, n_free: int, n: int) -> float:
         """Nanoseconds of a Newton step on m = n_free of n variables."""
-        factorisation = self.per_cube_ns * n_free**3 + self.per_square_ns * n_free**2
-        return n_factorisations * factorisation + self.per_product_ns * n_free * n
+        in_squares = self.per_cube_ns * n_free + self.per_square_ns
+        return self.fixed_ns + in_squares * n_free**2 + self.per_product_ns * n_free * n
 
 
 # Costs. Decisions depend on their ratios alone, which differ less from machine to machine than the costs do.
-PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=0.75)
-NEWTON = NewtonCost(per_cube_ns=0.025, per_square_ns=2.5, per_product_ns=1.0)
+PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=1.0)
+NEWTON = NewtonCost(fixed_ns=1e6, per_cube_ns=0.004, per_square_ns=1.25, per_product_ns=0.5)
 UNNOTICED_SECONDS = 0.1  # between two looks at Ctrl-C; also what the active-set finish may take in any case
 
 # Which variables sleep.
@@ -58,12 +59,14 @@ SETTLED_SHARE = 0.1  # of members that are new below which a working set is solv
 # Pair steps at a time.
 TURN_STEPS_PER_ROW = 20  # at most in a working set, before all variables are looked at and the finish has a try
 LOOK_STEPS_PER_ROW = 4  # at most between two looks at which variables sleep and at what a Newton round costs
-START_STEPS_PER_ROW = 0.6  # before a Newton round is considered; fewer do not pay for a copy
-NEXT_STEPS_PER_ROW = 0.25  # the same on the path from its last solution, which is closer
+FIT_STEPS_PER_ROW = 4.0  # before a Newton round is considered: until most variables are on the right side
+START_STEPS_PER_ROW = 0.6  # the same on a path, whose first box is small; fewer do not pay for a copy
+NEXT_STEPS_PER_ROW = 0.25  # the same on a path from its last solution, which is closer
 COPY_ROWS = 1500  # from which steps are made on a copy of the kernel values awake: smaller matrices are in the cache
 
 # Newton steps.
-FIXING_TRIALS = 3  # factorisations of a round, after each of which the variables past a bound are fixed there
+ROUND_SHARE = 0.5  # of its cost that pair steps take before a Newton round
+FIXING_TRIALS = 8  # solutions of a round, after each of which the variables past a bound are fixed there
 SHORT_SHARE = 0.3  # of its length: a round cut to less shows that pair steps are needed first
 FAILED_TURNS = 2  # of rounds before the active-set finish has a try
 FINISH_SHARE = 2.0  # of the time of all pair steps before it that the finish may take

@@ -13,7 +13,7 @@ from .._types import RowNumbers, Vector
 from ..runtime.gather import update_gathered
 from ..runtime.sums import update_minus_rows
 from . import tuning
-from .newton import finish_ns, ridge_for, update_by_round, update_to_optimum
+from .newton import Rounds, finish_ns, ridge_for, update_to_optimum
 from .optimality import bias_interval, is_free, may_sleep, most_awake, violation
 from .pairs import update_by_pairs
 from .problem import DualProblem
@@ -66,7 +66,7 @@ class Turns:
             taken += steps
             if left <= tol or taken >= limit:
                 return taken, left
-            due = 2.0**n_failed * self._round_ns() / tuning.PAIR_STEP.ns(self.n)
+            due = tuning.ROUND_SHARE * 2.0**n_failed * self._round_ns() / tuning.PAIR_STEP.ns(self.n)
             if taken < due:
                 count = 1 + min(int(due - taken), tuning.LOOK_STEPS_PER_ROW * self.n)
                 continue
@@ -114,12 +114,13 @@ class Turns:
     def _round_ns(self) -> float:
         """Nanoseconds of a Newton round."""
         n_free = int(np.count_nonzero(is_free(self.beta, self.problem)))
-        return tuning.NEWTON.ns(n_free, self.n, tuning.FIXING_TRIALS)
+        return tuning.NEWTON.ns(n_free, self.n)
 
     def _take_rounds(self, tol: float) -> float:
         """Newton rounds as long as they get ahead; returns the violation left."""
+        rounds = Rounds(self.kernel, self.beta, self.gradient, self.problem, self._ridge, self.kernel.dtype)
         for _ in range(tuning.MAX_ROUNDS):
-            length = update_by_round(self.kernel, self.beta, self.gradient, self.problem, tol, self._ridge)
+            length = rounds.take(tol)
             left = self._violation()
             if left <= tol or length < tuning.SHORT_SHARE:
                 break
