@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import real, report, tables, timing
+from benchmarks import first, real, report, tables, timing
 from benchmarks.cases import CASES, DEFAULT_GROUPS, GROUPS, Case, chosen, missing
 from benchmarks.peers import PEERS, REFERENCE
 
@@ -108,6 +108,9 @@ def run(options: argparse.Namespace) -> dict:
     document = report.describe_run() | {"quick": options.quick, "repeats": options.repeats}
     print(tables.heading(document))
     options.json.parent.mkdir(parents=True, exist_ok=True)
+    if options.cases == list(DEFAULT_GROUPS) and not options.quick:
+        document["first"] = first.measure()
+        print("\n" + first.first_table(document["first"]), flush=True)
     for record in run_cases(cases, options, folder):
         print("\n" + tables.case_table(record), flush=True)
         document["cases"].append(record)

@@ -1,0 +1,117 @@
+"""Write the tables of the committed runs into README.md and benchmarks/README.md: `python -m benchmarks.document`.
+
+A table stands between a line `<!-- NAME: python -m benchmarks.document -->` and the next `<!-- end -->`. A test holds
+the documents to the committed runs.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.tables import reference
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+DOCUMENTS = (ROOT / "README.md", ROOT / "benchmarks" / "README.md")
+END = "<!-- end -->"
+PEERS = ("sklearn", "sklearnex")
+SHOWN_FIRST = (  # in the README
+    "5k-20", "4k-12-C100", "20k-20", "20k-20-C100", "10k-200", "sparse-rbf", "ijcnn1", "covertype-50k", "100k-50",
+)  # fmt: skip
+
+
+def run_of(name: str) -> dict[str, Any]:
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def markdown(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def significant(value: float | None, digits: int = 2) -> str:
+    """A number with two digits that count, without an exponent."""
+    if value is None:
+        return ""
+    if value >= 10 ** (digits - 1):
+        return f"{value:,.0f}" if value >= 10**digits else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+    return f"{value:#.{digits}g}"
+
+
+def size(record: dict[str, Any]) -> str:
+    C = "" if record["C"] == 1 else f", C = {record['C']:g}"
+    return f"{record['n']:,} x {record['d']:,}{C}"
+
+
+def ratio(record: dict[str, Any], name: str, verb: str = "fit") -> str:
+    """Time of a peer over cssvm's, with the target it misses; `~` where the time is carried on from fewer rows."""
+    peer = next((peer for peer in record["peers"] if peer["peer"] == name), None)
+    if peer is None or peer[f"{verb}_ratio"] is None:
+        return ""
+    about = "~" if verb == "fit" and peer["extrapolated"] else ""
+    missed = f" (target {peer[f'{verb}_target']:g})" if peer[f"{verb}_verdict"] == "miss" else ""
+    return f"{about}{peer[f'{verb}_ratio']:.1f}{missed}"
+
+
+def fit_row(record: dict[str, Any]) -> list[str]:
+    ours = reference(record) or {}
+    gap = ours["relative_gap"]
+    return [record["name"], size(record), significant(ours["fit_at_n"]), f"{gap:.0e}", *(ratio(record, p) for p in PEERS)]
+
+
+def shown_first() -> str:
+    """The README's table: fits of some cases."""
+    records = {record["name"]: record for record in run_of("fits")["cases"]}
+    rows = [[*fit_row(records[name])[1:3], *(ratio(records[name], p) for p in PEERS)] for name in SHOWN_FIRST]
+    return markdown(["rows x features", "cssvm, s", "scikit-learn", "intelex"], rows)
+
+
+def all_fits() -> str:
+    """All cases, with growth and memory, and prediction where it has a target."""
+    rows = []
+    for record in [*run_of("fits")["cases"], *run_of("long")["cases"]]:
+        ours = reference(record) or {}
+        name, shape, seconds, gap, *ratios = fit_row(record)
+        rows.append([name, shape, seconds, gap, significant(ours["growth"]), significant(ours["peak_mb"], 3), *ratios])
+        if record["predict_targets"] or record["n_predict"] >= record["n"] > 10_000:
+            shape = f"{record['n_predict']:,} rows, {ours['n_support']:,} vectors"
+            seconds = significant(ours["predict_median"])
+            rows.append(["its prediction", shape, seconds, "", "", "", *(ratio(record, p, "predict") for p in PEERS)])
+    return markdown(
+        ["case", "rows x features", "cssvm, s", "gap", "growth", "memory, MB", "scikit-learn", "intelex"], rows
+    )
+
+
+def first_results() -> str:
+    """Times to the first result."""
+    rows = [
+        [record["name"], f"{record['seconds']:.2g}", f"{record['target']:g}"] for record in run_of("fits")["first"]
+    ]
+    return markdown(["first", "s", "target"], rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "some fits": shown_first,
+    "all fits": all_fits,
+    "first results": first_results,
+}
+
+
+def filled(text: str) -> str:
+    """The text with every table between its marks written anew."""
+    for name, table in TABLES.items():
+        mark = f"<!-- {name}: python -m benchmarks.document -->"
+        if mark in text:
+            before, after = text.split(mark, 1)
+            text = f"{before}{mark}\n{table()}\n{END}{after.split(END, 1)[1]}"
+    return text
+
+
+def main() -> None:
+    for document in DOCUMENTS:
+        document.write_text(filled(document.read_text()))
+
+
+if __name__ == "__main__":
+    main()
