@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,10 +55,29 @@ def solve_path(
         yield path.advance(C, tol)
 
 
-class Path(Turns):
-    """The state: `beta` and its `gradient` p - K beta, (n,) float64, for the boxes C * unit."""
+class PathState(NamedTuple):
+    """Where a path has come to: C, `beta` and `gradient` (n,) float64, and the variance of the gradient's error."""
 
-    def __init__(self, kernel: np.ndarray, diagonal: Vector, unit: DualProblem, workspace: Workspace | None = None):
+    C: float
+    beta: Vector
+    gradient: Vector
+    variance: float
+
+
+class Path(Turns):
+    """The state: `beta` and its `gradient` p - K beta, (n,) float64, for the boxes C * unit.
+
+    A path begun at the `state` of another on the same kernel matrix goes on exactly as that one would have.
+    """
+
+    def __init__(
+        self,
+        kernel: np.ndarray,
+        diagonal: Vector,
+        unit: DualProblem,
+        workspace: Workspace | None = None,
+        start: PathState | None = None,
+    ):
         n = len(unit.linear)
         workspace = Workspace(n, kernel.dtype) if workspace is None else workspace
         super().__init__(
@@ -65,6 +85,14 @@ class Path(Turns):
         )
         self.unit, self.C = unit, 0.0
         self._unit_box = float((unit.upper - unit.lower).max())
+        if start is not None:
+            self.beta, self.gradient, self._variance = start.beta.copy(), start.gradient.copy(), start.variance
+            self._set_boxes(start.C)
+
+    @property
+    def state(self) -> PathState:
+        """What another path needs to go on from here."""
+        return PathState(self.C, self.beta.copy(), self.gradient.copy(), self._variance)
 
     def advance(self, C: float, tol: float) -> Solution:
         """Solve for boxes of `C`, at least the last one's, to a violation of at most `tol`."""
@@ -98,6 +126,9 @@ class Path(Turns):
             self.gradient = self.unit.linear - t * response
             if t == ratio:  # t * (C * box) and (t * C) * box may round differently
                 self.beta[bounded] = (C * np.where(self.unit.upper > 0, self.unit.upper, self.unit.lower))[bounded]
+        self._set_boxes(C)
+
+    def _set_boxes(self, C: float) -> None:
         self.C, self.problem, self._largest_box = C, self.unit.scaled(C), C * self._unit_box
 
     def _best_length(self, response: Vector) -> float:

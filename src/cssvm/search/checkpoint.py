@@ -23,34 +23,34 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class Checkpoint:
-    """Values (n_points, n_folds), NaN where not known yet, and which tasks are done (n_kernels, n_folds)."""
+    """Values (n_points, n_folds), NaN where not known; `n_done` (n_kernels, n_folds) steps of C done by each task."""
 
     def __init__(self, path: Any, fingerprint: str, shape: tuple[int, int], n_kernels: int):
         self.path = None if path is None else Path(path)
         self.fingerprint = fingerprint
         self.values = np.full(shape, np.nan)
-        self.done = np.zeros((n_kernels, shape[1]), dtype=bool)
+        self.n_done = np.zeros((n_kernels, shape[1]), dtype=np.int64)
         if self.path is not None and self.path.exists():
             self._load(self.path)
 
-    def record(self, kernel: int, fold: int, values: Vector) -> None:
-        """Enter the values of a task, and save."""
+    def record(self, kernel: int, fold: int, values: Vector, n_done: int) -> None:
+        """Enter the values of a task that has done its first `n_done` steps, and save."""
         known = ~np.isnan(values)
         self.values[known, fold] = values[known]
-        self.done[kernel, fold] = True
+        self.n_done[kernel, fold] = n_done
         if self.path is not None:
             self._save(self.path)
 
     def _save(self, path: Path) -> None:
         beside = path.with_name(path.name + ".part")
         with open(beside, "wb") as file:
-            np.savez(file, fingerprint=self.fingerprint, values=self.values, done=self.done)
+            np.savez(file, fingerprint=self.fingerprint, values=self.values, n_done=self.n_done)
         os.replace(beside, path)
 
     def _load(self, path: Path) -> None:
         try:
             with np.load(path, allow_pickle=False) as saved:
-                fingerprint, values, done = str(saved["fingerprint"]), saved["values"], saved["done"]
+                fingerprint, values, n_done = str(saved["fingerprint"]), saved["values"], saved["n_done"]
         except (OSError, ValueError, KeyError, EOFError) as error:
             raise ValueError(
                 f"checkpoint={str(path)!r} is not a saved search: {error}. Delete it, or name another file."
@@ -60,7 +60,7 @@ class Checkpoint:
                 f"checkpoint={str(path)!r} belongs to another search: the data, the folds, the grid or the scoring "
                 "differ. Delete it to start afresh, or name another file."
             )
-        self.values, self.done = values, done
+        self.values, self.n_done = values, n_done
 
 
 def fingerprint(parts: Iterable[Any]) -> str:

@@ -14,7 +14,7 @@ from ..estimators.bandwidth import resolve_gamma
 from ..kernels import kernel_class, make_kernel
 from ..metrics.hull import upper_hull
 from ..runtime.threads import n_cores
-from .engine import FoldScores, Machines, Task, all_tasks, results
+from .engine import Engine, FoldScores, Machines, Task, tasks_of
 from .features import Features
 from .folds import make_folds
 from .grid import MachineKey, axis, make_grid
@@ -155,10 +155,9 @@ def _rates(machines: Machines) -> tuple[Vector, Vector]:
         negative, positive = (np.where(rows, sample.weights, 0.0) for rows in (~sample.positive, sample.positive))
         return FoldCounts(task.fold, accepted @ negative, accepted @ positive, negative.sum(), positive.sum())
 
-    tasks = all_tasks(machines.grid, len(machines.folds), by_fold=True)
-    counts = sorted(
-        results(machines, tasks, n_jobs=n_cores(), wanted=lambda task: keys, use=count), key=lambda each: each.fold
-    )
+    tasks = tasks_of([0], len(machines.folds), by_fold=True)
+    found = Engine(machines, n_cores()).results(tasks, wanted=lambda task: keys, use=count)
+    counts = sorted(found, key=lambda each: each.fold)
     alarms, hits = np.sum([each.alarms for each in counts], axis=0), np.sum([each.hits for each in counts], axis=0)
     return alarms / sum(each.n_negative for each in counts), hits / sum(each.n_positive for each in counts)
 

@@ -6,8 +6,9 @@
             for C ascending:                 solve, begun from the last solution
         scores of the validation rows        one product with the solutions of all machines
 
-What the scores are used for is not known here: `results` hands them to a function of the caller, on the thread of the
-task, and yields what it returns.
+A task may be asked for its machines a few steps of C at a time: it then goes on from its last solutions, exactly as if
+it had not stopped. What the scores are used for is not known here: `Engine.results` hands them to a function of the
+caller, on the thread of the task, and yields what it returns.
 
 Where the shared numbers and a kernel matrix for each thread exceed the memory allowed, tasks run one after another on
 the streaming solver, which holds no kernel matrix; it warm-starts along C in the same way.
@@ -22,21 +23,18 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._types import RowNumbers, Vector
 from ..costs import margins_and_boxes, signed_terms
-from ..dual import DualProblem, Workspace, solve, solve_path
-from ..kernels import Kernel, SharedValues, float32_suffices
+from ..dual import DualProblem, Path, PathState, Workspace, solve
+from ..kernels import SharedValues, float32_suffices
 from ..runtime import threads
 from ..runtime.memory import memory_budget
 from ..sample import Sample
 from .features import Features
 from .folds import Fold
 from .grid import Grid, MachineKey
-
-# Validation rows scored at a time.
-BAND = 256
+from .matrices import MatrixStore
 
 # Share of the memory allowed that matrices of all rows may take; Newton rounds and their factors need the rest.
 FOR_MATRICES = 0.75
@@ -91,6 +89,10 @@ class Machines:
         rows = train[upper[train] > lower[train]]
         return rows, DualProblem(linear[rows], lower[rows], upper[rows])
 
+    def steps_after(self, C: float, last: int) -> range:
+        """The steps from the first one past `C` to the `last`."""
+        return range(int(np.searchsorted(self.grid.Cs, C, side="right")), last + 1)
+
     @property
     def largest_boxes(self) -> Vector:
         """The largest box of any machine on each row, (n,)."""
@@ -101,63 +103,99 @@ class Machines:
 class Worker(Protocol):
     """A way to train the machines of a task; several tasks may call it at a time."""
 
-    def scores(
-        self, kernel: Kernel, fold: int, wanted: Collection[MachineKey], stop: threading.Event
-    ) -> FoldScores | None:
+    def scores(self, task: Task, wanted: Collection[MachineKey], stop: threading.Event) -> FoldScores | None:
         """Scores of the wanted machines; None if `stop` was set meanwhile."""
 
+    def forget(self) -> None:
+        """Forget the solutions that tasks might have gone on from."""
 
-def results(
-    machines: Machines,
-    tasks: Sequence[Task],
-    *,
-    n_jobs: int,
-    wanted: Callable[[Task], Collection[MachineKey]],
-    use: Callable[[Task, FoldScores], Result],
-) -> Iterator[Result]:
-    """Carry out tasks, in about this order, and yield ``use(task, scores)`` of each as it comes.
 
-    `wanted` is asked when a task begins which machines to train. An iteration that is ended early waits for the tasks
-    under way, which stop at their next machine.
+class Engine:
+    """Carries out tasks on up to `n_jobs` threads.
+
+    `n_kept` tasks are gone on with later, so their kernel matrices are kept if memory allows it.
     """
-    if not tasks:
-        return
-    with threads.own_threads() as n_threads:
-        worker, n_workers = make_worker(machines, max(1, min(n_jobs, n_threads, len(tasks))))
-        stop = threading.Event()
 
-        def carry_out(kernel: int, fold: int) -> Result | None:
-            task = Task(kernel, fold)
-            keys = wanted(task)
-            found = worker.scores(machines.grid.kernels[kernel], fold, keys, stop) if keys else FoldScores({}, 0)
-            return None if found is None else use(task, found)
+    def __init__(self, machines: Machines, n_jobs: int, *, n_kept: int = 0):
+        self.machines, self.n_jobs, self.n_kept = machines, n_jobs, n_kept
+        self._worker: Worker | None = None
+        self._n_workers = 1
 
-        for result in threads.completed(carry_out, tasks, n_workers, stop.set):
-            if result is not None:
-                yield result
+    def results(
+        self,
+        tasks: Sequence[Task],
+        *,
+        wanted: Callable[[Task], Collection[MachineKey]],
+        use: Callable[[Task, FoldScores], Result],
+    ) -> Iterator[Result]:
+        """Carry out tasks, in about this order, and yield ``use(task, scores)`` of each as it comes.
+
+        `wanted` is asked when a task begins which machines to train. An iteration that is ended early waits for the
+        tasks under way, which stop at their next machine.
+        """
+        if not tasks:
+            return
+        with threads.own_threads() as n_threads:
+            worker = self._made(n_threads)
+            stop = threading.Event()
+
+            def carry_out(kernel: int, fold: int) -> Result | None:
+                task = Task(kernel, fold)
+                keys = wanted(task)
+                found = worker.scores(task, keys, stop) if keys else FoldScores({}, 0)
+                return None if found is None else use(task, found)
+
+            for result in threads.completed(carry_out, tasks, self._n_workers, stop.set):
+                if result is not None:
+                    yield result
+
+    def _made(self, n_threads: int) -> Worker:
+        """The worker, made for the first tasks and kept for all."""
+        if self._worker is None:
+            n_tasks = len(self.machines.grid.kernels) * len(self.machines.folds)
+            n_workers = max(1, min(self.n_jobs, n_threads, n_tasks))
+            self._worker, self._n_workers = make_worker(self.machines, n_workers, self.n_kept)
+        return self._worker
+
+    def forget(self) -> None:
+        """No task begun so far will be gone on with."""
+        if self._worker is not None:
+            self._worker.forget()
 
 
-def make_worker(machines: Machines, n_workers: int) -> tuple[Worker, int]:
+def make_worker(machines: Machines, n_workers: int, n_kept: int) -> tuple[Worker, int]:
     """The way of working that fits into memory, and how many tasks may run side by side."""
     n = len(machines.sample)
     kernel = machines.grid.kernels[0]
-    dtype = np.float32 if float32_suffices(kernel, machines.largest_boxes, machines.tol) else np.float64
+    dtype = np.dtype(np.float32 if float32_suffices(kernel, machines.largest_boxes, machines.tol) else np.float64)
     largest = max(len(fold.train) for fold in machines.folds)
-    shared = n**2 * np.dtype(dtype).itemsize
-    needed = [shared + count * Workspace.bytes_needed(largest, dtype) for count in range(n_workers + 1)]
-    budget = FOR_MATRICES * memory_budget(machines.cache_size, 2 * needed[-1])
+    n_shared = 1 if machines.features.same_for_all_folds else len(machines.folds)
+
+    def needed(count: int) -> int:
+        return n**2 * dtype.itemsize + count * Workspace.bytes_needed(largest, dtype)
+
+    kept = (n_shared - 1) * n**2 + max(0, n_kept - n_workers) * largest**2 + n_kept * largest * (n - largest)
+    kept_bytes = kept * dtype.itemsize if n_kept else 0
+    budget = FOR_MATRICES * memory_budget(machines.cache_size, 2 * (needed(n_workers) + kept_bytes))
+    if n_kept and needed(n_workers) + kept_bytes <= budget:
+        store = MatrixStore(max(n_kept, n_workers), largest, dtype, keeps=True)
+        return MatrixWorker(machines, dtype, largest, n_workers, store, n_shared), n_workers
     for count in range(n_workers, 0, -1):
-        if needed[count] <= budget:
-            return MatrixWorker(machines, dtype, largest, count), count
+        if needed(count) <= budget:
+            store = MatrixStore(count, largest, dtype, keeps=False)
+            return MatrixWorker(machines, dtype, largest, count, store, 1), count
     return StreamingWorker(machines), 1
 
 
 class MatrixWorker:
     """Tasks with the kernel matrix of their training rows in memory."""
 
-    def __init__(self, machines: Machines, dtype: Any, largest: int, n_workers: int):
-        self.machines, self.dtype = machines, dtype
+    def __init__(
+        self, machines: Machines, dtype: Any, largest: int, n_workers: int, matrices: MatrixStore, n_shared: int
+    ):
+        self.machines, self.dtype, self.matrices, self.n_shared = machines, dtype, matrices, n_shared
         self._shared: dict[int, SharedValues] = {}
+        self._states: dict[tuple[Task, int], PathState] = {}  # by task and path
         self._lock = threading.Lock()
         self._workspaces: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
         for _ in range(n_workers):
@@ -171,59 +209,49 @@ class MatrixWorker:
         key = 0 if features.same_for_all_folds else fold
         with self._lock:
             if key not in self._shared:
-                self._shared.clear()
+                if len(self._shared) == self.n_shared:
+                    self._shared.clear()
                 X = features.of_fold(self.machines.folds[fold])
                 self._shared[key] = self.machines.grid.kernels[0].shared(X, self.dtype)
             return self._shared[key]
 
-    def scores(
-        self, kernel: Kernel, fold: int, wanted: Collection[MachineKey], stop: threading.Event
-    ) -> FoldScores | None:
+    def forget(self) -> None:
+        """As `Worker` says."""
+        self._states.clear()
+
+    def scores(self, task: Task, wanted: Collection[MachineKey], stop: threading.Event) -> FoldScores | None:
         """As `Worker` says, in a workspace that no other task has at the time."""
         workspace = self._workspaces.get()
         try:
-            return self._scores(workspace, kernel, fold, wanted, stop)
+            return self._scores(workspace, task, wanted, stop)
         finally:
             self._workspaces.put(workspace)
 
     def _scores(
-        self, workspace: Workspace, kernel: Kernel, fold: int, wanted: Collection[MachineKey], stop: threading.Event
+        self, workspace: Workspace, task: Task, wanted: Collection[MachineKey], stop: threading.Event
     ) -> FoldScores | None:
-        machines, shared = self.machines, self.shared(fold)
-        train, valid = machines.folds[fold]
+        machines, shared = self.machines, self.shared(task.fold)
+        kernel, fold = machines.grid.kernels[task.kernel], machines.folds[task.fold]
         diagonal = shared.diagonal(kernel)
-        filled: RowNumbers | None = None
         keys, coefs, biases, n_failed = [], [], [], 0
-        for path, steps in _by_path(wanted):
-            rows, unit = machines.problem_of(path, train)
-            if filled is None or not np.array_equal(filled, rows):
-                matrix = workspace.matrix(len(rows))
-                shared.update_block(matrix, kernel, rows, rows)
-                filled = rows
-            Cs = machines.grid.Cs[steps].tolist()
-            solutions = solve_path(matrix, diagonal[rows], unit, Cs, tol=machines.tol, workspace=workspace)
-            for step in steps:
-                if stop.is_set():
-                    return None
-                solution = next(solutions)
-                n_failed += not solution.converged
-                keys.append(MachineKey(path, step))
-                coefs.append(_spread(solution.beta, rows, train))
-                biases.append(solution.bias)
-        values = self._products(shared, kernel, train, valid, np.array(coefs).T) + np.array(biases)
+        with self.matrices.of(task) as matrices:
+            for number, steps in _by_path(wanted):
+                rows, unit = machines.problem_of(number, fold.train)
+                start = self._states.pop((task, number), None)
+                path = Path(matrices.training(shared, kernel, rows), diagonal[rows], unit, workspace, start)
+                for step in machines.steps_after(path.C, steps[-1]):
+                    if stop.is_set():
+                        return None
+                    solution = path.advance(float(machines.grid.Cs[step]), machines.tol)
+                    if step in steps:
+                        n_failed += not solution.converged
+                        keys.append(MachineKey(number, step))
+                        coefs.append(_spread(solution.beta, rows, fold.train))
+                        biases.append(solution.bias)
+                if step + 1 < len(machines.grid.Cs):
+                    self._states[task, number] = path.state
+            values = matrices.products(shared, kernel, fold, np.array(coefs).T) + np.array(biases)
         return FoldScores(dict(zip(keys, values.T, strict=True)), n_failed)
-
-    def _products(
-        self, shared: SharedValues, kernel: Kernel, train: RowNumbers, valid: RowNumbers, coefs: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """K[valid][:, train] @ coefs, (n_valid, n_machines) float64."""
-        out = np.empty((len(valid), coefs.shape[1]))
-        block = np.empty((BAND, len(train)), self.dtype)
-        for i in range(0, len(valid), BAND):
-            part = valid[i : i + BAND]
-            shared.update_block(block, kernel, part, train)
-            out[i : i + BAND] = block[: len(part)].astype(np.float64) @ coefs
-        return out
 
 
 class StreamingWorker:
@@ -231,33 +259,38 @@ class StreamingWorker:
 
     def __init__(self, machines: Machines):
         self.machines = machines
+        self._last: dict[tuple[Task, int], tuple[float, Vector | None]] = {}  # C and solution, by task and path
 
-    def scores(
-        self, kernel: Kernel, fold: int, wanted: Collection[MachineKey], stop: threading.Event
-    ) -> FoldScores | None:
+    def forget(self) -> None:
+        """As `Worker` says."""
+        self._last.clear()
+
+    def scores(self, task: Task, wanted: Collection[MachineKey], stop: threading.Event) -> FoldScores | None:
         """As `Worker` says."""
         machines = self.machines
-        train, valid = machines.folds[fold]
-        X = machines.features.of_fold(machines.folds[fold])
+        kernel, fold = machines.grid.kernels[task.kernel], machines.folds[task.fold]
+        X = machines.features.of_fold(fold)
         scores, n_failed = {}, 0
         for path, steps in _by_path(wanted):
-            rows, unit = machines.problem_of(path, train)
-            X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, valid, rows)
+            rows, unit = machines.problem_of(path, fold.train)
+            X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, fold.valid, rows)
             largest = float(machines.grid.Cs[-1]) * (unit.upper - unit.lower)
             provider = kernel.rows(X_train, boxes=largest, tol=machines.tol, cache_size=machines.cache_size)
-            start: Vector | None = None
-            last = 1.0
-            for step in steps:
+            last, beta = self._last.pop((task, path), (0.0, None))
+            for step in machines.steps_after(last, steps[-1]):
                 if stop.is_set():
                     return None
                 C = float(machines.grid.Cs[step])
-                begin = None if start is None else start * (C / last)
+                begin = None if beta is None else beta * (C / last)
                 solution = solve(provider, unit.scaled(C), tol=machines.tol, start=begin)
-                start, last = solution.beta, C
-                n_failed += not solution.converged
-                used = np.flatnonzero(solution.beta)
-                expansion = kernel.expand(X_valid, used, kernel.vectors(X_train, used), solution.beta[used])
-                scores[MachineKey(path, step)] = expansion + solution.bias
+                last, beta = C, solution.beta
+                if step in steps:
+                    n_failed += not solution.converged
+                    used = np.flatnonzero(beta)
+                    expansion = kernel.expand(X_valid, used, kernel.vectors(X_train, used), beta[used])
+                    scores[MachineKey(path, step)] = expansion + solution.bias
+            if step + 1 < len(machines.grid.Cs):
+                self._last[task, path] = last, beta
         return FoldScores(scores, n_failed)
 
 
@@ -276,9 +309,8 @@ def _spread(beta: Vector, rows: RowNumbers, train: RowNumbers) -> Vector:
     return spread
 
 
-def all_tasks(grid: Grid, n_folds: int, *, by_fold: bool) -> list[Task]:
-    """All tasks: kernel by kernel, so that whole points are done early, or fold by fold."""
-    kernels, folds = range(len(grid.kernels)), range(n_folds)
+def tasks_of(kernels: Sequence[int], n_folds: int, *, by_fold: bool) -> list[Task]:
+    """The tasks of some kernels: kernel by kernel, so that whole points are done early, or fold by fold."""
     if by_fold:
-        return [Task(kernel, fold) for fold in folds for kernel in kernels]
-    return [Task(kernel, fold) for kernel in kernels for fold in folds]
+        return [Task(kernel, fold) for fold in range(n_folds) for kernel in kernels]
+    return [Task(kernel, fold) for kernel in kernels for fold in range(n_folds)]

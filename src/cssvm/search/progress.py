@@ -18,17 +18,37 @@ class Silent:
     def advance(self, count: int) -> None:
         """Count machines that are done."""
 
+    def skip(self, count: int) -> None:
+        """Count machines that were done before."""
+
+    def leave_out(self, count: int) -> None:
+        """Count machines that will not be trained after all."""
+
 
 class Lines(Silent):
     """A line now and then."""
 
-    def __init__(self, total: int, done: int):
-        self.total, self.done, self.before = total, done, done
+    def __init__(self, total: int):
+        self.total, self.done, self.before = total, 0, 0
         self.begun = self.said = time.monotonic()
 
     def advance(self, count: int) -> None:
         """Count machines that are done, and say so if it is time."""
         self.done += count
+        self._say()
+
+    def skip(self, count: int) -> None:
+        """Count machines that were done before."""
+        self.done += count
+        self.before += count
+
+    def leave_out(self, count: int) -> None:
+        """Count machines that will not be trained, and say so if that was the rest."""
+        self.total -= count
+        if count:
+            self._say()
+
+    def _say(self) -> None:
         now = time.monotonic()
         if now - self.said < EVERY and self.done < self.total:
             return
@@ -40,17 +60,27 @@ class Lines(Silent):
 class Bar(Silent):
     """A bar drawn by rich."""
 
-    def __init__(self, bar: Any, task: Any):
-        self.bar, self.task = bar, task
+    def __init__(self, bar: Any, total: int):
+        self.bar, self.total = bar, total
+        self.task = bar.add_task("search", total=total)
 
     def advance(self, count: int) -> None:
         """Count machines that are done."""
         self.bar.advance(self.task, count)
 
+    def skip(self, count: int) -> None:
+        """Count machines that were done before."""
+        self.bar.advance(self.task, count)
+
+    def leave_out(self, count: int) -> None:
+        """Count machines that will not be trained."""
+        self.total -= count
+        self.bar.update(self.task, total=self.total)
+
 
 @contextmanager
-def progress(verbose: int, total: int, done: int) -> Iterator[Silent]:
-    """A progress report for `total` machines of which `done` are done already; silent unless `verbose`."""
+def progress(verbose: int, total: int) -> Iterator[Silent]:
+    """A progress report for `total` machines; silent unless `verbose`."""
     if not verbose:
         yield Silent()
         return
@@ -65,15 +95,15 @@ def progress(verbose: int, total: int, done: int) -> Iterator[Silent]:
             TimeRemainingColumn,
         )
     except ImportError:
-        yield Lines(total, done)
+        yield Lines(total)
         return
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield Lines(total, done)
+        yield Lines(total)
         return
     columns = (
         TextColumn("search"), BarColumn(), MofNCompleteColumn(), TextColumn("machines"),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=console) as bar:
-        yield Bar(bar, bar.add_task("search", total=total, completed=done))
+        yield Bar(bar, total)

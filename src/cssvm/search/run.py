@@ -1,12 +1,16 @@
 """One run of a search: every point of the grid scored on every fold, with a race, a checkpoint and progress.
 
+Without a race every task trains all its machines at once. With one, a few kernels at a time advance in C stage by
+stage, and the race says after each stage which of their paths go on. Stages that a checkpoint holds are gone through
+again without any training, so that the race decides as it did before.
+
 The engine trains machines; here their scores become values of points. A point with another kappa than 1 is a machine
 whose scores are scaled and shifted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,15 +19,15 @@ from numpy.typing import NDArray
 
 from .._types import Vector
 from .checkpoint import Checkpoint
-from .engine import FoldScores, Machines, Task, all_tasks, results
+from .engine import Engine, FoldScores, Machines, Task, tasks_of
 from .grid import MachineKey
-from .progress import progress
-from .racing import Race
+from .progress import Silent, progress
+from .racing import KERNELS_AT_ONCE, PathKey, Race, groups, stages
 from .scoring import Scoring
 
 
 class TaskValues(NamedTuple):
-    """Values (n_points,) of one kernel's points on one fold, NaN for points of other kernels or dropped ones."""
+    """Values (n_points,) of one kernel's points on one fold, NaN for all points but those just trained."""
 
     task: Task
     values: Vector
@@ -57,54 +61,78 @@ class Run:
     verbose: int = 0
     checkpoint: Any = None
     fingerprint: Callable[[], str] = str
-    _race: Race = field(init=False)
-    _chosen: dict[Task, list[int]] = field(init=False, default_factory=dict)  # points scored by the tasks under way
+    _saved: Checkpoint = field(init=False)
+    _engine: Engine = field(init=False)
+    _points: list[list[int]] = field(init=False)  # of each kernel, by their numbers
+    _n_failed: int = field(init=False, default=0)
 
     def results(self) -> RunResult:
         """Score all points; after Ctrl-C return what is done if a point is complete, else raise it again."""
         grid, n_folds = self.machines.grid, len(self.machines.folds)
         known = "" if self.checkpoint is None else self.fingerprint()
-        saved = Checkpoint(self.checkpoint, known, (len(grid.points), n_folds), len(grid.kernels))
-        self._race = Race(saved.values, enabled=self.racing)
-        self._race.update()
-        by_fold = self.racing or not self.machines.features.same_for_all_folds
-        tasks = [task for task in all_tasks(grid, n_folds, by_fold=by_fold) if not saved.done[task]]
-        each = len(grid.paths) * len(grid.Cs)
-        n_failed, interrupted = 0, False
-        with progress(self.verbose, each * len(grid.kernels) * n_folds, each * int(saved.done.sum())) as shown:
+        self._saved = Checkpoint(self.checkpoint, known, (len(grid.points), n_folds), len(grid.kernels))
+        self._engine = Engine(self.machines, self.n_jobs, n_kept=KERNELS_AT_ONCE * n_folds if self.racing else 0)
+        self._points = [[] for _ in grid.kernels]
+        for number, point in enumerate(grid.points):
+            self._points[point.kernel].append(number)
+        values, interrupted = self._saved.values, False
+        with progress(self.verbose, grid.n_machines * n_folds) as shown:
             try:
-                for found in results(self.machines, tasks, n_jobs=self.n_jobs, wanted=self._wanted, use=self._values):
-                    saved.record(*found.task, found.values)
-                    self._race.update()
-                    n_failed += found.n_failed
-                    shown.advance(each)
+                if self.racing:
+                    self._race(shown)
+                else:
+                    self._train_all(shown)
             except KeyboardInterrupt:
-                if not (~np.isnan(saved.values)).all(axis=1).any():
+                if not (~np.isnan(values)).all(axis=1).any():
                     raise
                 interrupted = True
-        return RunResult(saved.values, n_failed, interrupted)
+        return RunResult(values, self._n_failed, interrupted)
 
-    def _wanted(self, task: Task) -> set[MachineKey]:
-        """The machines of the points of a task that are still in the race."""
-        points = self.machines.grid.points
-        numbers = [n for n, point in enumerate(points) if point.kernel == task.kernel and self._race.alive(n)]
-        self._chosen[task] = numbers
-        return {points[n].machine for n in numbers}
+    def _train_all(self, shown: Silent) -> None:
+        grid = self.machines.grid
+        everything = [PathKey(kernel, path) for kernel in range(len(grid.kernels)) for path in range(len(grid.paths))]
+        self._train(everything, range(len(grid.Cs)), shown)
+
+    def _race(self, shown: Silent) -> None:
+        """A few kernels at a time along C, those paths that fall behind left as they are."""
+        grid, n_folds = self.machines.grid, len(self.machines.folds)
+        race = Race(grid, self._saved.values)
+        for kernels in groups(len(grid.kernels)):
+            paths = [PathKey(kernel, path) for kernel in kernels for path in range(len(grid.paths))]
+            for steps in stages(len(grid.Cs)):
+                self._train(paths, steps, shown)
+                n_left = len(grid.Cs) - steps.stop
+                before, paths = len(paths), race.going_on(paths, steps.stop)
+                shown.leave_out((before - len(paths)) * n_left * n_folds)
+            self._engine.forget()
+
+    def _train(self, paths: Sequence[PathKey], steps: range, shown: Silent) -> None:
+        """Train these steps of the paths on all folds, but for what the checkpoint holds."""
+        wanted: dict[int, list[MachineKey]] = {}  # of each kernel
+        for kernel, path in paths:
+            wanted.setdefault(kernel, []).extend(MachineKey(path, step) for step in steps)
+        by_fold = not self.machines.features.same_for_all_folds
+        tasks = tasks_of(list(wanted), len(self.machines.folds), by_fold=by_fold)
+        left = [task for task in tasks if self._saved.n_done[task] < steps.stop]
+        shown.skip(sum(len(wanted[task.kernel]) for task in set(tasks).difference(left)))
+        for found in self._engine.results(left, wanted=lambda task: wanted[task.kernel], use=self._values):
+            self._saved.record(*found.task, found.values, steps.stop)
+            self._n_failed += found.n_failed
+            shown.advance(len(wanted[found.task.kernel]))
 
     def _values(self, task: Task, found: FoldScores) -> TaskValues:
         """The value of every point whose machine was trained, on the thread of the task."""
         grid, valid = self.machines.grid, self.machines.folds[task.fold].valid
         values = np.full(len(grid.points), np.nan)
-        numbers = self._chosen.pop(task)
-        if numbers:
-            points = [grid.points[n] for n in numbers]
-            place = {machine: k for k, machine in enumerate(found.scores)}
-            places = [place[point.machine] for point in points]
-            of_machine = np.array(list(found.scores.values()))
-            if self.scoring.ranking:  # an increasing map of the scores leaves their ranking as it is
-                values[numbers] = self.scoring.evaluate(of_machine, valid)[places]
-            else:
-                affine = np.array([point.affine for point in points])
-                of_point = affine[:, :1] * of_machine[places] + affine[:, 1:]
-                values[numbers] = self.scoring.evaluate(of_point, valid)
+        place = {machine: k for k, machine in enumerate(found.scores)}
+        numbers = [number for number in self._points[task.kernel] if grid.points[number].machine in place]
+        points = [grid.points[n] for n in numbers]
+        places = [place[point.machine] for point in points]
+        of_machine = np.array(list(found.scores.values()))
+        if self.scoring.ranking:  # an increasing map of the scores leaves their ranking as it is
+            values[numbers] = self.scoring.evaluate(of_machine, valid)[places]
+        else:
+            affine = np.array([point.affine for point in points])
+            of_point = affine[:, :1] * of_machine[places] + affine[:, 1:]
+            values[numbers] = self.scoring.evaluate(of_point, valid)
         return TaskValues(task, values, found.n_failed)
