@@ -39,8 +39,9 @@ format: $(VENV)/.installed-lint  ## Apply ruff's fixes and formatting
 bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (half an hour; ARGS="--quick" to see it run)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-benchsearch: $(VENV)/.installed-bench  ## Time the search against GridSearchCV over SVC (a quarter of an hour)
+benchsearch: $(VENV)/.installed-bench  ## Time the search against GridSearchCV over SVC, and its race (half an hour)
 	@$(BIN)/python -m benchmarks.search $(ARGS)
+	@$(BIN)/python -m benchmarks.racing
 
 benchmeasures: $(VENV)/.installed-bench  ## Time the measures on a million scores
 	@$(BIN)/python -m benchmarks.measures $(ARGS)

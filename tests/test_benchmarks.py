@@ -362,6 +362,26 @@ def test_the_search_benchmark_runs_and_prints_both_comparisons(capsys):
     assert "with 5 kappas (200 points)" in printed
 
 
+def test_the_racing_benchmark_runs_and_judges_the_winner(capsys):
+    from benchmarks import racing
+
+    racing.main(["--quick"])
+    assert "behind, SE" in capsys.readouterr().out
+    values = np.array([[3.0, 4.0, 5.0], [2.0, 3.0, 4.0]])
+    assert racing.standard_errors_behind(values, best=0, winner=1) == pytest.approx(np.sqrt(3.0))
+
+
+def test_small_tables_are_read_with_words_and_missing_entries(tmp_path):
+    from benchmarks.small import Table
+
+    (tmp_path / "rows.csv").write_text("id,a,b,class\n1,1.0,x,yes\n2,?,y,no\n3,3.0,x,no\n4,5.0,x,?\n")
+    X, y = Table("rows.csv", -1, "yes", left_out=(0,), n_head=1).read(tmp_path, 10, seed=0)
+    assert X.shape == (3, 3)
+    assert sorted(y) == [0, 0, 1]
+    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
+    assert np.count_nonzero(np.abs(X[:, 0]) < 1e-12) == 1  # the missing entry is the mean
+
+
 def test_the_measures_benchmark_runs_and_prints_ratios(capsys):
     from benchmarks import measures
 

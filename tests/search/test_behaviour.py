@@ -1,4 +1,4 @@
-"""The search as an estimator: results, refusals, interruption, saving, racing, and its place in scikit-learn."""
+"""The search as an estimator: results, refusals, interruption, saving, and its place in scikit-learn."""
 
 import os
 import pickle
@@ -24,7 +24,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
 from cssvm.metrics import cost_risk, cost_risk_scorer, min_cost_risk
 from cssvm.runtime import threads
-from cssvm.search.racing import Race
 
 
 @pytest.fixture(scope="module")
@@ -269,24 +268,6 @@ def test_the_checkpoint_of_another_search_is_refused(data, tmp_path):
     file.write_text("not a search")
     with pytest.raises(ValueError, match="is not a saved search"):
         small(checkpoint=file).fit(X, y)
-
-
-def test_racing_drops_hopeless_points_and_keeps_the_winner(data):
-    X, y = make_classification(400, 5, n_informative=4, n_redundant=0, class_sep=1.5, random_state=3)
-    settings = {"Cs": [0.001, 1.0, 10.0], "gammas": [0.1, 100.0], "cv": StratifiedKFold(8)}
-    plain, raced = (CostSensitiveSVCCV(**settings, racing=racing).fit(X, y) for racing in (False, True))
-    assert raced.best_params_ == plain.best_params_
-    assert raced.best_score_ == plain.best_score_
-    dropped = np.isnan(raced.cv_results_["split7_test_score"])
-    assert dropped.any()
-    assert (plain.cv_results_["mean_test_score"][dropped] < plain.best_score_).all()
-
-
-def test_racing_drops_only_what_is_worse_by_more_than_the_folds_vary():
-    values = np.array([[3.0, 3.1, 2.9, np.nan], [2.0, 2.1, 1.9, np.nan], [2.9, 3.3, 2.6, np.nan]])
-    race = Race(values, enabled=True)
-    race.update()
-    assert [race.alive(point) for point in range(3)] == [True, False, True]
 
 
 def test_it_lives_in_pipelines_clones_and_pickles(data):

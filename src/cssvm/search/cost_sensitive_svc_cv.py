@@ -99,8 +99,8 @@ class CostSensitiveSVCCV(BinaryClassifier):
     refit : bool, default=True
         Whether to train the best point on all rows at the end.
     racing : bool, default=False
-        Drop points that are clearly worse than the best one after three folds. Saves up to the remaining folds' work;
-        a point that was dropped has a mean over fewer folds, and never wins.
+        Follow a kernel to larger C only as long as it is not clearly behind the best point so far, over three folds or
+        more. Saves much of the time; points that were not trained have NaN in `cv_results_`, and never win.
     n_jobs : int, default=None
         Threads to use; None for all that BLAS may use.
     cache_size : "auto" or float, default="auto"
@@ -130,7 +130,7 @@ class CostSensitiveSVCCV(BinaryClassifier):
     n_splits_ : int
         Number of folds.
     n_machines_ : int
-        Number of machines trained in each fold; points with different kappas share them.
+        Number of machines in each fold; points with different kappas share them. A race trains fewer.
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, gamma_, n_iter_, fit_status_
         As in `CostSensitiveSVC`.
     primal_objective_, dual_objective_, dual_gap_ : float
