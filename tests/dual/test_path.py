@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from cssvm.dual import Status, Workspace, solve, solve_path, tuning
+from cssvm.dual import Status, Workspace, solve, solve_path, tuning, turns
 from cssvm.dual.optimality import violation
 from cssvm.dual.path import Path
 
@@ -140,6 +140,18 @@ def test_a_path_gone_on_with_is_bitwise_the_uninterrupted_one(dtype, cut, monkey
         np.testing.assert_array_equal(a.beta, b.beta)
         np.testing.assert_array_equal(a.gradient, b.gradient)
         assert (a.bias, a.n_iter) == (b.bias, b.n_iter)
+
+
+def test_a_solve_ends_where_neither_pair_steps_nor_rounds_get_ahead(monkeypatch):
+    """In float32 a violation just past the tolerance can be within it: then there is no step to take."""
+    monkeypatch.setattr(turns, "update_by_pairs", lambda *args: (0, 2 * TOL))
+    monkeypatch.setattr(turns.Rounds, "take", lambda self, tol: 0.0)
+    monkeypatch.setattr(tuning, "COPY_ROWS", 10)
+    X, unit = unit_problem(60, 0)
+    K = gram(KERNELS[1], X)
+    (solution,) = solve_path(K, K.diagonal(), unit, [1.0], tol=TOL)
+    assert solution.status == Status.ITERATION_LIMIT
+    assert solution.n_iter == 0
 
 
 def test_too_few_pair_steps_are_reported(monkeypatch):

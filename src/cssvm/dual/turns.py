@@ -48,14 +48,16 @@ class Turns:
 
     def solve(self, tol: float, limit: int, first_steps: int) -> tuple[bool, int]:
         """Bring the violation of the true gradient to at most `tol`; whether that was reached, and pair steps taken."""
-        total = 0
+        total, idle = 0, False
         while total < limit:
             steps, left = self.take(tol, limit - total, first_steps)
             total += steps
             if left <= tol and self._variance**0.5 <= tuning.DRIFT_SHARE * tol:
                 return True, total
+            if idle and not steps:
+                break
             self.refresh()
-            limit -= 1  # ends the loop even if no steps are taken
+            idle = not steps
         return False, total
 
     def take(self, tol: float, limit: int, first_steps: int) -> tuple[int, float]:
@@ -67,13 +69,13 @@ class Turns:
             if left <= tol or taken >= limit:
                 return taken, left
             due = tuning.ROUND_SHARE * 2.0**n_failed * self._round_ns() / tuning.PAIR_STEP.ns(self.n)
-            if taken < due:
+            if steps and taken < due:
                 count = 1 + min(int(due - taken), tuning.LOOK_STEPS_PER_ROW * self.n)
                 continue
             left = self._take_rounds(tol)
             if left > tol and n_failed >= tuning.FAILED_TURNS:
                 left = self._finish(taken)
-            if left <= tol:
+            if left <= tol or not steps:  # without a step to take, another turn would end here as well
                 return taken, left
             n_failed += 1
             count = first_steps
@@ -87,7 +89,7 @@ class Turns:
                 return 0, max(0.0, top - bottom)
             awake = np.flatnonzero(~may_sleep(self.beta, self.gradient, lower, upper, bottom, top))
             if len(awake) <= most_awake(self.n):
-                accuracy = max(tol, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
+                accuracy = max(tuning.TOLERANCE_SHARE * tol, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
                 return self._take_steps_among(awake, self._workspace.part(len(awake)), accuracy, count)
         gradient = self.gradient.astype(self.kernel.dtype)
         steps, left = update_by_pairs(self.kernel, self.diagonal, gradient, self.beta, lower, upper, tol, count)
