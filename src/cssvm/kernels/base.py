@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..runtime import threads
+from .precision import prediction_precision
 from .providers import GramRows, computed_rows
 from .relations import Relation
 from .shared import SharedRelation, SharedValues
@@ -125,14 +126,15 @@ class ComputedKernel(Kernel):
         return computed_rows(self, X, boxes=boxes, tol=tol, cache_size=cache_size)
 
     def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:
-        """Computed in tiles, in float64."""
+        """Computed in tiles, in float32 where that does not show."""
         total = np.zeros(X.shape[0])
         if not len(coef):
             return total
         with threads.own_threads():
+            dtype = prediction_precision(self, vectors, coef)
             for i in range(0, X.shape[0], EXPAND_ROWS):
-                left, right = prepare_points(self, X[i : i + EXPAND_ROWS], vectors, np.float64)
-                update_minus_sums(right, left, -coef, total[i : i + EXPAND_ROWS], np.float64)
+                left, right = prepare_points(self, X[i : i + EXPAND_ROWS], vectors, dtype)
+                update_minus_sums(right, left, -coef, total[i : i + EXPAND_ROWS], dtype)
         return total
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
