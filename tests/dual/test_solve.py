@@ -194,3 +194,14 @@ def test_working_set_grows_with_the_free_variables(monkeypatch):
     kept = solve(kernel.rows(X, boxes=boxes, tol=1e-3), problem)
     assert grown.dual_objective == pytest.approx(kept.dual_objective, rel=1e-4)
     assert max(grown.violation, kept.violation) <= 1e-3
+
+
+@pytest.mark.parametrize("share", [0.0, 2.0], ids=["members left out", "all updated"])
+def test_the_gradient_is_true_whoever_is_left_out_of_updates(share, monkeypatch):
+    """G = p - K beta, also for members of working sets, whose gradient comes from the local solve."""
+    for name, size in (("WHOLE_ROWS", 50), ("FIRST_ROWS", 40), ("LAST_ROWS", 80), ("KNOWN_SHARE", share)):
+        monkeypatch.setattr(tuning, name, size)
+    X, y, margins, boxes = random_problem(400, seed=5, C=10.0)
+    problem, kernel = signed(y, margins, boxes), KERNELS[1]
+    solution = solve(rows_of(kernel, X, boxes), problem, tol=1e-4)
+    np.testing.assert_allclose(solution.gradient, problem.linear - gram(kernel, X) @ solution.beta, atol=1e-9)

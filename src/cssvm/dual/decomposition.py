@@ -223,15 +223,29 @@ class Decomposition:
         if self.size == self.n:
             self.gradient[self.working] = after
             return len(moved)
-        if self.awake is None:
+        columns = self.columns_to_update()
+        if columns is None:
             self.rows.update_gradient(self.gradient, variables, change)
-            return len(moved)
-        gradient = self.gradient[self.awake]
-        self.rows.update_gradient(gradient, variables, change, self.awake)
-        self.gradient[self.awake] = gradient
+        else:
+            gradient = self.gradient[columns]
+            self.rows.update_gradient(gradient, variables, change, columns)
+            self.gradient[self.working] = after
+            self.gradient[columns] = gradient
         for _, missed in self.asleep:
             missed[variables] += change
         return len(moved)
+
+    def columns_to_update(self) -> RowNumbers | None:
+        """The variables awake, without members of the working set if that saves much; None: all.
+
+        Members know their gradient from the local solve, but leaving them out takes a copy of the other rows.
+        """
+        n_awake = self.n if self.awake is None else len(self.awake)
+        if not self.rows.computes_columns or self.size < tuning.KNOWN_SHARE * n_awake:
+            return self.awake
+        other = np.ones(self.n, bool)
+        other[self.working] = False
+        return np.flatnonzero(other) if self.awake is None else self.awake[other[self.awake]]
 
     def record(self, violation: float, n_entered: int, n_moved: int) -> None:
         """Enter a working set into the trace."""

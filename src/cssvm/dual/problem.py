@@ -41,12 +41,14 @@ class KernelRows(Protocol):
     """What the streaming solver asks of a kernel of n rows: see `cssvm.kernels.providers`.
 
     `diagonal` is (n,) float64, `dtype` the type of kernel values, `budget` the bytes that working sets may take.
+    `computes_columns` says that fewer columns cost less in proportion; of stored rows all are read faster than some.
     """
 
     n: int
     dtype: np.dtype
     diagonal: Vector
     budget: int
+    computes_columns: bool
 
     def update_block(self, out: np.ndarray, left: RowNumbers, right: RowNumbers) -> None:
         """Write K[left][:, right] into the corner of `out`, which may be larger."""

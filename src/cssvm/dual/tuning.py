@@ -54,6 +54,7 @@ WHOLE_ROWS = 4096  # problems up to this size are one working set
 FIRST_ROWS = 2048  # of a larger problem's first working set; it doubles when free variables outnumber it
 LAST_ROWS = 8192  # of the largest: its kernel values take 256 MB in float32
 KEPT_SHARE = 0.75  # of a working set that stays for the next one
+KNOWN_SHARE = 0.15  # of the variables awake that are members, past which an update leaves members out
 SETTLED_SHARE = 0.1  # of members that are new below which a working set is solved to the tolerance at once
 
 # Pair steps at a time.

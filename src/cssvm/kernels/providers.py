@@ -1,6 +1,7 @@
 """The Gram matrix as the solver wants it: blocks of it, and sums of its rows, within a byte budget.
 
-A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, and two verbs::
+A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, ``computes_columns``, which says
+whether a sum of fewer columns takes less time in proportion, and two verbs::
 
     update_block(out, left, right)                               out[: len(left), : len(right)] = K[left][:, right]
     update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
@@ -31,6 +32,8 @@ MIN_ROWS = 64  # kept at least, however small the budget
 class StreamedRows:
     """Kernel values computed whenever they are asked for."""
 
+    computes_columns = True
+
     def __init__(self, points: Points, diagonal: np.ndarray, dtype: Any, budget: int):
         self.points, self.diagonal, self.dtype, self.budget = points, diagonal, np.dtype(dtype), budget
         self.n = len(diagonal)
@@ -58,6 +61,8 @@ class StreamedRows:
 
 class StoredRows:
     """Least-recently-used store of rows; `update_block` is the function of that name that computes them."""
+
+    computes_columns = False
 
     def __init__(
         self,
@@ -113,6 +118,8 @@ class StoredRows:
 
 class MatrixRows:
     """A Gram matrix in memory: every row is at hand."""
+
+    computes_columns = False
 
     def __init__(self, gram: np.ndarray):
         self.gram = np.ascontiguousarray(gram)
