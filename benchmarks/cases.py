@@ -155,6 +155,18 @@ LONG = (
         peers=("cssvm",),
         limits={"sklearn": 100_000, "libsvm": LEFT_OUT},
     ),
+    # 14,000 support vectors: what a fit and a prediction of all rows take.
+    Case(
+        "covertype-all",
+        n=581_012,
+        d=54,
+        source="covertype",
+        fn_cost=200.0,
+        n_predict=581_012,
+        growth=False,
+        peers=("cssvm",),
+        limits={"sklearn": 100_000, "libsvm": LEFT_OUT},
+    ),
     Case(
         "mnist",
         n=60_000,
