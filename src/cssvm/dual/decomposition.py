@@ -208,7 +208,8 @@ class Decomposition:
         beta, after = old.copy(), before.copy()
         allowed = int(min(tuning.TURN_STEPS_PER_ROW * len(old), limit - self.n_iter))
         part = DualProblem(before, lower, upper)
-        turns = Turns(self.kernel, self.rows.diagonal[self.working], part, beta, after)
+        diagonal = self.rows.diagonal[self.working]
+        turns = Turns(self.kernel, diagonal, part, beta, after, round_share=tuning.FIT_ROUND_SHARE)
         steps, _ = turns.take(tol, allowed, 1 + int(tuning.FIT_STEPS_PER_ROW * len(old)))
         if self.rows.dtype != np.float64:  # a float32 gradient gathers rounding errors
             turns.refresh()

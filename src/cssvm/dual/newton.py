@@ -5,9 +5,10 @@ With F the free variables the optimum keeps G constant on F. The step that achie
     K_FF d + b 1 = G_F,   1'd = 0
 
 `Rounds` lets violators at a bound into F, fixes the variables that d takes past a bound there and solves for the others
-again (`free_system.py`); what is left is clipped, balanced, and followed as far as the objective grows. Many variables
-change sides in one round, which is what pair steps cannot do: for large C they need a hundred thousand steps where five
-rounds do. It may fail: where K_FF is close to singular d leads far out.
+again; what is left is clipped, balanced, and followed as far as the objective grows. Many variables change sides in one
+round, which is what pair steps cannot do: for large C they need a hundred thousand steps where five rounds do. It may
+fail: where K_FF is close to singular d leads far out. Large systems are factorised once for many rounds, on all threads
+(`free_system.py`); small ones, of which a search solves thousands side by side, anew each time in compiled code.
 
 `update_to_optimum` moves along d up to the first bound. A variable that reaches its bound leaves F. After a full step,
 variables at a bound whose gradient lies on the wrong side of the level enter F. Every step ascends, so stopping early
@@ -20,7 +21,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg import LinAlgError
 
-from .._types import Mask, Vector
+from .._types import Mask, RowNumbers, Vector
+from ..runtime.compiler import njit
+from ..runtime.lapack import POSV, solve_positive
 from ..runtime.sums import update_minus_rows
 from . import tuning
 from .free_system import FreeSystem
@@ -72,14 +75,19 @@ class Rounds:
         members = np.flatnonzero(moving)
         if len(members) < 2:
             return 0.0
-        try:
-            change, direction = self._bounded_change(moving, self.gradient - middle)
-        except LinAlgError:  # an indefinite kernel
-            return 0.0
-        change, room_down, room_up = change[members], (lower - self.beta)[members], (upper - self.beta)[members]
+        room_down, room_up = (lower - self.beta)[members], (upper - self.beta)[members]
+        if len(members) <= tuning.SMALL_SYSTEM:
+            residual = self.gradient[members] - middle
+            change, direction = _small_change(self.kernel, members, residual, room_down, room_up, self.ridge)
+        else:
+            try:
+                change, direction = self._bounded_change(moving, self.gradient - middle)
+            except LinAlgError:  # an indefinite kernel
+                return 0.0
+            change, direction = change[members], direction[members]
         slope = self.gradient[members] @ change if _update_balanced(change, room_down, room_up) else 0.0
         if slope <= 0.0:  # a singular K_FF: its null space leads far out, and what is clipped need not ascend
-            change, _ = up_to_first_bound(direction[members], room_down, room_up)
+            change, _ = up_to_first_bound(direction, room_down, room_up)
             slope = self.gradient[members] @ change
             if slope <= 0.0:
                 return 0.0
@@ -108,7 +116,7 @@ class Rounds:
         room_down, room_up = self.problem.lower - self.beta, self.problem.upper - self.beta
         change = np.zeros(len(moving))
         direction = change
-        for _ in range(tuning.FIXING_TRIALS):
+        for _ in range(tuning.LARGE_FIXING_TRIALS):
             if np.count_nonzero(moving) < 2:
                 break
             self._system_for(moving).update_change(change, residual, moving)
@@ -132,6 +140,64 @@ class Rounds:
                 self.dtype = np.dtype(np.float64)
                 self._system = FreeSystem(self.kernel, members, self.ridge, self.dtype)
         return self._system
+
+
+def _small_change(
+    kernel: np.ndarray, members: RowNumbers, residual: Vector, room_down: Vector, room_up: Vector, ridge: float
+) -> tuple[Vector, Vector]:
+    """As `Rounds._bounded_change`, of the members alone; zero where the matrix is not positive definite."""
+    m = len(members)
+    change, direction = np.zeros(m), np.zeros(m)
+    rooms = np.arange(m), np.empty(m, np.intp), np.empty((m, m)), np.empty((2, m)), np.empty(6, np.int32)
+    _update_small_change(
+        change, direction, kernel, members, residual, room_down, room_up, ridge, tuning.FIXING_TRIALS, *rooms, POSV
+    )
+    return change, direction
+
+
+@njit
+def _update_small_change(  # type: ignore[no-untyped-def]
+    change, direction, kernel, members, residual, room_down, room_up, ridge, n_trials,
+    inside, fixed, block, sides, numbers, address,
+):  # fmt: skip
+    """As `_small_change`. Memory comes from outside, because what Numba has for it takes a second to compile."""
+    n = n_before = len(inside)
+    for _ in range(n_trials):
+        n_fixed = len(inside) - n
+        excess, ones = 0.0, 0.0
+        for j in range(n_fixed):
+            excess += change[fixed[j]]
+        for i in range(n):
+            row, target, value = kernel[members[inside[i]]], block[i], residual[inside[i]]
+            for j in range(i + 1):
+                target[j] = row[members[inside[j]]]
+            target[i] += ridge
+            for j in range(n_fixed):
+                value -= row[members[fixed[j]]] * change[fixed[j]]
+            sides[0, i] = value
+            sides[1, i] = 1.0
+        if n < 2 or not solve_positive(block, n, sides, numbers, address):
+            return
+        for i in range(n):
+            excess += sides[0, i]
+            ones += sides[1, i]
+        n_before, n = n, 0
+        for i in range(n_before):
+            k, wanted = inside[i], sides[0, i] - excess / ones * sides[1, i]
+            if n_fixed == 0:
+                direction[k] = wanted
+            if wanted < room_down[k]:
+                change[k] = room_down[k]
+            elif wanted > room_up[k]:
+                change[k] = room_up[k]
+            else:
+                change[k] = wanted
+                inside[n] = k
+                n += 1
+                continue
+            fixed[len(inside) - n_before + i - n] = k
+        if n == n_before:
+            return
 
 
 def up_to_first_bound(direction: Vector, room_down: Vector, room_up: Vector) -> tuple[Vector, Mask]:

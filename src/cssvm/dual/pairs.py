@@ -57,7 +57,7 @@ def update_by_pairs(
 # Loops over a chunk run from `first` to `last`, unsigned: Numba looks at every signed index for a minus sign.
 
 
-@njit
+@njit(inline="always")
 def _extremes(gradient, growth, shrinkage, t, last):  # type: ignore[no-untyped-def]
     kind = gradient.dtype.type
     top, bottom = kind(-FORBIDDEN), kind(FORBIDDEN)
@@ -68,7 +68,7 @@ def _extremes(gradient, growth, shrinkage, t, last):  # type: ignore[no-untyped-
     return top, bottom
 
 
-@njit
+@njit(inline="always")
 def _best_gain(gradient, shrinkage, row, diagonal, top, own, t, last):  # type: ignore[no-untyped-def]
     kind = gradient.dtype.type
     best = kind(-1.0)
@@ -80,7 +80,7 @@ def _best_gain(gradient, shrinkage, row, diagonal, top, own, t, last):  # type: 
     return best
 
 
-@njit
+@njit(inline="always")
 def _update_gradient(gradient, grown, shrunk, step):  # type: ignore[no-untyped-def]
     for t in range(gradient.shape[0]):
         gradient[t] -= step * (grown[t] - shrunk[t])

@@ -80,9 +80,9 @@ class Path(Turns):
     ):
         n = len(unit.linear)
         workspace = Workspace(n, kernel.dtype) if workspace is None else workspace
-        super().__init__(
-            kernel, diagonal, unit.scaled(0.0), np.zeros(n), unit.linear.astype(np.float64, copy=True), workspace
-        )
+        beta, gradient = np.zeros(n), unit.linear.astype(np.float64, copy=True)
+        share = tuning.PATH_ROUND_SHARE
+        super().__init__(kernel, diagonal, unit.scaled(0.0), beta, gradient, workspace, round_share=share)
         self.unit, self.C = unit, 0.0
         self._unit_box = float((unit.upper - unit.lower).max())
         if start is not None:

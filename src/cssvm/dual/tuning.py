@@ -38,7 +38,7 @@ class NewtonCost(NamedTuple):
 
 # Costs. Decisions depend on their ratios alone, which differ less from machine to machine than the costs do.
 PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=1.0)
-NEWTON = NewtonCost(fixed_ns=1e6, per_cube_ns=0.004, per_square_ns=1.25, per_product_ns=0.5)
+NEWTON = NewtonCost(fixed_ns=1e6, per_cube_ns=0.0125, per_square_ns=1.25, per_product_ns=0.5)
 UNNOTICED_SECONDS = 0.1  # between two looks at Ctrl-C; also what the active-set finish may take in any case
 
 # Which variables sleep.
@@ -66,8 +66,11 @@ NEXT_STEPS_PER_ROW = 0.25  # the same on a path from its last solution, which is
 COPY_ROWS = 1500  # from which steps are made on a copy of the kernel values awake: smaller matrices are in the cache
 
 # Newton steps.
-ROUND_SHARE = 0.5  # of its cost that pair steps take before a Newton round
-FIXING_TRIALS = 8  # solutions of a round, after each of which the variables past a bound are fixed there
+FIT_ROUND_SHARE = 0.2  # of its cost on one thread that pair steps take before a Newton round; a fit has all threads for it
+PATH_ROUND_SHARE = 2.0  # the same on a path, of which several run side by side
+SMALL_SYSTEM = 500  # variables up to which a Newton step is one call of compiled code
+FIXING_TRIALS = 3  # of a round, after each of which variables past a bound are fixed there and the others solved again
+LARGE_FIXING_TRIALS = 8  # the same for large systems, where another trial takes no factorisation
 SHORT_SHARE = 0.3  # of its length: a round cut to less shows that pair steps are needed first
 FAILED_TURNS = 2  # of rounds before the active-set finish has a try
 FINISH_SHARE = 2.0  # of the time of all pair steps before it that the finish may take

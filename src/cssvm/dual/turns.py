@@ -24,7 +24,8 @@ class Turns:
     """The state: `beta` and its `gradient` p - K beta, (n,) float64, within the bounds of `problem`.
 
     kernel : (n, n or more) float32 or float64; diagonal : (n,) float64. `workspace` holds copies of parts of the
-    kernel matrix; without one there are none.
+    kernel matrix; without one there are none. `round_share` is how long pair steps go on before a Newton round, in
+    costs of a round.
     """
 
     def __init__(
@@ -35,6 +36,8 @@ class Turns:
         beta: Vector,
         gradient: Vector,
         workspace: Workspace | None = None,
+        *,
+        round_share: float,
     ):
         self.kernel, self.problem = kernel, problem
         self.diagonal = diagonal.astype(kernel.dtype)
@@ -42,7 +45,7 @@ class Turns:
         self.beta, self.gradient = beta, gradient
         self._origin = beta.copy(), gradient.copy()  # where the gradient is known exactly
         self._ridge = ridge_for(kernel, diagonal)
-        self._workspace = workspace
+        self._workspace, self._round_share = workspace, round_share
         self._largest_box = float((problem.upper - problem.lower).max())
         self._variance = 0.0  # of the error that pair steps have left in the gradient
 
@@ -68,7 +71,7 @@ class Turns:
             taken += steps
             if left <= tol or taken >= limit:
                 return taken, left
-            due = tuning.ROUND_SHARE * 2.0**n_failed * self._round_ns() / tuning.PAIR_STEP.ns(self.n)
+            due = self._round_share * 2.0**n_failed * self._round_ns() / tuning.PAIR_STEP.ns(self.n)
             if steps and taken < due:
                 count = 1 + min(int(due - taken), tuning.LOOK_STEPS_PER_ROW * self.n)
                 continue
