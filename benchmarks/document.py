@@ -56,8 +56,8 @@ def ratio(record: dict[str, Any], name: str, verb: str = "fit") -> str:
 
 def fit_row(record: dict[str, Any]) -> list[str]:
     ours = reference(record) or {}
-    gap = ours["relative_gap"]
-    return [record["name"], size(record), significant(ours["fit_at_n"]), f"{gap:.0e}", *(ratio(record, p) for p in PEERS)]
+    gap = f"{ours['relative_gap']:.0e}"
+    return [record["name"], size(record), significant(ours["fit_at_n"]), gap, *(ratio(record, p) for p in PEERS)]
 
 
 def shown_first() -> str:

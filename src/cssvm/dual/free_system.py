@@ -91,7 +91,9 @@ class FreeSystem:
 
 
 def _block(kernel: np.ndarray, rows: RowNumbers, columns: RowNumbers) -> np.ndarray:
-    """K[rows][:, columns]."""
+    """K[rows][:, columns]; a small one by NumPy, so that a small fit need not compile a loop for it."""
+    if len(rows) <= GATHERED_ROWS:
+        return kernel[np.ix_(rows, columns)]
     block = np.empty((len(rows), len(columns)), kernel.dtype)
     parts = [slice(i, i + GATHERED_ROWS) for i in range(0, len(rows), GATHERED_ROWS)]
     threads.run(update_gathered, [(block[part], kernel, rows[part], columns) for part in parts])

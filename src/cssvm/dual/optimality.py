@@ -26,28 +26,18 @@ from . import tuning
 from .problem import DualProblem
 
 
-@njit(fastmath=False)
-def bias_interval(beta, gradient, lower, upper):  # type: ignore[no-untyped-def]
+def bias_interval(beta: Vector, gradient: Vector, lower: Vector, upper: Vector) -> tuple[float, float]:
     """(bottom, top): least gradient of the variables that may shrink, largest of those that may grow."""
-    bottom, top = np.inf, -np.inf
-    for t in range(beta.shape[0]):
-        if beta[t] < upper[t] and gradient[t] > top:
-            top = gradient[t]
-        if beta[t] > lower[t] and gradient[t] < bottom:
-            bottom = gradient[t]
-    return bottom, top
+    bottom = np.min(gradient, initial=np.inf, where=beta > lower)
+    top = np.max(gradient, initial=-np.inf, where=beta < upper)
+    return float(bottom), float(top)
 
 
-@njit(fastmath=False)
-def level(beta, gradient, lower, upper):  # type: ignore[no-untyped-def]
+def level(beta: Vector, gradient: Vector, lower: Vector, upper: Vector) -> float:
     """Mean gradient of the free variables; without any, the middle of the bias interval, 0 if that is infinite."""
-    total, n_free = 0.0, 0
-    for t in range(beta.shape[0]):
-        if beta[t] > lower[t] and beta[t] < upper[t]:
-            total += gradient[t]
-            n_free += 1
-    if n_free:
-        return total / n_free
+    free = gradient[(beta > lower) & (beta < upper)]
+    if len(free):
+        return float(free.mean())
     bottom, top = bias_interval(beta, gradient, lower, upper)
     return 0.5 * (bottom + top) if bottom < np.inf and top > -np.inf else 0.0
 

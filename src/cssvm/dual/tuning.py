@@ -66,7 +66,7 @@ NEXT_STEPS_PER_ROW = 0.25  # the same on a path from its last solution, which is
 COPY_ROWS = 1500  # from which steps are made on a copy of the kernel values awake: smaller matrices are in the cache
 
 # Newton steps.
-FIT_ROUND_SHARE = 0.2  # of its cost on one thread that pair steps take before a Newton round; a fit has all threads for it
+FIT_ROUND_SHARE = 0.2  # of its cost on one thread that pair steps take before a Newton round; a fit has them all
 PATH_ROUND_SHARE = 2.0  # the same on a path, of which several run side by side
 SMALL_SYSTEM = 500  # variables up to which a Newton step is one call of compiled code
 FIXING_TRIALS = 3  # of a round, after each of which variables past a bound are fixed there and the others solved again

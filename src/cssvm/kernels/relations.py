@@ -28,7 +28,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..runtime import threads
-from ..runtime.compiler import fmax, njit
 from .loops import update_l1_distances, update_sparse_l1, update_sparse_products
 
 NORM_BLOCK = 1 << 14  # rows at a time
@@ -200,13 +199,13 @@ def _for_product_tiles(X: Any, write: Callable[[np.ndarray, int, int], Any]) -> 
     threads.run(band, _bands(X.shape[0]))
 
 
-@njit
-def update_distances(out, products, squares, top, start):  # type: ignore[no-untyped-def]
+def update_distances(out: np.ndarray, products: np.ndarray, squares: np.ndarray, top: int, start: int) -> None:
     """out[top + i, start + j] = |x|^2 + |z|^2 - 2 <x, z>, at least 0, and 0 for a row with itself."""
-    for i in range(products.shape[0]):
-        source, own = products[i], squares[top + i]
-        target, others = out[top + i, start : start + len(source)], squares[start : start + len(source)]
-        for j in range(len(source)):
-            target[j] = fmax(own + others[j] - 2.0 * source[j], 0.0)
-        if start <= top + i < start + len(source):
-            target[top + i - start] = 0.0
+    n_rows, n_columns = products.shape
+    products *= -2.0
+    products += squares[top : top + n_rows, np.newaxis]
+    products += squares[start : start + n_columns]
+    target = out[top : top + n_rows, start : start + n_columns]
+    np.maximum(products, 0.0, out=target, casting="same_kind")
+    same = np.arange(max(top, start), min(top + n_rows, start + n_columns))
+    target[same - top, same - start] = 0.0
