@@ -85,9 +85,7 @@ def all_fits() -> str:
 
 def first_results() -> str:
     """Times to the first result."""
-    rows = [
-        [record["name"], f"{record['seconds']:.2g}", f"{record['target']:g}"] for record in run_of("fits")["first"]
-    ]
+    rows = [[record["name"], f"{record['seconds']:.2g}", f"{record['target']:g}"] for record in run_of("fits")["first"]]
     return markdown(["first", "s", "target"], rows)
 
 

@@ -29,9 +29,7 @@ def _call(typing_context: Any, address: Any, numbers: Any, matrix: Any, sides: A
             builder.bitcast(context.make_array(kind)(context, builder, value).data, byte)
             for kind, value in zip(signature.args[1:], args[1:], strict=True)
         )
-        uplo, n, n_sides, lda, ldb, info = (
-            builder.gep(number, [ir.Constant(ir.IntType(64), 4 * k)]) for k in range(6)
-        )
+        uplo, n, n_sides, lda, ldb, info = (builder.gep(number, [ir.Constant(ir.IntType(64), 4 * k)]) for k in range(6))
         kind = ir.FunctionType(ir.VoidType(), [byte] * N_ARGUMENTS)
         builder.call(builder.inttoptr(args[0], kind.as_pointer()), [uplo, n, n_sides, a, lda, b, ldb, info])
         return context.get_dummy_value()
