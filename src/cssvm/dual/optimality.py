@@ -26,11 +26,16 @@ from . import tuning
 from .problem import DualProblem
 
 
-def bias_interval(beta: Vector, gradient: Vector, lower: Vector, upper: Vector) -> tuple[float, float]:
+@njit(fastmath=False)
+def bias_interval(beta, gradient, lower, upper):  # type: ignore[no-untyped-def]
     """(bottom, top): least gradient of the variables that may shrink, largest of those that may grow."""
-    bottom = np.min(gradient, initial=np.inf, where=beta > lower)
-    top = np.max(gradient, initial=-np.inf, where=beta < upper)
-    return float(bottom), float(top)
+    bottom, top = np.inf, -np.inf
+    for t in range(beta.shape[0]):
+        if beta[t] < upper[t] and gradient[t] > top:
+            top = gradient[t]
+        if beta[t] > lower[t] and gradient[t] < bottom:
+            bottom = gradient[t]
+    return bottom, top
 
 
 def level(beta: Vector, gradient: Vector, lower: Vector, upper: Vector) -> float:

@@ -38,7 +38,7 @@ class NewtonCost(NamedTuple):
 
 # Costs. Decisions depend on their ratios alone, which differ less from machine to machine than the costs do.
 PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=1.0)
-NEWTON = NewtonCost(fixed_ns=1e6, per_cube_ns=0.0125, per_square_ns=1.25, per_product_ns=0.5)
+NEWTON = NewtonCost(fixed_ns=1e5, per_cube_ns=0.0125, per_square_ns=1.25, per_product_ns=0.5)
 UNNOTICED_SECONDS = 0.1  # between two looks at Ctrl-C; also what the active-set finish may take in any case
 
 # Which variables sleep.

@@ -100,6 +100,7 @@ class KernelSVC(BinaryClassifier):
         self.dual_objective_ = float(solution.dual_objective)
         self.dual_gap_ = float(solution.gap)
         self._kernel = machine.kernel
+        self._expansion_dtype = machine.kernel.expansion_dtype(machine.vectors, machine.coef)
 
     def _report(self, machines: Sequence[Machine]) -> None:
         """Warn once if any machine did not converge; print on request a line or two about the last one."""
@@ -138,7 +139,8 @@ class KernelSVC(BinaryClassifier):
         """
         check_is_fitted(self)
         X = new_data(self, X, pairwise=self._kernel.pairwise)
-        return self._kernel.expand(X, self.support_, self.support_vectors_, self.dual_coef_[0]) + self.intercept_[0]
+        coef, dtype = self.dual_coef_[0], self._expansion_dtype
+        return self._kernel.expand(X, self.support_, self.support_vectors_, coef, dtype) + self.intercept_[0]
 
     def __sklearn_tags__(self) -> Any:
         return with_kernel_tags(super().__sklearn_tags__(), self.kernel)

@@ -79,11 +79,16 @@ class Kernel(ABC):
             Budget for kernel values in megabytes; "auto" takes half of the memory available now.
         """
 
+    def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
+        """Precision in which `expand` computes with these vectors; who expands often asks once."""
+        return np.float64
+
     @abstractmethod
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
         """Sum over j of ``coef[j] * k(X[i], vectors[j])`` for every row of `X`, (len(X),) float64.
 
-        support : (n_SV,) row numbers of the training X; vectors : those rows, as `vectors` gave them.
+        support : (n_SV,) row numbers of the training X; vectors : those rows, as `vectors` gave them; dtype : their
+        `expansion_dtype`, if it is known.
         """
 
     @abstractmethod
@@ -125,13 +130,17 @@ class ComputedKernel(Kernel):
         """Rows computed afresh, or stored where that takes long."""
         return computed_rows(self, X, boxes=boxes, tol=tol, cache_size=cache_size)
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:
-        """Computed in tiles, in float32 where that does not show."""
+    def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
+        """Float32 where that does not show."""
+        return prediction_precision(self, vectors, coef)
+
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+        """Computed in tiles."""
         total = np.zeros(X.shape[0])
         if not len(coef):
             return total
         with threads.own_threads():
-            dtype = prediction_precision(self, vectors, coef)
+            dtype = self.expansion_dtype(vectors, coef) if dtype is None else dtype
             for i in range(0, X.shape[0], EXPAND_ROWS):
                 left, right = prepare_points(self, X[i : i + EXPAND_ROWS], vectors, dtype)
                 update_minus_sums(right, left, -coef, total[i : i + EXPAND_ROWS], dtype)

@@ -59,7 +59,7 @@ class Precomputed(Kernel):
         """Rows looked up."""
         return MatrixRows(_dense(X))
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
         """A product with the columns of the support vectors."""
         return np.asarray(X[:, support] @ coef, dtype=np.float64).ravel()
 
@@ -100,7 +100,7 @@ class Called(Kernel):
         diagonal = np.concatenate([self.matrix(part, part).diagonal() for part in parts])
         return StoredRows(update_block, diagonal, np.float64, row_budget(cache_size, X.shape[0]))
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray) -> np.ndarray:
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
         """Computed in blocks of rows."""
         total = np.zeros(X.shape[0])
         step = max(1, EXPAND_VALUES // max(1, len(coef)))

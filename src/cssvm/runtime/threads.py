@@ -16,7 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -35,24 +35,51 @@ class _Allowance(threading.local):
 _allowance = _Allowance()
 
 
+class _Limit:
+    """BLAS on one thread, from the beginning of the first computation to the end of the last one under way."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_computations = 0
+        self._limiter: Any = None
+
+    def begin(self) -> int:
+        """Begin a computation; returns the threads it may use: one, if others are under way."""
+        with self._lock:
+            allowed = 1
+            if not self._n_computations:
+                controller = _blas_controller()
+                allowed = max((library.num_threads or 1 for library in controller.lib_controllers), default=1)
+                self._limiter = controller.limit(limits=1) if allowed > 1 else None
+            self._n_computations += 1
+            return min(allowed, n_cores())
+
+    def end(self) -> None:
+        """End a computation."""
+        with self._lock:
+            self._n_computations -= 1
+            if not self._n_computations and self._limiter is not None:
+                self._limiter.restore_original_limits()
+
+
+_limit = _Limit()
+
+
 @contextmanager
 def own_threads() -> Iterator[int]:
     """Limit BLAS to one thread and yield the number of threads that `run` will use; may be nested.
 
-    The limit holds for the process, so a computation that begins on another thread meanwhile finds one thread allowed
-    and uses one. It must not set a limit of its own: restoring the one thread it found would outlast the first.
+    The limit holds for the process, so a computation that begins on another thread meanwhile uses one thread.
     """
     if _allowance.n_threads:
         yield _allowance.n_threads
         return
-    controller = _blas_controller()
-    allowed = max((library.num_threads or 1 for library in controller.lib_controllers), default=1)
-    with controller.limit(limits=1) if allowed > 1 else nullcontext():
-        _allowance.n_threads = min(allowed, n_cores())
-        try:
-            yield _allowance.n_threads
-        finally:
-            _allowance.n_threads = 0
+    _allowance.n_threads = _limit.begin()
+    try:
+        yield _allowance.n_threads
+    finally:
+        _allowance.n_threads = 0
+        _limit.end()
 
 
 def run(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> None:
@@ -129,8 +156,8 @@ def _use_one_thread() -> None:
 
 def _forget_threads() -> None:
     """After a fork the child has none of the parent's threads: start afresh."""
-    global _pool, _pool_lock, _allowance
-    _pool, _pool_lock, _allowance = None, threading.Lock(), _Allowance()
+    global _pool, _pool_lock, _allowance, _limit
+    _pool, _pool_lock, _allowance, _limit = None, threading.Lock(), _Allowance(), _Limit()
 
 
 if hasattr(os, "register_at_fork"):
