@@ -1,0 +1,160 @@
+"""Searches that are interrupted, and those that go on from a checkpoint."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from cssvm import CostSensitiveSVCCV
+from cssvm.runtime import threads
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(150, 5, n_informative=3, flip_y=0.1, weights=[0.7], random_state=0)
+
+
+def small(**settings):
+    return CostSensitiveSVCCV(**({"Cs": [0.5, 5.0], "gammas": [0.05, 0.5], "cv": 3} | settings))
+
+
+class InterruptAfter:
+    """A scorer that stands for Ctrl-C on its n-th call."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __call__(self, estimator, X, y):
+        self.count -= 1
+        if self.count < 0:
+            raise KeyboardInterrupt
+        return float(np.mean(estimator.predict(X) == y))
+
+
+def test_an_interrupted_search_keeps_what_is_done(data):
+    with pytest.warns(UserWarning, match="interrupted: 2 of 4 points"):
+        search = small(scoring=InterruptAfter(7), n_jobs=1).fit(*data)
+    scores = search.cv_results_["mean_test_score"]
+    complete = ~np.isnan(search.cv_results_["split2_test_score"])
+    assert complete.sum() == 2
+    assert search.best_score_ == scores[complete].max()
+    assert len(search.predict(data[0])) == len(data[0])
+
+
+def test_an_interruption_before_any_point_is_done_is_raised(data):
+    search = small(scoring=InterruptAfter(3), n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(*data)
+    assert not hasattr(search, "cv_results_")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent by their POSIX names")
+def test_ctrl_c_in_a_real_process_returns_a_usable_result(tmp_path):
+    script = textwrap.dedent("""
+        import threading, time, os, signal, warnings
+        from sklearn.datasets import make_classification
+        from cssvm import CostSensitiveSVCCV
+        X, y = make_classification(1500, 10, flip_y=0.2, random_state=0)
+        CostSensitiveSVCCV(Cs=2, gammas=2, cv=2).fit(X[:200], y[:200])  # compiled
+        search = CostSensitiveSVCCV(Cs=20, gammas=60, cv=5)
+        threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            begun = time.monotonic()
+            search.fit(X, y)
+        said = [str(w.message) for w in caught if "interrupted" in str(w.message)]
+        print(len(said), search.predict(X[:2]).shape, time.monotonic() - begun)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("1 (2,)"), done.stdout + done.stderr
+
+
+class Counting:
+    """A scorer that counts its calls."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __repr__(self):
+        return "Counting()"
+
+    def __call__(self, estimator, X, y):
+        self.calls += 1
+        return float(np.mean(estimator.predict(X) == y))
+
+
+class Breaking(Counting):
+    """The same, but it breaks after some calls."""
+
+    def __call__(self, estimator, X, y):
+        if self.calls == 8:
+            raise RuntimeError("the disk is full")
+        return super().__call__(estimator, X, y)
+
+
+def test_a_search_goes_on_from_its_checkpoint(data, tmp_path):
+    file = tmp_path / "search.npz"
+    with pytest.raises(RuntimeError, match="disk is full"):
+        small(scoring=Breaking(), checkpoint=file, n_jobs=1).fit(*data)
+    scorer = Counting()
+    resumed = small(scoring=scorer, checkpoint=file, n_jobs=1).fit(*data)
+    assert scorer.calls == 12 - 8
+    whole = small(scoring=Counting()).fit(*data)
+    np.testing.assert_array_equal(resumed.cv_results_["mean_test_score"], whole.cv_results_["mean_test_score"])
+
+
+def test_the_checkpoint_of_another_search_is_refused(data, tmp_path):
+    X, y = data
+    file = tmp_path / "search.npz"
+    small(checkpoint=file).fit(X, y)
+    small(checkpoint=str(file)).fit(X, y)
+    for search, rows in ((small(checkpoint=file, Cs=[1.0]), X), (small(checkpoint=file), X + 1.0)):
+        with pytest.raises(ValueError, match="belongs to another search"):
+            search.fit(rows, y)
+    file.write_text("not a search")
+    with pytest.raises(ValueError, match="is not a saved search"):
+        small(checkpoint=file).fit(X, y)
+
+
+def test_a_checkpoint_with_a_scorer_is_good_in_another_process(tmp_path):
+    script = textwrap.dedent(f"""
+        from sklearn.datasets import make_classification
+        from cssvm import CostSensitiveSVCCV
+        from cssvm.metrics import cost_risk_scorer
+        X, y = make_classification(80, 4, random_state=0)
+        file = {str(tmp_path / "search.npz")!r}
+        CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=2, scoring=cost_risk_scorer(), checkpoint=file).fit(X, y)
+    """)
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+def test_tasks_under_way_are_told_to_stop_when_the_search_is_interrupted():
+    """Told before they are waited for: a task can take minutes."""
+    stopped, begun = threading.Event(), threading.Event()
+
+    def task(number):
+        if number == 0:
+            begun.wait(30)
+            raise KeyboardInterrupt
+        begun.set()
+        return stopped.wait(30)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(threads.completed(task, [(0,), (1,)], 2, stopped.set))
+    assert stopped.is_set()
+
+
+def test_a_checkpoint_of_other_folds_is_refused(tmp_path):
+    X, y = make_classification(2400, 2, n_informative=2, n_redundant=0, random_state=0)
+    rows = np.arange(2400)
+    settings = {"Cs": [1.0], "gammas": [0.1], "checkpoint": tmp_path / "search.npz"}
+    CostSensitiveSVCCV(cv=[(rows[rows % 100 != 50], rows[rows % 100 == 50])], **settings).fit(X, y)
+    with pytest.raises(ValueError, match="belongs to another search"):
+        CostSensitiveSVCCV(cv=[(rows[rows % 100 != 51], rows[rows % 100 == 51])], **settings).fit(X, y)
