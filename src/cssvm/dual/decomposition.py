@@ -74,6 +74,8 @@ class Decomposition:
         if self.rows.dtype != np.float64 or self.size < self.n:
             return self.approach(tol, max_iter)
         patience = tuning.TURN_STEPS_PER_ROW * self.n
+        if self.approach_roughly(tol, min(max_iter, patience)) and self.n_iter < max_iter and self.finish():
+            return Status.CONVERGED
         while True:
             status = self.approach(tol, min(max_iter, self.n_iter + patience))
             if status == Status.ITERATION_LIMIT and self.n_iter >= max_iter:
@@ -83,6 +85,25 @@ class Decomposition:
             if status != Status.ITERATION_LIMIT:
                 return status
             patience *= 2
+
+    def approach_roughly(self, tol: float, limit: float) -> bool:
+        """Take turns on a float32 copy of all kernel values: faster, and compiled for a search as well.
+
+        False if these are too large for float32.
+        """
+        with self.timed("kernel"), np.errstate(over="ignore"):
+            self.fetch(self.select(*self.bias_interval()))
+            rough = self.kernel[:, : self.n].astype(np.float32)
+        if not np.isfinite(rough).all():
+            return False
+        with self.timed("local"):
+            share, first_steps = tuning.FIT_ROUND_SHARE, 1 + int(tuning.FIT_STEPS_PER_ROW * self.n)
+            gradient = self.gradient.copy()
+            turns = Turns(rough, self.rows.diagonal, self.problem, self.beta, gradient, round_share=share)
+            steps, _ = turns.take(tol, int(limit), first_steps)
+            self.n_iter += steps
+            self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
+        return True
 
     def approach(self, tol: float, limit: float) -> Status:
         """Take working sets until the violation is at most `tol` or `limit` pair steps have been made."""
