@@ -94,7 +94,7 @@ class Decomposition:
         with self.timed("kernel"), np.errstate(over="ignore"):
             self.fetch(self.select(*self.bias_interval()))
             rough = self.kernel[:, : self.n].astype(np.float32)
-        if not np.isfinite(rough).all():
+        if not np.isfinite(rough.sum()):
             return False
         with self.timed("local"):
             share, first_steps = tuning.FIT_ROUND_SHARE, 1 + int(tuning.FIT_STEPS_PER_ROW * self.n)
