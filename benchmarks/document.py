@@ -30,13 +30,11 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def significant(value: float | None, digits: int = 2) -> str:
-    """A number with two digits that count, without an exponent."""
+def significant(value: float | None) -> str:
+    """A number with two digits that count, or all of those before the point."""
     if value is None:
         return ""
-    if value >= 10 ** (digits - 1):
-        return f"{value:,.0f}" if value >= 10**digits else f"{value:.1f}" if value < 100 else f"{value:.0f}"
-    return f"{value:#.{digits}g}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:#.2g}"
 
 
 def size(record: dict[str, Any]) -> str:
@@ -73,7 +71,7 @@ def all_fits() -> str:
     for record in [*run_of("fits")["cases"], *run_of("long")["cases"]]:
         ours = reference(record) or {}
         name, shape, seconds, gap, *ratios = fit_row(record)
-        rows.append([name, shape, seconds, gap, significant(ours["growth"]), significant(ours["peak_mb"], 3), *ratios])
+        rows.append([name, shape, seconds, gap, significant(ours["growth"]), significant(ours["peak_mb"]), *ratios])
         if record["predict_targets"] or record["n_predict"] >= record["n"] > 10_000:
             shape = f"{record['n_predict']:,} rows, {ours['n_support']:,} vectors"
             seconds = significant(ours["predict_median"])

@@ -74,7 +74,7 @@ CHOICES = (
     Choice("START_STEPS_PER_ROW", (0.25, 1.0), PATH),
     Choice("NEXT_STEPS_PER_ROW", (0.1, 0.5), PATH),
     Choice("COPY_ROWS", (1000, 4000), PATH),
-    Choice("FIT_STEPS_PER_ROW", (2.0, 8.0), DECOMPOSITION),
+    Choice("FIT_STEPS_PER_ROW", (3.0, 12.0), DECOMPOSITION),
     Choice("FIT_ROUND_SHARE", (0.1, 0.5), DECOMPOSITION),
     Choice("PATH_ROUND_SHARE", (1.0, 4.0), PATH),
     Choice("SMALL_SYSTEM", (250, 1000), PATH),

@@ -32,9 +32,7 @@ from .problem import BALANCED, DualProblem
 
 RIDGES = {4: 2e-6, 8: 1e-10}  # by bytes of a kernel value, of the mean diagonal: above the rounding errors of K_FF
 PRECISION = 1e-12  # of the decision values' scale, where rounding errors of G begin
-FULL_STEP = (
-    1.3  # largest curvature, in slopes, at which a full step gains nearly as much as the best; it ends at bounds
-)
+FULL_STEP = 1.3  # curvature over slope up to which a full step, which ends at bounds, gains nearly as much as the best
 BALANCING = 50  # passes that share out an imbalance over the room left; each takes all of it but for rounding
 
 

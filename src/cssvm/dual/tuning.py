@@ -60,7 +60,7 @@ SETTLED_SHARE = 0.1  # of members that are new below which a working set is solv
 # Pair steps at a time.
 TURN_STEPS_PER_ROW = 20  # at most in a working set, before all variables are looked at and the finish has a try
 LOOK_STEPS_PER_ROW = 4  # at most between two looks at which variables sleep and at what a Newton round costs
-FIT_STEPS_PER_ROW = 4.0  # before a Newton round is considered: until most variables are on the right side
+FIT_STEPS_PER_ROW = 6.0  # before a Newton round is considered: until most variables are on the right side
 START_STEPS_PER_ROW = 0.6  # the same on a path, whose first box is small; fewer do not pay for a copy
 NEXT_STEPS_PER_ROW = 0.25  # the same on a path from its last solution, which is closer
 COPY_ROWS = 1500  # from which steps are made on a copy of the kernel values awake: smaller matrices are in the cache
