@@ -106,7 +106,10 @@ def filled(text: str) -> str:
 
 def main() -> None:
     for document in DOCUMENTS:
-        document.write_text(filled(document.read_text()))
+        text = document.read_text()
+        document.write_text(filled(text))
+        written = [name for name in TABLES if f"<!-- {name}:" in text]
+        print(f"{document.relative_to(ROOT)}: {', '.join(written) or 'no marks, nothing written'}")
 
 
 if __name__ == "__main__":

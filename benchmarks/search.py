@@ -4,7 +4,7 @@ Both get the same rows, folds, grid and costs, and two processes or threads; bot
 warmed up, the median over the rounds counts, and the largest difference between the two tables of scores stands beside
 the times. The race stands beside the full grid. With `--liquidsvm PATH`, the python of an environment that has
 liquidSVM, it is timed as well: RBF, 5 folds, its own grid of 10 x 10, 2 threads, final model included. It does not
-import on current Python unrepaired, and its threads wait busily: leave it two idle cores.
+import on current Python unrepaired, and takes several times as long on a busy machine: leave it two idle cores.
 """
 
 import argparse

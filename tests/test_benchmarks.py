@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
 from benchmarks import __main__ as command
-from benchmarks import document, first, memory, real, timing, worker, yardstick
+from benchmarks import memory, real, timing, worker, yardstick
 from benchmarks.cases import CASES, FP_COST, GROUPS, LEFT_OUT, Case, boxes, chosen, load, missing
 from benchmarks.report import below_best, case_record
 from benchmarks.rows import stratified_order
@@ -417,31 +417,3 @@ def test_fitted_costs_are_those_the_times_were_made_of():
     m = np.array([10.0, 100.0, 1000.0])
     features = np.column_stack([m**3, m**2])
     np.testing.assert_allclose(fitted(features, features @ [0.025, 2.5]), [0.025, 2.5])
-
-
-def test_a_table_is_written_between_its_marks_only(monkeypatch, tmp_path):
-    record = {"name": "fit", "target": 3, "seconds": 2.0}
-    (tmp_path / "fits.json").write_text(json.dumps({"first": [record]}))
-    monkeypatch.setattr(document, "RESULTS", tmp_path)
-    mark = "<!-- first results: python -m benchmarks.document -->"
-    text = f"before\n{mark}\nold\n{document.END}\nafter\n{document.END}\n"
-    found = document.filled(text)
-    assert found.startswith(f"before\n{mark}\n| first |")
-    assert found.endswith(f"|\n{document.END}\nafter\n{document.END}\n")
-    assert "old" not in found
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.00271, "0.0027"), (0.94, "0.94"), (2.37, "2.4"), (21.4, "21"), (1274.3, "1,274"), (None, "")]
-)
-def test_numbers_of_tables_have_two_digits_that_count(value, text):
-    assert document.significant(value) == text
-
-
-def test_the_first_result_is_timed_in_a_process_of_its_own(tmp_path):
-    found = first.seconds_of(first.FIT, str(tmp_path))
-    assert found["seconds"] > 0
-    assert found["import"] > 0
-    assert any(tmp_path.rglob("*.nbi"))
-    late = {"name": "fit", "target": 0.5, "seconds": 0.7, "import": 1.0}
-    assert first.first_table([late]).endswith("miss")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits
 
-from cssvm.dual.cholesky import TILE, Factor
+from cssvm.dual.cholesky import SIDES_AT_ONCE, TILE, Factor
 from cssvm.dual.free_system import FreeSystem
 from cssvm.runtime import threads
 
@@ -79,6 +79,13 @@ def test_factors_solve_like_numpy_for_any_number_of_tiles(n):
     np.testing.assert_allclose(factor.lower_solved(sides), np.linalg.solve(L, sides.T).T, atol=1e-11)
     np.testing.assert_allclose(factor.lower_solved(sides[:1]), np.linalg.solve(L, sides[:1].T).T, atol=1e-11)
     np.testing.assert_allclose(factor.upper_solved(sides[0]), np.linalg.solve(L.T, sides[0]), atol=1e-11)
+
+
+def test_a_last_part_of_a_single_side_is_solved_as_well():
+    K = positive_definite(20)
+    sides = np.random.default_rng(1).normal(size=(SIDES_AT_ONCE + 1, 20))
+    expected = np.linalg.solve(np.linalg.cholesky(K), sides.T).T
+    np.testing.assert_allclose(Factor(K.copy()).lower_solved(sides), expected, atol=1e-11)
 
 
 def test_a_factor_is_bitwise_the_same_for_any_number_of_threads():

@@ -1,7 +1,7 @@
 """Pair steps and Newton rounds by turns, on a problem whose kernel values are in memory.
 
 Pair steps (`pairs.py`) find out which variables are free; where many rest at their bounds they are made among the
-others only, on a copy of their part of K. Once they have cost as much as a Newton round would, Newton rounds
+others only, on a copy of their part of K. Once they have cost a certain share of a Newton round, Newton rounds
 (`newton.py`) take over, and pair steps again should those not get ahead.
 """
 
