@@ -1,0 +1,60 @@
+"""The benchmarks beside `make bench`: the search, its race, the measures and the tuning constants."""
+
+import numpy as np
+import pytest
+
+
+def test_the_search_benchmark_runs_and_prints_both_comparisons(capsys):
+    from benchmarks import search
+
+    search.main(["--quick"])
+    printed = capsys.readouterr().out
+    assert "GridSearchCV, s" in printed
+    assert "liquidSVM, s" in printed
+    assert "with 5 kappas (200 points)" in printed
+
+
+def test_the_racing_benchmark_runs_and_judges_the_winner(capsys):
+    from benchmarks import racing
+
+    racing.main(["--quick"])
+    assert "behind, SE" in capsys.readouterr().out
+    values = np.array([[3.0, 4.0, 5.0], [2.0, 3.0, 4.0]])
+    assert racing.standard_errors_behind(values, best=0, winner=1) == pytest.approx(np.sqrt(3.0))
+
+
+def test_the_measures_benchmark_runs_and_prints_ratios(capsys):
+    from benchmarks import measures
+
+    measures.main(["--rows", "2000", "--repeats", "1"])
+    printed = capsys.readouterr().out
+    assert "min_cost_risk, a cost for each row" in printed
+    assert "1,000 resamples of 2,000 rows" in printed
+
+
+def test_the_tuning_benchmark_prints_every_cost_and_every_constant(capsys):
+    from benchmarks import tuning
+
+    tuning.main(["--quick"])
+    printed = capsys.readouterr().out
+    for name in ("PAIR_STEP.fixed_ns", "NEWTON.per_cube_ns", *(choice.constant for choice in tuning.CHOICES)):
+        assert name in printed
+
+
+def test_the_tuning_benchmark_leaves_constants_as_they_were_and_refuses_unknown_ones():
+    from benchmarks import tuning
+
+    before = tuning.tuning.AWAKE_SHARE
+    with pytest.raises(KeyboardInterrupt), tuning.constant_set("AWAKE_SHARE", 0.1):
+        raise KeyboardInterrupt
+    assert before == tuning.tuning.AWAKE_SHARE
+    with pytest.raises(SystemExit):
+        tuning.main(["--quick", "--constants", "NO_SUCH"])
+
+
+def test_fitted_costs_are_those_the_times_were_made_of():
+    from benchmarks.tuning import fitted
+
+    m = np.array([10.0, 100.0, 1000.0])
+    features = np.column_stack([m**3, m**2])
+    np.testing.assert_allclose(fitted(features, features @ [0.025, 2.5]), [0.025, 2.5])
