@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from cssvm import CostSensitiveSVCCV
 from cssvm.kernels import make_kernel
 from cssvm.search.grid import make_grid
-from cssvm.search.racing import PathKey, Race, expected_rise, groups, stages
+from cssvm.search.racing import PathKey, Race, expected_rise, stages
 
 CS = np.geomspace(0.01, 300.0, 8)
 SETTINGS = {"Cs": CS, "gammas": [0.02, 0.1, 0.5, 3.0], "fn_cost": 3.0, "cv": StratifiedKFold(4), "refit": False}
@@ -34,14 +34,6 @@ def both(X, y, fit_params=None, **settings):
 @pytest.mark.parametrize("n_steps", [1, 2, 3, 10, 17])
 def test_stages_are_all_steps_in_their_order(n_steps):
     assert [step for stage in stages(n_steps) for step in stage] == list(range(n_steps))
-
-
-@pytest.mark.parametrize("n_kernels", [1, 2, 5, 10])
-def test_groups_are_all_kernels_from_the_middle_outwards(n_kernels):
-    order = [kernel for group in groups(n_kernels) for kernel in group]
-    assert sorted(order) == list(range(n_kernels))
-    distances = [abs(kernel - (n_kernels - 1) / 2) for kernel in order]
-    assert distances == sorted(distances)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +79,40 @@ def test_a_path_that_has_come_down_ends_unless_it_is_the_best_or_within_chance()
     curves = [[0.0, 1.0, 2.0], [0.0, 1.0, 0.9], [0.0, 0.0, -1.0]]
     assert goes_on(curves, spread=0.1) == [0, 2]
     assert goes_on(curves, spread=10.0) == [0, 1, 2]
+
+
+def tried(tops, **settings):
+    """The groups of a race whose kernels have these best scores, gammas ascending."""
+    race = race_of([[0.0, top] for top in tops], n_steps=2, **settings)
+    groups = []
+    for kernels in race.groups():
+        race.going_on([PathKey(kernel, 0) for kernel in kernels], 2)
+        groups.append(kernels)
+    return groups
+
+
+@pytest.mark.parametrize("n_kernels", [1, 2, 5, 10])
+def test_kernels_are_tried_from_the_middle_outwards(n_kernels):
+    order = [kernel for group in tried([1.0] * n_kernels) for kernel in group]
+    assert sorted(order) == list(range(n_kernels))
+    distances = [abs(kernel - (n_kernels - 1) / 2) for kernel in order]
+    assert distances == sorted(distances)
+
+
+def test_kernels_past_two_that_are_behind_and_falling_are_not_tried():
+    assert tried([9, 1, 2, 3, 4, 5, 6, 7, 8, 9]) == [[4, 5], [3, 6], [7], [8], [9]]
+    assert tried([9, 1, 2, 3, 4, 5, 4, 3, 2, 9]) == [[4, 5], [3, 6], [7]]
+    assert sum(tried([9, 1, 2, 3, 4, 5, 4, 3, 2, 9], spread=40.0), []) == [4, 5, 3, 6, 2, 7, 1, 8, 0, 9]
+    assert sum(tried([9, 1, 2, 3, 4, 5, 4, 3, 2, 9], n_folds=2), []) == [4, 5, 3, 6, 2, 7, 1, 8, 0, 9]
+
+
+def test_a_line_of_kernels_differs_in_gamma_alone():
+    parameters = [(gamma, degree) for gamma in (4.0, 1.0, 2.0) for degree in (2, 3)]
+    kernels = [make_kernel("poly", gamma=gamma, degree=degree, coef0=1.0) for gamma, degree in parameters]
+    grid = make_grid(kernels=kernels, Cs=np.ones(1), slopes=[(1.0, 1.0)], kappas=[1.0], example_costs=False)
+    assert grid.lines == [[2, 4, 0], [3, 5, 1]]
+    groups = list(Race(grid, np.full((6, 3), np.nan)).groups())
+    assert groups == [[4, 0], [5, 1], [2, 3]]
 
 
 def test_with_fewer_than_three_folds_nothing_ends():

@@ -82,6 +82,15 @@ class Grid:
         """How many machines are trained in each fold."""
         return len(self.kernels) * len(self.paths) * len(self.Cs)
 
+    @property
+    def lines(self) -> list[list[int]]:
+        """The numbers of kernels that differ in gamma alone, gamma ascending; a kernel without gamma is by itself."""
+        lines: dict[tuple[float, ...], list[int]] = {}
+        for number, kernel in enumerate(self.kernels):
+            others = tuple(getattr(kernel, name) for name in kernel.parameters if name != "gamma")
+            lines.setdefault(others, []).append(number)
+        return [sorted(line, key=lambda number: self.kernels[number].gamma) for line in lines.values()]
+
 
 def make_grid(
     *, kernels: list[Kernel], Cs: Vector, slopes: list[tuple[float, float]], kappas: list[Any], example_costs: bool

@@ -22,7 +22,7 @@ from .checkpoint import Checkpoint
 from .engine import Engine, FoldScores, Machines, Task, tasks_of
 from .grid import MachineKey
 from .progress import Silent, progress
-from .racing import KERNELS_AT_ONCE, PathKey, Race, groups, stages
+from .racing import KERNELS_AT_ONCE, PathKey, Race, stages
 from .scoring import Scoring
 
 
@@ -94,10 +94,11 @@ class Run:
         self._train(everything, range(len(grid.Cs)), shown)
 
     def _race(self, shown: Silent) -> None:
-        """A few kernels at a time along C, those paths that fall behind left as they are."""
+        """A few kernels at a time along C; paths that fall behind are left as they are, and so are kernels past them."""
         grid, n_folds = self.machines.grid, len(self.machines.folds)
-        race = Race(grid, self._saved.values)
-        for kernels in groups(len(grid.kernels)):
+        race, n_untried = Race(grid, self._saved.values), len(grid.kernels)
+        for kernels in race.groups():
+            n_untried -= len(kernels)
             paths = [PathKey(kernel, path) for kernel in kernels for path in range(len(grid.paths))]
             for steps in stages(len(grid.Cs)):
                 self._train(paths, steps, shown)
@@ -105,6 +106,7 @@ class Run:
                 before, paths = len(paths), race.going_on(paths, steps.stop)
                 shown.leave_out((before - len(paths)) * n_left * n_folds)
             self._engine.forget()
+        shown.leave_out(n_untried * len(grid.paths) * len(grid.Cs) * n_folds)
 
     def _train(self, paths: Sequence[PathKey], steps: range, shown: Silent) -> None:
         """Train these steps of the paths on all folds, but for what the checkpoint holds."""
