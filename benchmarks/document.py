@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.search import shown
 from benchmarks.tables import reference
 
 ROOT = Path(__file__).parent.parent
@@ -87,10 +88,39 @@ def first_results() -> str:
     return markdown(["first", "s", "target"], rows)
 
 
+def searches() -> str:
+    """The search, its race and their peers."""
+    header = ["rows", "full grid, s", "GridSearchCV, s", "ratio", "race, s", "points of 100", "liquidSVM, s", "ratio"]
+    rows = [
+        [
+            *(f"{record['n']:,}", significant(record["full"]), significant(record.get("grid_search"))),
+            *(shown(record, "grid_search", ".1f", "full"), significant(record["race"]), str(record["n_trained"])),
+            *(significant(record.get("liquidsvm")), shown(record, "liquidsvm", ".1f", "race")),
+        ]
+        for record in run_of("search")["cases"]
+    ]
+    return markdown(header, rows)
+
+
+def races() -> str:
+    """The race on small data sets."""
+    header = ["set", "rows", "full grid, s", "race, s", "points of 100", "behind, SE"]
+    rows = [
+        [
+            *(record["name"], f"{record['n']:,}", significant(record["full"]), significant(record["race"])),
+            *(str(record["n_trained"]), f"{record['behind']:.2f}"),
+        ]
+        for record in run_of("racing")["cases"]
+    ]
+    return markdown(header, rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "some fits": shown_first,
     "all fits": all_fits,
     "first results": first_results,
+    "searches": searches,
+    "races": races,
 }
 
 

@@ -7,15 +7,18 @@ classes differ in size, so that both count the same.
 """
 
 import argparse
+import json
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from benchmarks import report
 from benchmarks.real import data_folder
-from benchmarks.search import JOBS, labelled_rows
+from benchmarks.search import JOBS, labelled_rows, n_trained, standard_errors_behind
 from benchmarks.small import SMALL
 from benchmarks.tables import Column, table
 from cssvm import CostSensitiveSVCCV
@@ -29,20 +32,8 @@ COLUMNS: tuple[Column, ...] = (
 )  # fmt: skip
 
 
-def fold_scores(search: CostSensitiveSVCCV) -> np.ndarray:
-    """(n_points, n_folds), NaN where a point was not trained."""
-    return np.column_stack([search.cv_results_[f"split{fold}_test_score"] for fold in range(search.n_splits_)])
-
-
-def standard_errors_behind(values: np.ndarray, best: int, winner: int) -> float:
-    """By how many standard errors of the best point's mean the winner is behind it; values (n_points, n_folds)."""
-    lost = values[best].mean() - values[winner].mean()
-    error = values[best].std(ddof=1) / np.sqrt(values.shape[1])
-    return 0.0 if lost == 0 else float(lost / error) if error > 0 else np.inf
-
-
-def compare(name: str, X: np.ndarray, y: np.ndarray, *, seed: int, repeats: int, n_values: int) -> list[str]:
-    """One row of the table."""
+def compare(name: str, X: np.ndarray, y: np.ndarray, *, seed: int, repeats: int, n_values: int) -> dict[str, Any]:
+    """The record of one set."""
     miss = float(np.sum(y == 0) / np.sum(y == 1))
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     settings = {"Cs": n_values, "gammas": n_values, "fn_cost": miss, "cv": folds, "n_jobs": JOBS}
@@ -53,14 +44,21 @@ def compare(name: str, X: np.ndarray, y: np.ndarray, *, seed: int, repeats: int,
             start = time.perf_counter()
             found[racing] = CostSensitiveSVCCV(**settings, racing=racing).fit(X, y)
             times.append(time.perf_counter() - start)
-    full, race = min(taken[False]), min(taken[True])
-    values, best, winner = fold_scores(found[False]), found[False].best_index_, found[True].best_index_
-    n_trained = int((~np.isnan(fold_scores(found[True]))).all(axis=1).sum())
-    behind = standard_errors_behind(values, best, winner)
+    full, race = found[False], found[True]
+    return {
+        "name": name, "n": len(y), "full": min(taken[False]), "race": min(taken[True]),
+        "n_points": n_trained(full), "n_trained": n_trained(race), "behind": standard_errors_behind(full, race),
+        "best": full.best_score_, "winner": full.cv_results_["mean_test_score"][race.best_index_],
+    }  # fmt: skip
+
+
+def cells(record: dict[str, Any]) -> list[str]:
+    """One row of the table."""
     return [
-        *(name, f"{len(y):,}", f"{full:.2f}", f"{race:.2f}", f"{race / full:.2f}", f"{n_trained} of {len(values)}"),
-        *(f"{values[best].mean():.4f}", f"{values[winner].mean():.4f}", f"{behind:.2f}"),
-        "yes" if behind <= LIMIT else "NO",
+        *(record["name"], f"{record['n']:,}", f"{record['full']:.2f}", f"{record['race']:.2f}"),
+        *(f"{record['race'] / record['full']:.2f}", f"{record['n_trained']} of {record['n_points']}"),
+        *(f"{record['best']:.4f}", f"{record['winner']:.4f}", f"{record['behind']:.2f}"),
+        "yes" if record["behind"] <= LIMIT else "NO",
     ]
 
 
@@ -70,22 +68,26 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--sets", nargs="+", choices=[GENERATED, *SMALL], default=[GENERATED, *SMALL], metavar="SET")
     parser.add_argument("--seed", type=int, default=0, help="of the folds and of the rows taken")
     parser.add_argument("--repeats", type=int, default=2, metavar="N")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="where to write the results")
     parser.add_argument("--quick", action="store_true", help="one tiny problem: shows that it runs, not how fast")
     options = parser.parse_args(arguments)
     if options.quick:
         options.sets, options.repeats = [GENERATED], 1
     folder = data_folder(options.data)
     compared = {"seed": options.seed, "repeats": options.repeats, "n_values": 3 if options.quick else 10}
-    rows = []
+    records = []
     warnings.simplefilter("ignore")
     CostSensitiveSVCCV(Cs=3, gammas=3, racing=True).fit(*labelled_rows(200))  # compiled
     for name in options.sets:
         if name == GENERATED:
-            rows.append(compare(name, *labelled_rows(200 if options.quick else ROWS), **compared))
+            records.append(compare(name, *labelled_rows(200 if options.quick else ROWS), **compared))
         elif folder is not None and SMALL[name].missing(folder) is None:
-            rows.append(compare(name, *SMALL[name].read(folder, ROWS, options.seed), **compared))
-    print("\n".join(table(COLUMNS, rows)))
+            records.append(compare(name, *SMALL[name].read(folder, ROWS, options.seed), **compared))
+    print("\n".join(table(COLUMNS, [cells(record) for record in records])))
     print(f"\nbehind: the winner's score in the full grid below its best, in standard errors; limit {LIMIT:g}.")
+    if options.json is not None:
+        document = report.describe_run() | {"repeats": options.repeats, "seed": options.seed, "cases": records}
+        options.json.write_text(json.dumps(document, indent=2) + "\n")
 
 
 if __name__ == "__main__":

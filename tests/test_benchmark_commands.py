@@ -1,26 +1,41 @@
 """The benchmarks beside `make bench`: the search, its race, the measures and the tuning constants."""
 
+import json
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 
-def test_the_search_benchmark_runs_and_prints_both_comparisons(capsys):
+def test_the_search_benchmark_runs_prints_and_writes_both_comparisons(capsys, tmp_path):
     from benchmarks import search
 
-    search.main(["--quick"])
+    search.main(["--quick", "--json", str(tmp_path / "search.json")])
+    (record,) = json.loads((tmp_path / "search.json").read_text())["cases"]
+    assert record["full"] > 0
+    assert record["grid_search"] > 0
     printed = capsys.readouterr().out
     assert "GridSearchCV, s" in printed
     assert "liquidSVM, s" in printed
     assert "with 5 kappas (200 points)" in printed
 
 
-def test_the_racing_benchmark_runs_and_judges_the_winner(capsys):
+def test_the_racing_benchmark_runs_and_judges_the_winner(capsys, tmp_path):
     from benchmarks import racing
 
-    racing.main(["--quick"])
+    racing.main(["--quick", "--json", str(tmp_path / "racing.json")])
     assert "behind, SE" in capsys.readouterr().out
-    values = np.array([[3.0, 4.0, 5.0], [2.0, 3.0, 4.0]])
-    assert racing.standard_errors_behind(values, best=0, winner=1) == pytest.approx(np.sqrt(3.0))
+    (record,) = json.loads((tmp_path / "racing.json").read_text())["cases"]
+    assert record["winner"] <= record["best"]
+
+
+def test_a_winner_is_behind_by_standard_errors_of_the_best_point():
+    from benchmarks.search import standard_errors_behind
+
+    results = {f"split{fold}_test_score": np.array([3.0 + fold, 2.0 + fold]) for fold in range(3)}
+    full, race = (SimpleNamespace(cv_results_=results, n_splits_=3, best_index_=best) for best in (0, 1))
+    assert standard_errors_behind(full, race) == pytest.approx(np.sqrt(3.0))
+    assert standard_errors_behind(full, full) == 0.0
 
 
 def test_the_measures_benchmark_runs_and_prints_ratios(capsys):

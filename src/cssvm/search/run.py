@@ -94,7 +94,7 @@ class Run:
         self._train(everything, range(len(grid.Cs)), shown)
 
     def _race(self, shown: Silent) -> None:
-        """A few kernels at a time along C; paths that fall behind are left as they are, and so are kernels past them."""
+        """A few kernels at a time along C; paths that fall behind end, and so do sides of the grid."""
         grid, n_folds = self.machines.grid, len(self.machines.folds)
         race, n_untried = Race(grid, self._saved.values), len(grid.kernels)
         for kernels in race.groups():
