@@ -48,6 +48,27 @@ def test_a_bordered_system_solves_all_equations(seed, kind):
         np.testing.assert_allclose(change, expected, atol=1e-9)
 
 
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_a_factor_outlives_variables_whose_places_others_take(seed):
+    rng = np.random.default_rng(seed)
+    everything = positive_definite(2 * N, seed)
+    variables = np.arange(N)
+    K = everything[:N, :N].copy()
+    system = FreeSystem(K, np.flatnonzero(rng.uniform(size=N) < 0.6), RIDGE, np.float64)
+    for _ in range(3):
+        places = np.flatnonzero(rng.uniform(size=N) < 0.2)
+        variables[places] = rng.permutation(np.setdiff1d(np.arange(2 * N), variables))[: len(places)]
+        K[:] = everything[np.ix_(variables, variables)]
+        system.replace(places)
+        moving = rng.uniform(size=N) < 0.7
+        moving[rng.integers(N, size=2)] = True
+        change, residual = np.where(moving, 0.0, rng.normal(size=N)), rng.normal(size=N)
+        expected = dense_change(K, change, residual, moving)
+        system.update_change(change, residual, moving)
+        np.testing.assert_allclose(change, expected, atol=1e-9)
+
+
 def test_a_factor_in_float32_solves_to_its_precision():
     rng = np.random.default_rng(0)
     K = positive_definite(N).astype(np.float32)

@@ -27,6 +27,7 @@ from ..runtime import threads
 from . import tuning
 from .block import empty_block, update_border
 from .certificate import certified
+from .free_system import FreeSystem
 from .newton import finish_ns, ridge_for, update_to_optimum
 from .optimality import bias_interval, distances, is_free, may_sleep, most_awake, violation
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet, feasible
@@ -52,6 +53,7 @@ class Decomposition:
         self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
         self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
         self.fresh = empty_block(0, 0, rows.dtype)  # room for those of new members
+        self.system: FreeSystem | None = None  # what Newton rounds have factorised last
         self.awake: RowNumbers | None = None  # sorted; None: all
         self.asleep: list[tuple[RowNumbers, Vector]] = []  # columns with the change of beta they have missed
         self.beta = np.zeros(self.n) if start is None else feasible(start, problem)
@@ -200,7 +202,7 @@ class Decomposition:
             return 0
         grown = empty_block(size, size, self.rows.dtype)
         grown[: self.size, : self.size] = self.kernel[:, : self.size]
-        added, self.kernel, self.size = size - self.size, grown, size
+        added, self.kernel, self.size, self.system = size - self.size, grown, size, None
         return added
 
     def _first_members(self) -> RowNumbers:
@@ -222,6 +224,8 @@ class Decomposition:
             values = self.fresh[: len(places)]
             self.rows.update_block(values, self.working[places], self.working)
             update_border(self.kernel, places, values)
+            if self.system is not None:
+                self.system.replace(places)
 
     def solve_locally(self, tol: float, limit: float) -> tuple[Vector, Vector, float]:
         """Solve the working set by itself; returns the change of its variables, their gradient, and the gain."""
@@ -230,8 +234,10 @@ class Decomposition:
         allowed = int(min(tuning.TURN_STEPS_PER_ROW * len(old), limit - self.n_iter))
         part = DualProblem(before, lower, upper)
         diagonal = self.rows.diagonal[self.working]
-        turns = Turns(self.kernel, diagonal, part, beta, after, round_share=tuning.FIT_ROUND_SHARE)
-        steps, _ = turns.take(tol, allowed, 1 + int(tuning.FIT_STEPS_PER_ROW * len(old)))
+        share, first_steps = tuning.FIT_ROUND_SHARE, 1 + int(tuning.FIT_STEPS_PER_ROW * len(old))
+        turns = Turns(self.kernel, diagonal, part, beta, after, round_share=share, system=self.system)
+        steps, _ = turns.take(tol, allowed, first_steps)
+        self.system = turns.system
         if self.rows.dtype != np.float64:  # a float32 gradient gathers rounding errors
             turns.refresh()
         self.n_iter += steps

@@ -9,7 +9,8 @@ what V has beside F (A) or lacks of it (B) borders the system, together with b:
 
     K_FF d_F + U u = r,   U = [K_FA  1  E_B],   u = (d_A, b, multipliers of d_B = change_B)
 
-Each column of U costs one solution with the factor: much less than another factorisation as long as they are few.
+Each column of U costs one solution with the factor: much less than another factorisation as long as they are few. So a
+factor also outlives changes of the working set: a member whose place another variable has taken is held at 0.
 """
 
 from __future__ import annotations
@@ -36,24 +37,39 @@ class FreeSystem:
 
     def __init__(self, kernel: np.ndarray, members: RowNumbers, ridge: float, dtype: DTypeLike):
         self.kernel, self.members, self.ridge = kernel, members, ridge
+        self._is_gone = np.zeros(len(members), bool)  # members whose place another variable has taken
         self._is_member = np.zeros(len(kernel), bool)
         self._is_member[members] = True
         self._factor = Factor(_shifted(_block(kernel, members, members), ridge, dtype))
-        self._row_of = np.full(len(kernel), -1)  # of each variable that has been in the border
-        self._rows = self._factor.lower_solved(np.ones((1, len(members))))  # rows L^-1 u of 1 and all borders so far
+        # Rows L^-1 u of 1 and all borders so far, and which row each variable has if added, each member if held.
+        self._rows = self._factor.lower_solved(np.ones((1, len(members))))
+        self._row_of_added = np.full(len(kernel), -1)
+        self._row_of_held = np.full(len(members), -1)
+
+    def replace(self, places: RowNumbers) -> None:
+        """Note that the kernel has the values of other variables at these places."""
+        is_new = np.zeros(len(self.kernel), bool)
+        is_new[places] = True
+        self._is_gone |= is_new[self.members]
+        self._is_member[places] = False
+        self._row_of_added[places] = -1
 
     def is_cheaper_anew(self, moving: Mask) -> bool:
         """Whether factorising the matrix of the `moving` variables, (n,) bool, is less work than bordering this one."""
-        border = moving != self._is_member
-        m, n_border = len(self.members), int(np.count_nonzero(border))
-        n_new = int(np.count_nonzero(border & (self._row_of < 0)))
+        added, held = self._border_of(moving)
+        m, n_border = len(self.members), len(added) + len(held)
+        n_new = np.count_nonzero(self._row_of_added[added] < 0) + np.count_nonzero(self._row_of_held[held] < 0)
         anew = FACTORISING * np.count_nonzero(moving) ** 3
         return n_border > 0 and bool(anew < BORDERING + m * (m * n_new + n_border**2))
 
+    def _border_of(self, moving: Mask) -> tuple[RowNumbers, RowNumbers]:
+        """The variables that are added, and the numbers of the members that are held."""
+        added = np.flatnonzero(moving & ~self._is_member)
+        return added, np.flatnonzero(self._is_gone | ~moving[self.members])
+
     def update_change(self, change: Vector, residual: Vector, moving: Mask) -> None:
         """Write the changes of the `moving` variables into `change` (n,), which has those of all others."""
-        added = np.flatnonzero(moving & ~self._is_member)
-        held = np.flatnonzero(self._is_member & ~moving)
+        added, held = self._border_of(moving)
         others = np.flatnonzero(np.where(moving | self._is_member, 0.0, change))
         target, total = residual[self.members], -float(change[others].sum())
         if len(others):
@@ -63,7 +79,8 @@ class FreeSystem:
             ones = self._rows[0]
             change[self.members] = self._factor.upper_solved(y - ((ones @ y - total) / (ones @ ones)) * ones)
             return
-        border, own = self._border(added, held), change[held]
+        own = np.where(self._is_gone[held], 0.0, change[self.members[held]])
+        border = self._border(added, held)
         system = -(border @ border.T).astype(np.float64)
         side = np.concatenate([residual[added], [total], own]) - border @ y
         a = len(added)
@@ -73,21 +90,22 @@ class FreeSystem:
             system[a, :a] += 1.0
             side[:a] -= _block(self.kernel, added, others) @ change[others]
         u = np.linalg.solve(system, side)
-        change[self.members] = self._factor.upper_solved(y - u.astype(y.dtype) @ border)
-        change[added], change[held] = u[:a], own
+        found = self._factor.upper_solved(y - u.astype(y.dtype) @ border)
+        inside = np.flatnonzero(~self._is_gone & moving[self.members])
+        change[self.members[inside]] = found[inside]
+        change[added] = u[:a]
 
     def _border(self, added: RowNumbers, held: RowNumbers) -> np.ndarray:
         """Rows L^-1 u for the columns u of U, (a + 1 + b, m)."""
-        wanted = np.concatenate([added, held])
-        fresh = wanted[self._row_of[wanted] < 0]
-        if len(fresh):
-            inside = self._is_member[fresh]
-            sides = np.zeros((len(fresh), len(self.members)))
-            sides[np.flatnonzero(inside), np.searchsorted(self.members, fresh[inside])] = 1.0
-            sides[~inside] = _block(self.kernel, fresh[~inside], self.members)
-            self._row_of[fresh] = len(self._rows) + np.arange(len(fresh))
+        new_added, new_held = added[self._row_of_added[added] < 0], held[self._row_of_held[held] < 0]
+        if len(new_added) or len(new_held):
+            sides = np.zeros((len(new_added) + len(new_held), len(self.members)))
+            sides[: len(new_added)] = _block(self.kernel, new_added, self.members)
+            sides[len(new_added) + np.arange(len(new_held)), new_held] = 1.0
+            numbers = len(self._rows) + np.arange(len(sides))
+            self._row_of_added[new_added], self._row_of_held[new_held] = np.split(numbers, [len(new_added)])
             self._rows = np.concatenate([self._rows, self._factor.lower_solved(sides)])
-        return self._rows[np.concatenate([self._row_of[added], [0], self._row_of[held]])]
+        return self._rows[np.concatenate([self._row_of_added[added], [0], self._row_of_held[held]])]
 
 
 def _block(kernel: np.ndarray, rows: RowNumbers, columns: RowNumbers) -> np.ndarray:

@@ -49,7 +49,8 @@ def finish_ns(n: int, n_steps: int) -> float:
 class Rounds:
     """Newton rounds, given K (n, n or more); they update `beta` and its `gradient`, (n,) float64.
 
-    Systems are solved in `dtype`, and again in float64 where that fails.
+    Systems are solved in `dtype`, and again in float64 where that fails. `system`, of earlier rounds on the same memory
+    of the kernel, is used as long as it pays.
     """
 
     def __init__(
@@ -60,23 +61,26 @@ class Rounds:
         problem: DualProblem,
         ridge: float,
         dtype: DTypeLike = np.float64,
+        system: FreeSystem | None = None,
     ):
         self.kernel, self.beta, self.gradient, self.problem = kernel, beta, gradient, problem
         self.ridge, self.dtype = ridge, np.dtype(dtype)
-        self._system: FreeSystem | None = None
+        self.system = system
+
+    def are_prepared(self, tol: float) -> bool:
+        """Whether there is a system by which the next round does without a factorisation."""
+        return self.system is not None and not self.system.is_cheaper_anew(self._moving(tol)[1])
 
     def take(self, tol: float) -> float:
         """One round; returns the share of its direction that was followed, 0 if it does not ascend."""
         _, lower, upper = self.problem
-        middle = level(self.beta, self.gradient, lower, upper)
-        moving = self._moving(middle, tuning.TOLERANCE_SHARE * tol)
+        middle, moving = self._moving(tol)
         members = np.flatnonzero(moving)
         if len(members) < 2:
             return 0.0
         room_down, room_up = (lower - self.beta)[members], (upper - self.beta)[members]
         if len(members) <= tuning.SMALL_SYSTEM:
-            residual = self.gradient[members] - middle
-            change, direction = _small_change(self.kernel, members, residual, room_down, room_up, self.ridge)
+            change, direction = self._small_change(members, self.gradient[members] - middle, room_down, room_up)
         else:
             try:
                 change, direction = self._bounded_change(moving, self.gradient - middle)
@@ -100,11 +104,12 @@ class Rounds:
         self.gradient -= length * response
         return length
 
-    def _moving(self, middle: float, entering: float) -> Mask:
-        """Free variables, and those at a bound that violate optimality by more than `entering`, (n,)."""
-        above = self.gradient - middle
+    def _moving(self, tol: float) -> tuple[float, Mask]:
+        """The level, and the free variables with those at a bound that violate optimality at it, (n,)."""
+        middle = level(self.beta, self.gradient, self.problem.lower, self.problem.upper)
+        above, entering = self.gradient - middle, tuning.TOLERANCE_SHARE * tol
         grows, shrinks = self.beta < self.problem.upper, self.beta > self.problem.lower
-        return (grows & (shrinks | (above > entering))) | (shrinks & (above < -entering))
+        return middle, (grows & (shrinks | (above > entering))) | (shrinks & (above < -entering))
 
     def _bounded_change(self, moving: Mask, residual: Vector) -> tuple[Vector, Vector]:
         """Change of all variables that levels the gradient of those `moving`, what goes past a bound fixed at it.
@@ -126,31 +131,33 @@ class Rounds:
             moving = moving & ~past
         return change, direction
 
+    def _small_change(
+        self, members: RowNumbers, residual: Vector, room_down: Vector, room_up: Vector
+    ) -> tuple[Vector, Vector]:
+        """As `_bounded_change`, of the members alone; zero where the matrix is not positive definite."""
+        m, n_trials = len(members), tuning.FIXING_TRIALS
+        while True:
+            change, direction = np.zeros(m), np.zeros(m)
+            rooms = np.arange(m), np.empty(m, np.intp), np.empty((m, m), self.dtype), np.empty((2, m), self.dtype)
+            known = self.kernel, members, residual, room_down, room_up, self.ridge, n_trials
+            solved = _update_small_change(change, direction, *known, *rooms, np.empty(6, np.int32), POSV[self.dtype])
+            if solved or self.dtype == np.float64:
+                return change, direction
+            self.dtype = np.dtype(np.float64)
+
     def _system_for(self, moving: Mask) -> FreeSystem:
         """The system of the `moving` variables: the last one with a border, or a new one where that is less work."""
-        if self._system is None or self._system.is_cheaper_anew(moving):
+        if self.system is None or self.system.is_cheaper_anew(moving):
+            self.system = None  # free its memory
             members = np.flatnonzero(moving)
             try:
-                self._system = FreeSystem(self.kernel, members, self.ridge, self.dtype)
+                self.system = FreeSystem(self.kernel, members, self.ridge, self.dtype)
             except LinAlgError:
                 if self.dtype == np.float64:
                     raise
                 self.dtype = np.dtype(np.float64)
-                self._system = FreeSystem(self.kernel, members, self.ridge, self.dtype)
-        return self._system
-
-
-def _small_change(
-    kernel: np.ndarray, members: RowNumbers, residual: Vector, room_down: Vector, room_up: Vector, ridge: float
-) -> tuple[Vector, Vector]:
-    """As `Rounds._bounded_change`, of the members alone; zero where the matrix is not positive definite."""
-    m = len(members)
-    change, direction = np.zeros(m), np.zeros(m)
-    rooms = np.arange(m), np.empty(m, np.intp), np.empty((m, m)), np.empty((2, m)), np.empty(6, np.int32)
-    _update_small_change(
-        change, direction, kernel, members, residual, room_down, room_up, ridge, tuning.FIXING_TRIALS, *rooms, POSV
-    )
-    return change, direction
+                self.system = FreeSystem(self.kernel, members, self.ridge, self.dtype)
+        return self.system
 
 
 @njit
@@ -158,7 +165,10 @@ def _update_small_change(  # type: ignore[no-untyped-def]
     change, direction, kernel, members, residual, room_down, room_up, ridge, n_trials,
     inside, fixed, block, sides, numbers, address,
 ):  # fmt: skip
-    """As `_small_change`. Memory comes from outside, because what Numba has for it takes a second to compile."""
+    """As `Rounds._small_change`; False if the first matrix is not positive definite.
+
+    Memory comes from outside, because what Numba has for it takes a second to compile.
+    """
     n = n_before = len(inside)
     for _ in range(n_trials):
         n_fixed = len(inside) - n
@@ -175,7 +185,7 @@ def _update_small_change(  # type: ignore[no-untyped-def]
             sides[0, i] = value
             sides[1, i] = 1.0
         if n < 2 or not solve_positive(block, n, sides, numbers, address):
-            return
+            return n_fixed > 0
         for i in range(n):
             excess += sides[0, i]
             ones += sides[1, i]
@@ -195,7 +205,8 @@ def _update_small_change(  # type: ignore[no-untyped-def]
                 continue
             fixed[len(inside) - n_before + i - n] = k
         if n == n_before:
-            return
+            break
+    return True
 
 
 def up_to_first_bound(direction: Vector, room_down: Vector, room_up: Vector) -> tuple[Vector, Mask]:

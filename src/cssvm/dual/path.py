@@ -130,6 +130,7 @@ class Path(Turns):
 
     def _set_boxes(self, C: float) -> None:
         self.C, self.problem, self._largest_box = C, self.unit.scaled(C), C * self._unit_box
+        self.system = None  # so that a path goes on as one that was begun here
 
     def _best_length(self, response: Vector) -> float:
         """The t that maximises the objective along t beta."""

@@ -13,6 +13,7 @@ from .._types import RowNumbers, Vector
 from ..runtime.gather import update_gathered
 from ..runtime.sums import update_minus_rows
 from . import tuning
+from .free_system import FreeSystem
 from .newton import Rounds, finish_ns, ridge_for, update_to_optimum
 from .optimality import bias_interval, is_free, may_sleep, most_awake, violation
 from .pairs import update_by_pairs
@@ -25,7 +26,7 @@ class Turns:
 
     kernel : (n, n or more) float32 or float64; diagonal : (n,) float64. `workspace` holds copies of parts of the
     kernel matrix; without one there are none. `round_share` is how long pair steps go on before a Newton round, in
-    costs of a round.
+    costs of a round. `system` is what Newton rounds have factorised last.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Turns:
         workspace: Workspace | None = None,
         *,
         round_share: float,
+        system: FreeSystem | None = None,
     ):
         self.kernel, self.problem = kernel, problem
         self.diagonal = diagonal.astype(kernel.dtype)
@@ -45,7 +47,7 @@ class Turns:
         self.beta, self.gradient = beta, gradient
         self._origin = beta.copy(), gradient.copy()  # where the gradient is known exactly
         self._ridge = ridge_for(kernel, diagonal)
-        self._workspace, self._round_share = workspace, round_share
+        self._workspace, self._round_share, self.system = workspace, round_share, system
         self._largest_box = float((problem.upper - problem.lower).max())
         self._variance = 0.0  # of the error that pair steps have left in the gradient
 
@@ -66,6 +68,10 @@ class Turns:
     def take(self, tol: float, limit: int, first_steps: int) -> tuple[int, float]:
         """Pair steps and Newton rounds by turns down to a violation of `tol`; returns pair steps and violation."""
         taken, n_failed, count = 0, 0, first_steps
+        if self._rounds().are_prepared(tol):
+            left = self._take_rounds(tol)
+            if left <= tol:
+                return 0, left
         while True:
             steps, left = self._take_pair_steps(tol, min(count, limit - taken))
             taken += steps
@@ -121,14 +127,19 @@ class Turns:
         n_free = int(np.count_nonzero(is_free(self.beta, self.problem)))
         return tuning.NEWTON.ns(n_free, self.n)
 
+    def _rounds(self) -> Rounds:
+        dtype = self.kernel.dtype
+        return Rounds(self.kernel, self.beta, self.gradient, self.problem, self._ridge, dtype, self.system)
+
     def _take_rounds(self, tol: float) -> float:
         """Newton rounds as long as they get ahead; returns the violation left."""
-        rounds = Rounds(self.kernel, self.beta, self.gradient, self.problem, self._ridge, self.kernel.dtype)
+        rounds = self._rounds()
         for _ in range(tuning.MAX_ROUNDS):
             length = rounds.take(tol)
             left = self._violation()
             if left <= tol or length < tuning.SHORT_SHARE:
                 break
+        self.system = rounds.system
         return left
 
     def _finish(self, n_steps: int) -> float:

@@ -99,8 +99,9 @@ class CostSensitiveSVCCV(BinaryClassifier):
     refit : bool, default=True
         Whether to train the best point on all rows at the end.
     racing : bool, default=False
-        Follow a kernel to larger C only as long as it is not clearly behind the best point so far, over three folds or
-        more. Saves much of the time; points that were not trained have NaN in `cv_results_`, and never win.
+        Follow a kernel to larger C, and gamma to either side, only as long as that is not clearly behind the best point
+        so far, over three folds or more. Saves half of the time or more; points that were not trained have NaN in
+        `cv_results_`, and never win.
     n_jobs : int, default=None
         Threads to use; None for all that BLAS may use.
     cache_size : "auto" or float, default="auto"
