@@ -76,6 +76,7 @@ class Race:
         self.values, self.n_steps, self.lines = values, len(grid.Cs), grid.lines
         self._best: Vector | None = None  # values of the best point so far, (n_folds,)
         self._best_of: dict[int, Vector] = {}  # the same of each kernel
+        self._curves: dict[PathKey, list[Vector]] = {}
         self._points: dict[PathKey, list[list[int]]] = {}  # of each path and step
         for number, point in enumerate(grid.points):
             steps = self._points.setdefault(PathKey(point.kernel, point.machine.path), [[] for _ in grid.Cs])
@@ -101,10 +102,16 @@ class Race:
 
     def going_on(self, paths: Sequence[PathKey], n_done: int) -> list[PathKey]:
         """Those of `paths`, all of whose first `n_done` steps have values, that are to be followed further."""
-        curves = {key: np.array([self._step(key, step) for step in range(n_done)]) for key in paths}
+        curves = {key: self._curve(key, n_done) for key in paths}
         for key, curve in curves.items():
             self._remember_best(key.kernel, curve)
         return [key for key, curve in curves.items() if not self._ends(curve)]
+
+    def _curve(self, key: PathKey, n_done: int) -> NDArray[np.float64]:
+        """The values of the first steps of a path, (n_done, n_folds)."""
+        known = self._curves.setdefault(key, [])
+        known.extend(self._step(key, step) for step in range(len(known), n_done))
+        return np.array(known)
 
     def _step(self, key: PathKey, step: int) -> Vector:
         """The values (n_folds,) of the best point of a step; NaN if none has values on all folds."""
