@@ -19,6 +19,13 @@ def test_a_table_is_written_between_its_marks_only(monkeypatch, tmp_path):
     assert "old" not in found
 
 
+@pytest.mark.parametrize("path", document.DOCUMENTS, ids=lambda path: path.parent.name)
+def test_documents_hold_the_tables_of_the_committed_runs(path):
+    text = path.read_text()
+    assert any(f"<!-- {name}: python -m benchmarks.document -->" in text for name in document.TABLES)
+    assert document.filled(text) == text
+
+
 @pytest.mark.parametrize(
     ("value", "text"), [(0.00271, "0.0027"), (0.94, "0.94"), (2.37, "2.4"), (21.4, "21"), (1274.3, "1,274"), (None, "")]
 )
