@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
+from threadpoolctl import threadpool_limits
 
 from benchmarks.generated import clusters
 from benchmarks.tables import Column, table
@@ -78,7 +79,9 @@ CHOICES = (
     Choice("FIT_ROUND_SHARE", (0.1, 0.5), DECOMPOSITION),
     Choice("PATH_ROUND_SHARE", (1.0, 4.0), PATH),
     Choice("SMALL_SYSTEM", (250, 1000), PATH),
-    Choice("FIXING_TRIALS", (3, 16), PATH),
+    Choice("FIXING_TRIALS", (2, 4), PATH),
+    Choice("LARGE_FIXING_TRIALS", (4, 16), DECOMPOSITION),
+    Choice("KNOWN_SHARE", (0.05, 0.5), DECOMPOSITION),
     Choice("SHORT_SHARE", (0.1, 0.5), PATH),
 )
 
@@ -128,7 +131,7 @@ def pair_step_cost(sizes: Sequence[int], repeats: int) -> tuning.PairStepCost:
 
 
 def newton_cost(sizes: Sequence[int], repeats: int) -> tuning.NewtonCost:
-    """Time the system of m of n variables and the sum of their rows, in float32."""
+    """Time the system of m of n variables and the sum of their rows, in float32, on one thread."""
     n = 5 * max(sizes)
     X, problem = problem_of(n)
     K, order = gram(X, GAMMAS[1], np.float32), np.random.default_rng(0).permutation(n)
@@ -145,7 +148,7 @@ def newton_cost(sizes: Sequence[int], repeats: int) -> tuning.NewtonCost:
 
 
 def cost_rows(sizes: Sizes) -> list[list[str]]:
-    with threads.own_threads():
+    with threadpool_limits(1), threads.own_threads():
         pairs, newton = pair_step_cost(sizes.pair_steps, sizes.repeats), newton_cost(sizes.newton, sizes.repeats)
     rows = []
     for name, code, here in (("PAIR_STEP", tuning.PAIR_STEP, pairs), ("NEWTON", tuning.NEWTON, newton)):

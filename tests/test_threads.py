@@ -38,7 +38,25 @@ def test_a_computation_that_overlaps_another_uses_one_thread_and_both_restore_th
         assert n_threads == 1
         leave.set()  # the computation that set the limit ends first
         worker.join()
+        assert set(blas_threads()) == {1}
     assert blas_threads() == before
+
+
+def test_computations_on_any_thread_set_and_restore_the_limit():
+    before = blas_threads()
+    seen = []
+
+    def compute():
+        with threads.own_threads():
+            seen.append(set(blas_threads()))
+
+    for _ in range(2):
+        compute()
+        worker = threading.Thread(target=compute)
+        worker.start()
+        worker.join()
+        assert blas_threads() == before
+    assert seen == [{1}] * 4
 
 
 def test_number_of_threads_is_what_blas_was_allowed():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits
 
+from cssvm.dual import free_system
 from cssvm.dual.cholesky import SIDES_AT_ONCE, TILE, Factor
 from cssvm.dual.free_system import FreeSystem
 from cssvm.runtime import threads
@@ -67,6 +68,19 @@ def test_a_factor_outlives_variables_whose_places_others_take(seed):
         expected = dense_change(K, change, residual, moving)
         system.update_change(change, residual, moving)
         np.testing.assert_allclose(change, expected, atol=1e-9)
+
+
+def test_a_factor_with_more_borders_than_members_is_given_up(monkeypatch):
+    monkeypatch.setattr(free_system, "BORDERING", -np.inf)  # by its work alone it would never be
+    K = positive_definite(N)
+    system = FreeSystem(K, np.arange(10), RIDGE, np.float64)
+    moving = np.arange(N) < 14
+    given_up = []
+    for _ in range(4):
+        given_up.append(system.is_cheaper_anew(moving))
+        system.update_change(np.zeros(N), np.ones(N), moving)
+        system.replace(np.arange(10, 14))
+    assert given_up == [False, False, False, True]  # 1, 5, 9 and 13 rows beside 10 members
 
 
 def test_a_factor_in_float32_solves_to_its_precision():

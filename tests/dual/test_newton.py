@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cssvm.dual import DualProblem
+from cssvm.dual import DualProblem, tuning
 from cssvm.dual.newton import Rounds, ridge_for, up_to_first_bound, update_to_optimum
 from cssvm.dual.optimality import violation
 from cssvm.dual.pairs import update_by_pairs
@@ -59,7 +59,9 @@ def test_a_newton_round_without_bounds_in_the_way_solves_the_linear_system():
     np.testing.assert_allclose(gradient, expected[30], atol=1e-9)
 
 
-def test_newton_rounds_never_lower_the_objective():
+@pytest.mark.parametrize("small_system", [0, 500])
+def test_newton_rounds_never_lower_the_objective(small_system, monkeypatch):
+    monkeypatch.setattr(tuning, "SMALL_SYSTEM", small_system)
     X, y, margins, boxes = random_problem(200, 11, C=5.0)
     K, problem = gram(KERNELS[1], X), signed(y, margins, boxes)
     rng = np.random.default_rng(1)
@@ -75,8 +77,10 @@ def test_newton_rounds_never_lower_the_objective():
         assert (beta <= problem.upper + 1e-12).all()
 
 
+@pytest.mark.parametrize("small_system", [0, 500])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_few_newton_rounds_end_what_pair_steps_have_begun(dtype):
+def test_a_few_newton_rounds_end_what_pair_steps_have_begun(dtype, small_system, monkeypatch):
+    monkeypatch.setattr(tuning, "SMALL_SYSTEM", small_system)
     X, y, margins, boxes = random_problem(200, 11, C=50.0)
     K, problem = gram(KERNELS[1], X).astype(dtype), signed(y, margins, boxes)
     beta, gradient = np.zeros(200), problem.linear.astype(dtype)
@@ -92,8 +96,10 @@ def test_a_few_newton_rounds_end_what_pair_steps_have_begun(dtype):
     assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
 
 
-def test_a_round_takes_variables_to_their_bounds_exactly():
+@pytest.mark.parametrize("small_system", [0, 500])
+def test_a_round_takes_variables_to_their_bounds_exactly(small_system, monkeypatch):
     """A variable a hair inside its bound would count as free for ever after."""
+    monkeypatch.setattr(tuning, "SMALL_SYSTEM", small_system)
     X, y, margins, boxes = random_problem(200, 11, C=5.0)
     K, problem = gram(KERNELS[1], X).astype(np.float32), signed(y, margins, boxes)
     beta, gradient = np.zeros(200), problem.linear.copy()

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cssvm.dual import DualProblem, Status, decomposition, solve, tuning
+from cssvm.dual import DualProblem, Status, decomposition, free_system, solve, tuning
+from cssvm.dual.free_system import FreeSystem
 from cssvm.kernels import make_kernel
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, rows_of, signed
@@ -55,6 +56,25 @@ def test_working_sets_reach_the_optimum_of_the_whole(kernel, monkeypatch):
     assert parts.status == Status.CONVERGED
     assert parts.dual_objective == pytest.approx(whole.dual_objective, rel=1e-6)
     assert parts.violation <= 1e-6
+
+
+def test_a_factor_handed_from_working_set_to_working_set_reaches_the_optimum(monkeypatch):
+    X, y, margins, boxes = random_problem(300, seed=4, C=100.0)
+    kernel, problem = KERNELS[1], signed(y, margins, boxes)
+    for name, value in {
+        "WHOLE_ROWS": 50, "FIRST_ROWS": 100, "LAST_ROWS": 250, "SMALL_SYSTEM": 0, "FIT_STEPS_PER_ROW": 1.0,
+        "FIT_ROUND_SHARE": 0.0,
+    }.items():  # fmt: skip
+        monkeypatch.setattr(tuning, name, value)
+    monkeypatch.setattr(free_system, "BORDERING", -np.inf)  # a factor is kept as long as it can be
+    handed, replaced = [], FreeSystem.replace
+    monkeypatch.setattr(
+        FreeSystem, "replace", lambda self, places: (handed.append(len(places)), replaced(self, places))
+    )
+    solution = solve(rows_of(kernel, X, boxes), problem, tol=1e-6)
+    assert len(handed) > 0
+    assert solution.status == Status.CONVERGED
+    assert solution.dual_objective == pytest.approx(clarabel_optimum(gram(kernel, X), problem), rel=1e-6)
 
 
 @settings(max_examples=40, deadline=None)

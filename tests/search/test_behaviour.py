@@ -245,3 +245,14 @@ def test_costs_of_rows_may_have_missing_entries_on_the_other_class():
     plain = CostSensitiveSVCCV(**settings).fit(X, y, fn_cost=np.where(y == 1, 900.0, np.nan))
     search = CostSensitiveSVCCV(**settings).fit(X, y, fn_cost=given)
     np.testing.assert_array_equal(search.decision_function(X), plain.decision_function(X))
+
+
+def test_points_without_a_score_on_some_fold_have_no_mean_and_a_search_of_them_says_so():
+    X, y = make_classification(60, 4, random_state=0)
+    calls = iter([np.nan, 1.0, 1.0, 1.0, 0.5, 0.5])  # folds within kernels, points within folds
+    settings = {"Cs": [0.1, 1.0], "gammas": [0.1], "cv": 3, "n_jobs": 1, "refit": False}
+    search = CostSensitiveSVCCV(**settings, scoring=lambda *_: next(calls)).fit(X, y)
+    np.testing.assert_array_equal(np.isnan(search.cv_results_["mean_test_score"]), [True, False])
+    assert search.best_index_ == 1
+    with pytest.warns(UserWarning, match="No point has a score on all folds"):
+        CostSensitiveSVCCV(**settings, scoring=lambda *_: np.nan).fit(X, y)

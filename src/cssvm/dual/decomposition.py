@@ -93,10 +93,11 @@ class Decomposition:
 
         False if these are too large for float32.
         """
-        with self.timed("kernel"), np.errstate(over="ignore"):
+        with self.timed("kernel"), np.errstate(over="ignore", invalid="ignore"):
             self.fetch(self.select(*self.bias_interval()))
             rough = self.kernel[:, : self.n].astype(np.float32)
-        if not np.isfinite(rough.sum()):
+            holds_all = np.isfinite(rough.sum())
+        if not holds_all:
             return False
         with self.timed("local"):
             share, first_steps = tuning.FIT_ROUND_SHARE, 1 + int(tuning.FIT_STEPS_PER_ROW * self.n)

@@ -26,7 +26,9 @@ from .cholesky import Factor
 GATHERED_ROWS = 256  # per task
 # Work, in units of 1 / m^2 of what a new column of the border takes.
 FACTORISING = 2 / 3  # times m^3
+SOLVING = 3.0  # times the cube of the border: in float64, on one thread
 BORDERING = 3e6  # in any case
+CLOSE_SHARE = 0.1  # of members that a border may have for a factor of earlier variables to be trusted
 
 
 class FreeSystem:
@@ -58,9 +60,17 @@ class FreeSystem:
         """Whether factorising the matrix of the `moving` variables, (n,) bool, is less work than bordering this one."""
         added, held = self._border_of(moving)
         m, n_border = len(self.members), len(added) + len(held)
+        if len(self._rows) > m:  # many of variables that are gone: they take as much memory as the factor
+            return True
         n_new = np.count_nonzero(self._row_of_added[added] < 0) + np.count_nonzero(self._row_of_held[held] < 0)
         anew = FACTORISING * np.count_nonzero(moving) ** 3
-        return n_border > 0 and bool(anew < BORDERING + m * (m * n_new + n_border**2))
+        bordered = BORDERING + m * (m * n_new + n_border**2) + SOLVING * n_border**3
+        return n_border > 0 and bool(anew < bordered)
+
+    def is_close_to(self, moving: Mask) -> bool:
+        """Whether the `moving` variables are the members but for a few, so that the border adds little rounding."""
+        added, held = self._border_of(moving)
+        return len(added) + len(held) <= CLOSE_SHARE * len(self.members)
 
     def _border_of(self, moving: Mask) -> tuple[RowNumbers, RowNumbers]:
         """The variables that are added, and the numbers of the members that are held."""

@@ -5,7 +5,7 @@ With F the free variables the optimum keeps G constant on F. The step that achie
     K_FF d + b 1 = G_F,   1'd = 0
 
 `Rounds` lets violators at a bound into F, fixes the variables that d takes past a bound there and solves for the others
-again; what is left is clipped, balanced, and followed as far as the objective grows. Many variables change sides in one
+again; what is left is clipped, balanced, and cut where the objective would fall. Many variables change sides in one
 round, which is what pair steps cannot do: for large C they need a hundred thousand steps where five rounds do. It may
 fail: where K_FF is close to singular d leads far out. Large systems are factorised once for many rounds, on all threads
 (`free_system.py`); small ones, of which a search solves thousands side by side, anew each time in compiled code.
@@ -69,7 +69,12 @@ class Rounds:
 
     def are_prepared(self, tol: float) -> bool:
         """Whether there is a system by which the next round does without a factorisation."""
-        return self.system is not None and not self.system.is_cheaper_anew(self._moving(tol)[1])
+        if self.system is None:
+            return False
+        _, moving = self._moving(tol)
+        if np.count_nonzero(moving) <= tuning.SMALL_SYSTEM:
+            return False
+        return self.system.is_close_to(moving) and not self.system.is_cheaper_anew(moving)
 
     def take(self, tol: float) -> float:
         """One round; returns the share of its direction that was followed, 0 if it does not ascend."""
@@ -84,12 +89,13 @@ class Rounds:
         else:
             try:
                 change, direction = self._bounded_change(moving, self.gradient - middle)
-            except LinAlgError:  # an indefinite kernel
+            except LinAlgError:  # an indefinite kernel, or a border that is singular
+                self.system = None
                 return 0.0
             change, direction = change[members], direction[members]
         slope = self.gradient[members] @ change if _update_balanced(change, room_down, room_up) else 0.0
         if slope <= 0.0:  # a singular K_FF: its null space leads far out, and what is clipped need not ascend
-            change, _ = up_to_first_bound(direction, room_down, room_up)
+            change, _ = up_to_first_bound(direction - direction.mean(), room_down, room_up)
             slope = self.gradient[members] @ change
             if slope <= 0.0:
                 return 0.0

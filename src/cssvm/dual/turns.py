@@ -72,6 +72,7 @@ class Turns:
             left = self._take_rounds(tol)
             if left <= tol:
                 return 0, left
+        self.system = None  # on other variables its rounding errors would grow
         while True:
             steps, left = self._take_pair_steps(tol, min(count, limit - taken))
             taken += steps

@@ -50,6 +50,7 @@ class _Limit:
             if not self._n_computations:
                 controller = _blas_controller()
                 allowed = max((library.num_threads or 1 for library in controller.lib_controllers), default=1)
+                _take_control(controller)
                 self._limiter = controller.limit(limits=1) if allowed > 1 else None
             self._n_computations += 1
             return min(allowed, n_cores())
@@ -59,7 +60,9 @@ class _Limit:
         with self._lock:
             self._n_computations -= 1
             if not self._n_computations and self._limiter is not None:
+                _take_control(_blas_controller())
                 self._limiter.restore_original_limits()
+                _take_control(_blas_controller())  # the next one may be any thread
 
 
 _limit = _Limit()
@@ -139,6 +142,13 @@ def _blas_controller() -> ThreadpoolController:
     if _controller is None:
         _controller = ThreadpoolController().select(user_api="blas")
     return _controller
+
+
+def _take_control(controller: ThreadpoolController) -> None:
+    """Let this thread set limits: threadpoolctl 3.8 leaves those of OpenBLAS to the thread that has set them first."""
+    for library in controller.lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
 
 
 def _shared_pool() -> ThreadPoolExecutor:

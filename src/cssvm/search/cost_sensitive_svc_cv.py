@@ -100,7 +100,7 @@ class CostSensitiveSVCCV(BinaryClassifier):
         Whether to train the best point on all rows at the end.
     racing : bool, default=False
         Follow a kernel to larger C, and gamma to either side, only as long as that is not clearly behind the best point
-        so far, over three folds or more. Saves half of the time or more; points that were not trained have NaN in
+        so far, over three folds or more. Often saves half of the time; points that were not trained have NaN in
         `cv_results_`, and never win.
     n_jobs : int, default=None
         Threads to use; None for all that BLAS may use.
@@ -299,9 +299,17 @@ class CostSensitiveSVCCV(BinaryClassifier):
 
     def _warn(self, found: RunResult) -> None:
         if found.interrupted:
+            go_on = "Give a checkpoint to go on later." if self.checkpoint is None else "Call fit again to go on."
             warnings.warn(
                 f"The search was interrupted: {found.n_complete} of {len(found.values)} points were scored on all "
-                "folds; the best of them is used. Give a checkpoint to go on later.",
+                f"folds; the best of them is used. {go_on}",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not found.n_complete:
+            warnings.warn(
+                "No point has a score on all folds, so the first one is used: scoring returned NaN. Check the scorer, "
+                "or use stratified folds.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -248,7 +248,7 @@ class MatrixWorker:
                         keys.append(MachineKey(number, step))
                         coefs.append(_spread(solution.beta, rows, fold.train))
                         biases.append(solution.bias)
-                if step + 1 < len(machines.grid.Cs):
+                if steps[-1] + 1 < len(machines.grid.Cs):
                     self._states[task, number] = path.state
             values = matrices.products(shared, kernel, fold, np.array(coefs).T) + np.array(biases)
         return FoldScores(dict(zip(keys, values.T, strict=True)), n_failed)
@@ -289,7 +289,7 @@ class StreamingWorker:
                     used = np.flatnonzero(beta)
                     expansion = kernel.expand(X_valid, used, kernel.vectors(X_train, used), beta[used])
                     scores[MachineKey(path, step)] = expansion + solution.bias
-            if step + 1 < len(machines.grid.Cs):
+            if steps[-1] + 1 < len(machines.grid.Cs):
                 self._last[task, path] = last, beta
         return FoldScores(scores, n_failed)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,13 +15,10 @@ from .grid import Point
 def results_table(points: Sequence[Point], values: NDArray[np.float64]) -> tuple[dict[str, Any], int]:
     """`cv_results_` of values (n_points, n_folds), and the place of the best point, the first of equals.
 
-    Means are over the folds that a point was scored on. A point that lacks a fold ranks last.
+    A point that lacks a fold has no mean and ranks last.
     """
-    complete = ~np.isnan(values).any(axis=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # means of points without any fold
-        mean, std = np.nanmean(values, axis=1), np.nanstd(values, axis=1)
-    ranked = np.where(complete, mean, -np.inf)
+    mean, std = values.mean(axis=1), values.std(axis=1)
+    ranked = np.where(np.isnan(mean), -np.inf, mean)
     params = [point.params for point in points]
     results: dict[str, Any] = {f"param_{name}": _column([each[name] for each in params]) for name in params[0]}
     results["params"] = params
