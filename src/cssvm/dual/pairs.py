@@ -21,7 +21,7 @@ from ..runtime.compiler import fmax, fmin, njit
 from . import tuning
 
 CHUNK = 64  # long enough to amortise a horizontal maximum, short enough to search in
-FORBIDDEN = 1e30
+FORBIDDEN = np.inf  # added to a gradient, keeps its variable from being picked whatever the gradient is
 ONE = np.uintp(1)
 MIN_CURVATURE = 1e-12  # stands in for K_ii + K_jj - 2 K_ij <= 0: equal rows, indefinite kernels
 

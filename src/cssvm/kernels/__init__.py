@@ -10,7 +10,7 @@ from .functions import (
     kernel_class,
     make_kernel,
 )
-from .precision import float32_suffices
+from .precision import error_allowed, float32_suffices
 from .providers import GramRows
 from .shared import SharedValues
 
@@ -22,6 +22,7 @@ __all__ = [
     "GramRows",
     "Kernel",
     "SharedValues",
+    "error_allowed",
     "float32_suffices",
     "is_pairwise",
     "kernel_class",

@@ -15,9 +15,9 @@ import numpy as np
 from ..runtime import threads
 from .precision import prediction_precision
 from .providers import GramRows, computed_rows
-from .relations import Relation
+from .relations import Relation, centred_sizes
 from .shared import SharedRelation, SharedValues
-from .tiles import prepare_points, update_minus_sums, update_values
+from .tiles import KERNEL_ERROR, cancellation, prepare_points, update_minus_sums, update_values
 
 EXPAND_ROWS = 1 << 14  # rows of X at a time
 
@@ -96,8 +96,11 @@ class Kernel(ABC):
         """All kernel values (len(A), len(B)) float64."""
 
     @abstractmethod
-    def shared(self, X: Any, dtype: Any) -> SharedValues:
-        """What all kernels of this class have in common on the rows of X, whatever their parameters."""
+    def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
+        """What all kernels of this class have in common on the rows of X, whatever their parameters.
+
+        Ask the one of largest gamma: `allowed` is the error of a kernel value that rounding may leave.
+        """
 
 
 class ComputedKernel(Kernel):
@@ -114,7 +117,14 @@ class ComputedKernel(Kernel):
 
     @abstractmethod
     def update_tile(
-        self, values: np.ndarray, left: np.ndarray, right: np.ndarray, out: np.ndarray, top: int, start: int
+        self,
+        values: np.ndarray,
+        left: np.ndarray,
+        right: np.ndarray,
+        factor: float,
+        out: np.ndarray,
+        top: int,
+        start: int,
     ) -> None:
         """Write kernel values into `out` at (top, start), from the values of a tile and gamma times the sizes."""
 
@@ -153,6 +163,8 @@ class ComputedKernel(Kernel):
             update_values(*prepare_points(self, A, B, np.float64), out)
         return out
 
-    def shared(self, X: Any, dtype: Any) -> SharedValues:
+    def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
         """The relation of all pairs of rows."""
-        return SharedRelation.compute(self.relation, X, dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            exact = cancellation(self, centred_sizes(self.relation, X)) <= allowed
+        return SharedRelation.compute(self.relation if exact else self.relation.by_differences, X, dtype)

@@ -78,6 +78,17 @@ def _exp_nonpositive(x):  # type: ignore[no-untyped-def]
     return _exp_float32 if x == types.float32 else _exp_float64
 
 
+def at_most(x: Any, limit: Any) -> Any:
+    """min(x, limit), of the type of x."""
+    return np.minimum(x, limit)
+
+
+@overload(at_most, jit_options=OPTIONS)
+def _at_most(x, limit):  # type: ignore[no-untyped-def]
+    kind = np.float32 if x == types.float32 else np.float64
+    return lambda x, limit: fmin(x, kind(limit))
+
+
 def distance_loop(function: Callable[[Any], Any]) -> Callable[..., None]:
     """out[top + i, start + j] = function(scale * values[i, j] - left[i] - right[j]), compiled.
 
@@ -125,10 +136,17 @@ class DistanceKernel(ComputedKernel):
         cls._loop = staticmethod(distance_loop(cls.function))
 
     def update_tile(
-        self, values: np.ndarray, left: np.ndarray, right: np.ndarray, out: np.ndarray, top: int, start: int
+        self,
+        values: np.ndarray,
+        left: np.ndarray,
+        right: np.ndarray,
+        factor: float,
+        out: np.ndarray,
+        top: int,
+        start: int,
     ) -> None:
         """Sizes come multiplied by gamma."""
-        self._loop(values, left, right, -self.gamma * self.relation.factor, out, top, start)
+        self._loop(values, left, right, -self.gamma * factor, out, top, start)
 
     def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
         """The values are all of the distance: there are no sizes to add."""
@@ -151,14 +169,21 @@ class ProductKernel(ComputedKernel):
         cls._loop = staticmethod(product_loop(cls.function))
 
     def update_tile(
-        self, values: np.ndarray, left: np.ndarray, right: np.ndarray, out: np.ndarray, top: int, start: int
+        self,
+        values: np.ndarray,
+        left: np.ndarray,
+        right: np.ndarray,
+        factor: float,
+        out: np.ndarray,
+        top: int,
+        start: int,
     ) -> None:
         """Sizes do not matter."""
         self._loop(values, float(self.gamma), float(self.coef0), int(self.degree), out, top, start)
 
     def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
         """The values of tiles are the products themselves."""
-        self.update_tile(values, values, values, out, top, 0)
+        self.update_tile(values, values, values, 1.0, out, top, 0)
 
     def of_relation(self, values: np.ndarray) -> np.ndarray:
         """By NumPy."""
@@ -180,17 +205,18 @@ def _tanh(x, degree):  # type: ignore[no-untyped-def]
 
 # Whole numbers in float32: products with float32 stay float32, and with float64 float64.
 _ONE, _THREE, _SIX, _TEN = map(np.float32, (1, 3, 6, 10))
+_FAR = np.float32(490_000)  # s^2 past which k is zero; larger ones would outgrow the smallest exp(-s) there is
 
 
 @register_jitable
 def _matern32(x):  # type: ignore[no-untyped-def]
-    s = np.sqrt(_SIX * np.abs(x))
+    s = np.sqrt(at_most(_SIX * np.abs(x), _FAR))
     return (_ONE + s) * exp_nonpositive(-s)
 
 
 @register_jitable
 def _matern52(x):  # type: ignore[no-untyped-def]
-    s = np.sqrt(_TEN * np.abs(x))
+    s = np.sqrt(at_most(_TEN * np.abs(x), _FAR))
     return (_ONE + s + s * s / _THREE) * exp_nonpositive(-s)
 
 
@@ -203,14 +229,21 @@ class Linear(ComputedKernel):
     is_linear = True
 
     def update_tile(
-        self, values: np.ndarray, left: np.ndarray, right: np.ndarray, out: np.ndarray, top: int, start: int
+        self,
+        values: np.ndarray,
+        left: np.ndarray,
+        right: np.ndarray,
+        factor: float,
+        out: np.ndarray,
+        top: int,
+        start: int,
     ) -> None:
         """Sizes do not matter."""
         out[top : top + values.shape[0], start : start + values.shape[1]] = values
 
     def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
         """The values are the products."""
-        self.update_tile(values, values, values, out, top, 0)
+        self.update_tile(values, values, values, 1.0, out, top, 0)
 
     def of_relation(self, values: np.ndarray) -> np.ndarray:
         """The products."""

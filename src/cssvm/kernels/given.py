@@ -67,7 +67,7 @@ class Precomputed(Kernel):
         """There are no features to compute them from."""
         raise TypeError("a kernel matrix was given: kernel values between other rows cannot be computed")
 
-    def shared(self, X: Any, dtype: Any) -> SharedValues:
+    def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
         """The matrix itself."""
         return SharedMatrix(X, dtype)
 
@@ -108,7 +108,7 @@ class Called(Kernel):
             total[i : i + step] = self.matrix(X[i : i + step], vectors) @ coef
         return total
 
-    def shared(self, X: Any, dtype: Any) -> SharedValues:
+    def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
         """All kernel values."""
         return SharedMatrix(self.matrix(X, X), dtype)
 

@@ -1,4 +1,4 @@
-"""Compiled loops below the kernels: sparse products, L1 distances, copies."""
+"""Compiled loops below the kernels: sparse products, distances by differences, copies."""
 
 from __future__ import annotations
 
@@ -10,18 +10,52 @@ from numba.extending import register_jitable
 
 from ..runtime.compiler import njit
 
+PAST_ALL = np.iinfo(np.int64).max  # stands for the feature of a row that has no more of them
 
-@njit
-def update_l1_distances(left, right_columns, out):  # type: ignore[no-untyped-def]
-    """out[i, j] = |left_i - right_j|_1; `right_columns` is (n_features, n_right): the inner loop is contiguous."""
-    for i in range(left.shape[0]):
-        row = out[i]
-        row[:] = 0
-        for k in range(left.shape[1]):
-            x = left[i, k]
-            column = right_columns[k]
-            for j in range(row.shape[0]):
-                row[j] += abs(x - column[j])
+
+def difference_loop(term: Callable[[Any], Any]) -> Callable[..., None]:
+    """out[i, j] = sum of term(x - z) over all features of left_i and right_j, compiled.
+
+    `right_columns` is (n_features, n_right): the inner loop is contiguous.
+    """
+
+    @njit
+    def update(left, right_columns, out):  # type: ignore[no-untyped-def]
+        for i in range(left.shape[0]):
+            row = out[i]
+            row[:] = 0
+            for k in range(left.shape[1]):
+                x = left[i, k]
+                column = right_columns[k]
+                for j in range(row.shape[0]):
+                    row[j] += term(x - column[j])
+
+    return update
+
+
+def sparse_difference_loop(term: Callable[[Any], Any]) -> Callable[..., None]:
+    """The same for rows in CSR with sorted indices, compiled: two rows are walked through together."""
+
+    @njit
+    def update(indptr, indices, data, other_indptr, other_indices, other_data, out):  # type: ignore[no-untyped-def]
+        for i in range(out.shape[0]):
+            for j in range(out.shape[1]):
+                total = 0.0
+                a, b = indptr[i], other_indptr[j]
+                while a < indptr[i + 1] or b < other_indptr[j + 1]:
+                    x_at = indices[a] if a < indptr[i + 1] else PAST_ALL
+                    z_at = other_indices[b] if b < other_indptr[j + 1] else PAST_ALL
+                    difference = 0.0
+                    if x_at <= z_at:
+                        difference += data[a]
+                        a += 1
+                    if z_at <= x_at:
+                        difference -= other_data[b]
+                        b += 1
+                    total += term(difference)
+                out[i, j] = total
+
+    return update
 
 
 def sparse_loop(term: Callable[[Any, Any], Any]) -> Callable[..., None]:
@@ -50,10 +84,23 @@ def _product(x, z):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
+def _square(x):  # type: ignore[no-untyped-def]
+    return x * x
+
+
+@register_jitable
+def _size(x):  # type: ignore[no-untyped-def]
+    return abs(x)
+
+
+@register_jitable
 def _l1_difference(x, z):  # type: ignore[no-untyped-def]
     return abs(x - z) - abs(x) - abs(z)
 
 
+update_l1_distances, update_squared_distances = difference_loop(_size), difference_loop(_square)
+update_sparse_l1_distances = sparse_difference_loop(_size)
+update_sparse_squared_distances = sparse_difference_loop(_square)
 update_sparse_products = sparse_loop(_product)  # <left_i, right_j>
 update_sparse_l1 = sparse_loop(_l1_difference)  # |x - z|_1 - |x|_1 - |z|_1
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from .._types import RowNumbers, Vector
 from .relations import NORM_BLOCK, centred_sizes
-from .tiles import prepare_points, update_values
+from .tiles import KERNEL_ERROR, prepare_points, update_values
 
 if TYPE_CHECKING:
     from .base import ComputedKernel, Kernel
@@ -56,11 +56,16 @@ def precisions(kernel: ComputedKernel, X: Any, boxes: np.ndarray, tol: float) ->
     values = np.empty((len(left), len(right)))
     update_values(left, right, values)
     allowed = ROUNDING_ALLOWED * tol
-    if FLOAT32_ROUNDING * np.sqrt(np.mean(values**2)) * np.linalg.norm(boxes) > allowed:
+    if not FLOAT32_ROUNDING * np.sqrt(np.mean(values**2)) * np.linalg.norm(boxes) <= allowed:
         return np.float64, np.float64
-    if distance and rounding(kernel, X, boxes, COLUMNS).errors.max() > allowed:
+    if distance and not rounding(kernel, X, boxes, COLUMNS).errors.max() <= allowed:
         return np.float64, np.float32
     return np.float32, np.float32
+
+
+def error_allowed(boxes: np.ndarray, tol: float) -> float:
+    """Error of a kernel value that a fit to `tol` can stand; no more than any other use."""
+    return min(KERNEL_ERROR, ROUNDING_ALLOWED * tol / max(float(np.linalg.norm(boxes)), np.finfo(float).tiny))
 
 
 def prediction_precision(kernel: ComputedKernel, vectors: Any, coef: Vector) -> Any:
@@ -78,7 +83,8 @@ def prediction_precision(kernel: ComputedKernel, vectors: Any, coef: Vector) -> 
 
 def rounding(kernel: ComputedKernel, X: Any, weights: Vector, n_columns: int) -> Rounding:
     """The effect of float32 on sums of (n, d) rows X with these weights, for a kernel of distances."""
-    sizes = kernel.steepness * kernel.gamma * centred_sizes(kernel.relation, X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = kernel.steepness * kernel.gamma * centred_sizes(kernel.relation, X)
     columns = _sample_by_size(sizes, n_columns)
     squares, sums, absolute = np.zeros((3, len(columns)))
     for i in range(0, len(sizes), NORM_BLOCK):

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..runtime.memory import memory_budget
 from ..runtime.sums import update_minus_rows
-from .precision import precisions
+from .precision import error_allowed, precisions
 from .tiles import Points, prepare_points, update_minus_sums, update_symmetric_values, update_values
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def computed_rows(kernel: ComputedKernel, X: Any, *, boxes: np.ndarray, tol: flo
     budget = row_budget(cache_size, X.shape[0])
     diagonal = kernel.of_relation(kernel.relation.own(X))
     compute, keep = precisions(kernel, X, boxes, tol)
-    points, _ = prepare_points(kernel, X, X, compute)
+    points, _ = prepare_points(kernel, X, X, compute, error_allowed(boxes, tol))
     streamed = StreamedRows(points, diagonal, keep, budget)
     return StoredRows(streamed.update_block, diagonal, keep, budget) if points.is_costly else streamed
 

@@ -13,7 +13,11 @@ InnerProduct     0            1      <x, z>
 SquaredDistance  |x|_2^2      -2     <x, z>
 L1Distance       0            1      |x - z|_1 on dense rows
                  |x|_1        1      |x - z|_1 - |x|_1 - |z|_1 on sparse rows: common features only
+Differences      0            1      |x - z|_2^2 or |x - z|_1, feature by feature
 ================ ============ ====== ===========================================================
+
+Sums of sizes and values lose the digits that cancel when rows are far from the centre and close to each other;
+`Differences` are the distances for that case, and take longer.
 
 A relation also fills the matrix of all pairs that the points of a search share.
 """
@@ -28,7 +32,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..runtime import threads
-from .loops import update_l1_distances, update_sparse_l1, update_sparse_products
+from .loops import (
+    update_l1_distances,
+    update_sparse_l1,
+    update_sparse_l1_distances,
+    update_sparse_products,
+    update_sparse_squared_distances,
+    update_squared_distances,
+)
 
 NORM_BLOCK = 1 << 14  # rows at a time
 BAND = 256  # rows of a matrix of all pairs at a time
@@ -38,12 +49,21 @@ TILE = 1024  # columns of it at a time: 2 MB of products
 class Relation(ABC):
     """How one number for each pair of rows is computed, by the tables that open this module."""
 
-    # Whether it depends on x - z only. Rows are then taken relative to a centre: products lose the large common part
-    # that would cost them digits.
+    # Whether it depends on x - z only.
     is_distance: bool
     factor: float
     # Up to so many features computing a row of kernel values again takes less time than reading a stored one.
     max_recomputed_features: int
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether rows are taken relative to a centre: products lose the large common part that would cost digits."""
+        return self.is_distance
+
+    @property
+    def by_differences(self) -> Relation:
+        """The same relation computed without cancellation."""
+        return self
 
     @abstractmethod
     def sizes(self, X: Any) -> np.ndarray:
@@ -61,8 +81,12 @@ class Relation(ABC):
         """Write the values of dense rows `left` (m, d) against `right` (n, d): products, by BLAS."""
         np.matmul(left, right.T, out=values)
 
+    def index(self, rows: Any) -> Any:
+        """CSR rows in the form that `update_sparse` wants on its right: by columns."""
+        return sp.csc_array(rows)
+
     def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
-        """Write the values of CSR rows `left` against rows `right` given by columns (CSC): products."""
+        """Write the values of CSR rows `left` against the `index` of others: products."""
         update_sparse_products(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
 
     @abstractmethod
@@ -109,6 +133,11 @@ class SquaredDistance(Relation):
     factor = -2.0
     max_recomputed_features = 256
 
+    @property
+    def by_differences(self) -> Relation:
+        """Feature by feature."""
+        return SquaredDifferences()
+
     def sizes(self, X: Any) -> np.ndarray:
         """|x|_2^2."""
         return squared_norms(X)
@@ -125,6 +154,11 @@ class L1Distance(Relation):
     is_distance = True
     factor = 1.0
     max_recomputed_features = 32
+
+    @property
+    def by_differences(self) -> Relation:
+        """Feature by feature, as dense rows are in any case."""
+        return L1Differences()
 
     def sizes(self, X: Any) -> np.ndarray:
         """|x|_1."""
@@ -144,19 +178,84 @@ class L1Distance(Relation):
 
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
         """All L1 distances."""
-        rows = np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, np.float64)
-        columns = np.ascontiguousarray(rows.T)
-
-        def band(first: int, last: int) -> None:
-            values = np.empty((last - first, len(rows)))
-            update_l1_distances(rows[first:last], columns, values)
-            out[first:last] = values
-
-        threads.run(band, _bands(len(out)))
+        self.by_differences.update_matrix(out, X)
 
     def typical(self, spread: float, n_features: int) -> float:
         """At most sqrt(n_features) times the distance of the rows."""
         return float(np.sqrt(2.0 * spread * n_features))
+
+
+class Differences(Relation):
+    """A distance as a sum over the features of x - z."""
+
+    is_distance = True
+    factor = 1.0
+    max_recomputed_features = 32
+    # Compiled loops of `loops.py`.
+    _update_dense: Callable[..., None]
+    _update_sparse: Callable[..., None]
+
+    @property
+    def is_centred(self) -> bool:
+        """No: a centre would overflow before a difference does."""
+        return False
+
+    def tile_sizes(self, X: Any) -> np.ndarray:
+        """Zero: the value is the whole of it."""
+        return np.zeros(X.shape[0])
+
+    def update_dense(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
+        """The distances."""
+        self._update_dense(left, np.ascontiguousarray(right.T), values)
+
+    def index(self, rows: Any) -> Any:
+        """By rows, each feature after the other."""
+        return sorted_features(rows)
+
+    def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
+        """The distances."""
+        left = sorted_features(left)
+        self._update_sparse(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
+
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """All distances, in bands of rows."""
+        sparse, X = sp.issparse(X), X.astype(np.float64, copy=False)
+        right = self.index(sp.csr_array(X)) if sparse else np.ascontiguousarray(X)
+
+        def band(first: int, last: int) -> None:
+            values = np.empty((last - first, X.shape[0]))
+            (self.update_sparse if sparse else self.update_dense)(right[first:last], right, values)
+            out[first:last] = values
+
+        threads.run(band, _bands(len(out)))
+
+
+class SquaredDifferences(Differences):
+    """|x - z|_2^2."""
+
+    _update_dense, _update_sparse = (
+        staticmethod(update_squared_distances),
+        staticmethod(update_sparse_squared_distances),
+    )
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_2^2."""
+        return squared_norms(X)
+
+
+class L1Differences(Differences):
+    """|x - z|_1."""
+
+    _update_dense, _update_sparse = staticmethod(update_l1_distances), staticmethod(update_sparse_l1_distances)
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_1."""
+        return L1Distance().sizes(X)
+
+
+def sorted_features(rows: Any) -> Any:
+    """CSR rows with the features of each in ascending order."""
+    return rows if rows.has_sorted_indices else rows.sorted_indices()
 
 
 def squared_norms(X: Any) -> np.ndarray:

@@ -41,7 +41,7 @@ class SharedRelation:
     def compute(cls, relation: Relation, X: Any, dtype: Any) -> SharedRelation:
         """Kept in `dtype`."""
         base = np.empty((X.shape[0], X.shape[0]), dtype)
-        relation.update_matrix(base, centred(X) if relation.is_distance else X)
+        relation.update_matrix(base, centred(X) if relation.is_centred else X)
         return cls(base)
 
     def update_block(self, out: np.ndarray, kernel: ComputedKernel, left: np.ndarray, right: np.ndarray) -> None:

@@ -25,12 +25,17 @@ from .loops import update_mirrored
 
 if TYPE_CHECKING:
     from .base import ComputedKernel
+    from .relations import Relation
 
 TILE_ROWS, TILE_COLUMNS = 256, 1024  # 1 MB of float32: small enough for the caches, large enough to hide Python
 SQUARE_TILE = 256  # rows and columns of a tile of a symmetric block
 SPARSE_COLUMNS = 4096  # per tile of sparse points: enough to amortise walking through the rows, a page of sums
 DENSE_ENOUGH = 0.1  # past this density BLAS on unpacked rows beats the sparse products
 COSTLY_SHARED_FEATURES = 10.0  # of two sparse rows, past which reading stored kernel values beats computing them again
+
+ROUNDING = 2.0**-53
+# Of a kernel value, past which distances are taken by differences: a thousandth of what any other rounding may cost.
+KERNEL_ERROR = 1e-9
 
 _scratch = threading.local()
 
@@ -46,24 +51,27 @@ def _buffer(name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
 
 
 class DensePoints:
-    """Dense rows prepared for one kernel: rows, relative to a centre for distances, and gamma times their sizes."""
+    """Dense rows prepared for one kernel: rows, relative to a centre for distances, and gamma times their sizes.
 
-    def __init__(self, kernel: ComputedKernel, rows: np.ndarray, sizes: np.ndarray):
-        self.kernel, self.rows, self.sizes = kernel, rows, sizes
+    `relation` is the kernel's own, or that one by differences.
+    """
+
+    def __init__(self, kernel: ComputedKernel, relation: Relation, rows: np.ndarray, sizes: np.ndarray):
+        self.kernel, self.relation, self.rows, self.sizes = kernel, relation, rows, sizes
 
     @classmethod
-    def prepare(cls, kernel: ComputedKernel, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
+    def prepare(cls, kernel: ComputedKernel, relation: Relation, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
         """Centre and convert (n, d) rows to `dtype`, that of the tile's values; sparse ones are unpacked."""
         X = X.toarray() if sp.issparse(X) else X
-        rows = np.ascontiguousarray(X - centre if kernel.relation.is_distance else X, dtype)
-        return cls(kernel, rows, (kernel.gamma * kernel.relation.tile_sizes(rows)).astype(dtype))
+        rows = np.ascontiguousarray(X - centre if relation.is_centred else X, dtype)
+        return cls(kernel, relation, rows, (kernel.gamma * relation.tile_sizes(rows)).astype(dtype))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, indices: Any) -> DensePoints:
         """Some of the points: a slice or an index array."""
-        return DensePoints(self.kernel, self.rows[indices], self.sizes[indices])
+        return DensePoints(self.kernel, self.relation, self.rows[indices], self.sizes[indices])
 
     def tiles(self, columns: int = TILE_COLUMNS) -> list[tuple[int, DensePoints]]:
         """Consecutive parts with where they begin."""
@@ -71,47 +79,47 @@ class DensePoints:
 
     def update_relation(self, left: DensePoints, values: np.ndarray) -> None:
         """Write the values of the relation for `left` against these points."""
-        self.kernel.relation.update_dense(left.rows, self.rows, values)
+        self.relation.update_dense(left.rows, self.rows, values)
 
     @property
     def is_costly(self) -> bool:
         """Whether a row of kernel values takes longer to compute than to read from memory."""
-        return self.rows.shape[1] > self.kernel.relation.max_recomputed_features
+        return self.rows.shape[1] > self.relation.max_recomputed_features
 
 
 class SparsePoints:
-    """CSR rows; values through an inverted index, at the cost of the features two rows share."""
+    """CSR rows; products through an inverted index, at the cost of the features two rows share."""
 
-    def __init__(self, kernel: ComputedKernel, rows: Any, sizes: np.ndarray):
-        self.kernel, self.rows, self.sizes = kernel, rows, sizes
-        self._columns: Any = None
+    def __init__(self, kernel: ComputedKernel, relation: Relation, rows: Any, sizes: np.ndarray):
+        self.kernel, self.relation, self.rows, self.sizes = kernel, relation, rows, sizes
+        self._index: Any = None
         self._tiles: list[tuple[int, SparsePoints]] = []
 
     @classmethod
-    def prepare(cls, kernel: ComputedKernel, X: Any, centre: Any, dtype: Any) -> SparsePoints:
+    def prepare(cls, kernel: ComputedKernel, relation: Relation, X: Any, centre: Any, dtype: Any) -> SparsePoints:
         """Convert (n, d) CSR rows to `dtype`."""
         rows = sp.csr_array(X, dtype=np.float64)
-        sizes = (kernel.gamma * kernel.relation.tile_sizes(rows)).astype(dtype)
-        return cls(kernel, rows.astype(dtype, copy=False), sizes)
+        sizes = (kernel.gamma * relation.tile_sizes(rows)).astype(dtype)
+        return cls(kernel, relation, rows.astype(dtype, copy=False), sizes)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
     def take(self, indices: Any) -> SparsePoints:
         """Some of the points: a slice or an index array."""
-        return SparsePoints(self.kernel, self.rows[indices], self.sizes[indices])
+        return SparsePoints(self.kernel, self.relation, self.rows[indices], self.sizes[indices])
 
     def tiles(self, columns: int = SPARSE_COLUMNS) -> list[tuple[int, SparsePoints]]:
         """Consecutive parts with where they begin, each with its inverted index."""
         if not self._tiles or len(self._tiles[0][1]) != min(columns, len(self)):
             self._tiles = [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
             for _, tile in self._tiles:
-                tile._columns = sp.csc_array(tile.rows)
+                tile._index = self.relation.index(tile.rows)
         return self._tiles
 
     def update_relation(self, left: SparsePoints, values: np.ndarray) -> None:
         """Write the values of the relation for `left` against these points."""
-        self.kernel.relation.update_sparse(left.rows, self._columns, values)
+        self.relation.update_sparse(left.rows, self._index, values)
 
     @property
     def is_costly(self) -> bool:
@@ -124,13 +132,34 @@ class SparsePoints:
 Points = DensePoints | SparsePoints
 
 
-def prepare_points(kernel: ComputedKernel, X: Any, vectors: Any, dtype: Any) -> tuple[Points, Points]:
-    """`X` and `vectors` prepared alike; sparse vectors that are crowded (`DENSE_ENOUGH`) are unpacked."""
+def prepare_points(
+    kernel: ComputedKernel, X: Any, vectors: Any, dtype: Any, allowed: float = KERNEL_ERROR
+) -> tuple[Points, Points]:
+    """`X` and `vectors` prepared alike; sparse vectors that are crowded (`DENSE_ENOUGH`) are unpacked.
+
+    Where float64 would leave an error of more than `allowed` in a kernel value, distances are taken by differences.
+    """
     sparse = sp.issparse(vectors) and density(vectors) <= DENSE_ENOUGH
-    centre = 0.0 if sp.issparse(vectors) else vectors.mean(axis=0, dtype=np.float64)
     kind: Any = SparsePoints if sparse else DensePoints
-    right = kind.prepare(kernel, vectors, centre, dtype)
-    return (right if X is vectors else kind.prepare(kernel, X, centre, dtype)), right
+    relation = kernel.relation
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = 0.0 if sp.issparse(vectors) else vectors.mean(axis=0, dtype=np.float64)
+        right = kind.prepare(kernel, relation, vectors, centre, dtype)
+        error = cancellation(kernel, relation.sizes(right.rows))
+    if not error <= allowed:
+        relation, dtype = relation.by_differences, np.float64
+        right = kind.prepare(kernel, relation, vectors, 0.0, dtype)
+    if X is vectors:
+        return right, right
+    with np.errstate(over="ignore", invalid="ignore"):
+        return kind.prepare(kernel, relation, X, centre, dtype), right
+
+
+def cancellation(kernel: ComputedKernel, sizes: np.ndarray) -> float:
+    """The error that float64 leaves in a value of a kernel of distances, for rows of these sizes; NaN if unknown."""
+    if not kernel.relation.is_distance:
+        return 0.0
+    return 2.0 * ROUNDING * kernel.steepness * kernel.gamma * float(sizes.max(initial=0.0))
 
 
 def density(rows: Any) -> float:
@@ -185,4 +214,4 @@ def _update_tile(part: Points, tile: Points, out: np.ndarray, top: int, start: i
     """Write the kernel values of one tile, whose corner in `out` is (top, start)."""
     values = _buffer("relation", (len(part), len(tile)), part.sizes.dtype)
     tile.update_relation(part, values)  # type: ignore[arg-type]
-    tile.kernel.update_tile(values, part.sizes, tile.sizes, out, top, start)
+    tile.kernel.update_tile(values, part.sizes, tile.sizes, tile.relation.factor, out, top, start)

@@ -2,8 +2,8 @@
 
 `njit` compiles on first call, keeps the code on disk and releases the GIL. Divisions follow NumPy's error model,
 because Python's zero-division check keeps a loop from being vectorised. Of LLVM's fast-math licences only those are
-given that change no finite result, except `contract` (fused multiply-add): sums are never reordered, so results are
-repeatable.
+given that change no result but NaN, except `contract` (fused multiply-add): sums are never reordered, so results are
+repeatable. Infinities keep their meaning.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nnan", "ninf", "nsz"}}
+OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nnan", "nsz"}}
 njit = partial(numba.njit, cache=True, **OPTIONS)
 
 
@@ -27,7 +27,7 @@ def _float_pair(name: str) -> Any:
         def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             kind = args[0].type
             function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind, kind]))
-            return builder.call(function, args, fastmath=("nnan", "ninf", "nsz"))
+            return builder.call(function, args, fastmath=("nnan", "nsz"))
 
         return a(a, a), emit
 

@@ -27,7 +27,7 @@ import numpy as np
 from .._types import RowNumbers, Vector
 from ..costs import margins_and_boxes, signed_terms
 from ..dual import DualProblem, Path, PathState, Workspace, solve
-from ..kernels import SharedValues, float32_suffices
+from ..kernels import SharedValues, error_allowed, float32_suffices
 from ..runtime import threads
 from ..runtime.memory import memory_budget
 from ..sample import Sample
@@ -212,7 +212,9 @@ class MatrixWorker:
                 if len(self._shared) == self.n_shared:
                     self._shared.clear()
                 X = features.of_fold(self.machines.folds[fold])
-                self._shared[key] = self.machines.grid.kernels[0].shared(X, self.dtype)
+                allowed = error_allowed(self.machines.largest_boxes, self.machines.tol)
+                steepest = max(self.machines.grid.kernels, key=lambda kernel: kernel.gamma)
+                self._shared[key] = steepest.shared(X, self.dtype, allowed)
             return self._shared[key]
 
     def forget(self) -> None:
