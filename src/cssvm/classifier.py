@@ -95,6 +95,11 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
 
 def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """The sorted classes (2,) and each row's class index (n_samples,); any other number is refused."""
+    if y.dtype == object and len({isinstance(label, str) for label in y.tolist()}) > 1:
+        raise ValueError(
+            f"y of {whose} must hold labels of one type; got strings beside other labels, such as "
+            f"{reprlib.repr(list(dict.fromkeys(y.tolist())))}. Turn all of them into strings, or into numbers."
+        )
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind.startswith("continuous"):
         raise ValueError(

@@ -39,6 +39,9 @@ TIED = "tied"
 # 1 / (1 / x) differs from x by a rounding error, which must not count as leaving the type-II condition.
 CONDITION_SLACK = 1e-12
 
+# Of all boxes: the objective is a sum of them times decision values, and must be a number.
+LARGEST_TOTAL = 1e150
+
 OF_TARGET, OF_OTHER = " of the positive class", " of the negative class"
 
 
@@ -226,10 +229,11 @@ def margins_and_boxes(
     margins = read_margins(positive, kappa, fp_cost)
     with np.errstate(over="ignore"):
         boxes = C * stakes
-    if not (np.isfinite(margins).all() and np.isfinite(boxes).all()):
+        total = boxes.sum()
+    if not (np.isfinite(margins).all() and total < LARGEST_TOTAL):
         raise ValueError(
-            f"C={C!r} times cost times sample_weight, or a tied kappa = 1 / fp_cost, must be finite; "
-            "it overflows. Divide the costs by their mean and adapt C instead."
+            f"C={C!r} times cost times sample_weight, or a tied kappa = 1 / fp_cost, is too large: the sum over all "
+            f"rows, {total:.3g}, must be below {LARGEST_TOTAL:g}. Divide the costs by their mean and adapt C instead."
         )
     return margins, boxes
 

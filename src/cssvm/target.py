@@ -111,8 +111,19 @@ def target_scores(estimator: Any, X: Any, *, pos_label: Any = None, response_met
         )
     target = Target.among(classes, own_pos_label(estimator) if pos_label is None else pos_label)
     method = response_of(estimator, response_method)
-    response = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    response = finite_response(estimator, method, X)
     return TargetScores(target.oriented(response), target.label, OWN_THRESHOLD[method])
+
+
+def finite_response(estimator: Any, method: str, X: Any) -> Vector:
+    """What this method of a classifier returns for X, float64; numbers that are not finite are refused."""
+    response = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    if not np.isfinite(response).all():
+        raise ValueError(
+            f"{method} of {type(estimator).__name__} must return finite numbers; got "
+            f"{response[~np.isfinite(response)][0]}. Scale the features, or use another classifier."
+        )
+    return response
 
 
 def response_of(estimator: Any, response_method: str = "auto") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -21,6 +22,15 @@ def new_data(estimator: BaseEstimator, X: Any, *, pairwise: bool) -> Any:
 
 def _validated(estimator: BaseEstimator, X: Any, *y: Any, pairwise: bool, reset: bool = True) -> Any:
     """scikit-learn's checks of X, or of X and y; its message about infinity gets the advice it lacks."""
+    for name, values in zip(("X", "y"), (X, *y), strict=False):
+        if np.ma.is_masked(values):
+            raise ValueError(
+                f"{name} must not be masked; got {int(np.ma.getmaskarray(values).sum())} masked entries. Fill them, or "
+                "drop these rows."
+            )
+    if sp.issparse(X) and X.format == "csr" and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     try:
         return validate_data(
             estimator,

@@ -140,10 +140,23 @@ class KernelSVC(BinaryClassifier):
         check_is_fitted(self)
         X = new_data(self, X, pairwise=self._kernel.pairwise)
         coef, dtype = self.dual_coef_[0], self._expansion_dtype
-        return self._kernel.expand(X, self.support_, self.support_vectors_, coef, dtype) + self.intercept_[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self._kernel.expand(X, self.support_, self.support_vectors_, coef, dtype) + self.intercept_[0]
+        check_scores(scores)
+        return scores
 
     def __sklearn_tags__(self) -> Any:
         return with_kernel_tags(super().__sklearn_tags__(), self.kernel)
+
+
+def check_scores(scores: Vector) -> None:
+    """Refuse scores that are not finite, which new rows much larger than those of the fit can have."""
+    if not np.isfinite(scores).all():
+        row = np.argmin(np.isfinite(scores))
+        raise ValueError(
+            f"decision values of X must be finite; got {scores[row]} in row {row}, whose entries are too large for "
+            "this kernel. Scale the features as for the fit, or drop the row."
+        )
 
 
 def with_kernel_tags(tags: Any, kernel: Any) -> Any:

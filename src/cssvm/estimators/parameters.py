@@ -14,7 +14,10 @@ from ..kernels import DEFAULT_KERNEL, KERNEL_NAMES
 
 
 def _real(value: Any) -> bool:
-    return is_number(value) and bool(np.isfinite(float(value)))
+    try:
+        return is_number(value) and bool(np.isfinite(float(value)))
+    except OverflowError:  # an integer that no float can hold
+        return False
 
 
 def _among(value: Any, names: tuple[str, ...]) -> bool:
@@ -36,7 +39,11 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
         'a positive finite number, "scale" or "auto"',
         'gamma="scale"',
     ),
-    "degree": (lambda v: is_integer(v) and v >= 0, "a non-negative integer", "degree=3"),
+    "degree": (
+        lambda v: is_integer(v) and 0 <= v < 2**63,
+        "a non-negative integer below 2**63",
+        "degree=3",
+    ),
     "coef0": (_real, "a finite number", "coef0=0.0"),
     "tol": (lambda v: _real(v) and v > 0, "a positive finite number", "tol=1e-3"),
     "max_iter": (

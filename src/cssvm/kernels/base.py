@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..runtime import threads
 from .precision import prediction_precision
@@ -107,6 +108,8 @@ class ComputedKernel(Kernel):
     """A kernel that is a function of a relation: k(x, z) = function(gamma relation(x, z), ...)."""
 
     relation: ClassVar[Relation]
+    # Completes the advice to scale the features.
+    remedy: ClassVar[str] = ""
     # Largest |dk/dt| for t = gamma times the relation; only read for distances.
     steepness: ClassVar[float] = 1.0
 
@@ -114,6 +117,22 @@ class ComputedKernel(Kernel):
     def gamma_unit(cls, spread: float, n_features: int) -> float:
         """1 / the typical size of the relation of two rows."""
         return 1.0 / cls.relation.typical(spread, n_features) if spread > 0 else 1.0
+
+    def check_finite(self, X: Any) -> None:
+        """Refuse rows so large that values of this kernel among them overflow."""
+        if self.relation.is_distance:
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            bound = self.bound(float(self.relation.sizes(X).max(initial=0.0)))
+        if not np.isfinite(bound):
+            raise ValueError(
+                f'kernel="{self.name}" overflows on this X, whose entries are as large as {_largest(X):.3g}. Scale the '
+                f"features, for example with StandardScaler{self.remedy}."
+            )
+
+    def bound(self, size: float) -> float:
+        """What neither |k| nor anything on the way to it exceeds, for rows of at most this size."""
+        return 1.0
 
     @abstractmethod
     def update_tile(
@@ -138,6 +157,7 @@ class ComputedKernel(Kernel):
 
     def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Rows computed afresh, or stored where that takes long."""
+        self.check_finite(X)
         return computed_rows(self, X, boxes=boxes, tol=tol, cache_size=cache_size)
 
     def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
@@ -165,6 +185,12 @@ class ComputedKernel(Kernel):
 
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
         """The relation of all pairs of rows."""
+        self.check_finite(X)
         with np.errstate(over="ignore", invalid="ignore"):
             exact = cancellation(self, centred_sizes(self.relation, X)) <= allowed
         return SharedRelation.compute(self.relation if exact else self.relation.by_differences, X, dtype)
+
+
+def _largest(X: Any) -> float:
+    """The largest |x_ij|."""
+    return float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0))

@@ -162,6 +162,7 @@ class ProductKernel(ComputedKernel):
     """function(gamma * product + coef0, degree)."""
 
     relation = InnerProduct()
+    remedy = ", or lower gamma"
     function: ClassVar[Any]  # (x, degree) -> k
     _loop: ClassVar[Any]
 
@@ -189,12 +190,20 @@ class ProductKernel(ComputedKernel):
         """By NumPy."""
         return self.function(self.gamma * values + self.coef0, int(self.degree))
 
+    def bound(self, size: float) -> float:
+        """The argument of the function."""
+        return self.gamma * size + abs(self.coef0)
+
 
 @register_jitable
 def _power(x, degree):  # type: ignore[no-untyped-def]
     power = x * 0.0 + 1.0
-    for _ in range(degree):
-        power *= x
+    while degree > 0:  # by its binary digits: a degree of a billion takes thirty steps
+        if degree % 2 == 1:
+            power = power * x
+        degree //= 2
+        if degree > 0:
+            x = x * x
     return power
 
 
@@ -249,6 +258,10 @@ class Linear(ComputedKernel):
         """The products."""
         return values
 
+    def bound(self, size: float) -> float:
+        """The largest product."""
+        return size
+
 
 class Poly(ProductKernel):
     """(gamma <x, z> + coef0) ** degree."""
@@ -257,6 +270,11 @@ class Poly(ProductKernel):
     parameters = ("gamma", "degree", "coef0")
     positive_definite = True
     function = staticmethod(_power)
+    remedy = ", or lower gamma or degree"
+
+    def bound(self, size: float) -> float:
+        """The power of the largest argument; of one below 1, of 1."""
+        return max(1.0, float(np.float64(super().bound(size)) ** self.degree))
 
 
 class Rbf(DistanceKernel):

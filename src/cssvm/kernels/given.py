@@ -88,6 +88,11 @@ class Called(Kernel):
                 f"kernel returned an array of shape {block.shape} for {A.shape[0]} rows against {B.shape[0]}; "
                 "a callable kernel must return the (len(A), len(B)) matrix of kernel values"
             )
+        if not np.isfinite(block).all():
+            raise ValueError(
+                f"kernel returned {block[~np.isfinite(block)][0]} among {block.shape[0]} x {block.shape[1]} values; a "
+                "callable kernel must return finite numbers. Scale the features, or correct the function."
+            )
         return block
 
     def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:

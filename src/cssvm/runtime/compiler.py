@@ -1,14 +1,15 @@
 """How this library uses Numba: one set of compiler options and the few instructions Numba does not offer.
 
-`njit` compiles on first call, keeps the code on disk and releases the GIL. Divisions follow NumPy's error model,
-because Python's zero-division check keeps a loop from being vectorised. Of LLVM's fast-math licences only those are
-given that change no result but NaN, except `contract` (fused multiply-add): sums are never reordered, so results are
-repeatable. Infinities keep their meaning.
+`njit` compiles on first call, keeps the code on disk where it may, and releases the GIL. Divisions follow NumPy's error
+model, because Python's zero-division check keeps a loop from being vectorised. Of LLVM's fast-math licences only those
+are given that change no result but NaN, except `contract` (fused multiply-add): sums are never reordered, so results
+are repeatable. Infinities keep their meaning.
 """
 
 from __future__ import annotations
 
-from functools import partial
+import logging
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -17,7 +18,33 @@ from numba import types
 from numba.extending import intrinsic
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nnan", "nsz"}}
-njit = partial(numba.njit, cache=True, **OPTIONS)
+_hinted = False
+
+
+def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Numba's, with `OPTIONS`, used as ``@njit`` or ``@njit(...)``; without a cache where no folder can be written."""
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        try:
+            return numba.njit(cache=True, **(OPTIONS | options))(function)
+        except RuntimeError as error:
+            if "cannot cache" not in str(error):
+                raise
+            _hint_at_cache()
+            return numba.njit(**(OPTIONS | options))(function)
+
+    return compiled if function is None else compiled(function)
+
+
+def _hint_at_cache() -> None:
+    """Say once what is lost, through logging: a warning could be an error to those who import this."""
+    global _hinted
+    if not _hinted:
+        logging.getLogger("cssvm").warning(
+            "cssvm compiles anew in every process, some seconds: no folder to keep compiled code in can be written. "
+            "Set NUMBA_CACHE_DIR to one that can."
+        )
+    _hinted = True
 
 
 def _float_pair(name: str) -> Any:

@@ -19,6 +19,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 _controller: ThreadpoolController | None = None
@@ -72,14 +73,16 @@ _limit = _Limit()
 def own_threads() -> Iterator[int]:
     """Limit BLAS to one thread and yield the number of threads that `run` will use; may be nested.
 
-    The limit holds for the process, so a computation that begins on another thread meanwhile uses one thread.
+    The limit holds for the process, so a computation that begins on another thread meanwhile uses one thread. Numbers
+    that underflow are zero, whatever `np.seterr` says: kernels are made so that most of their values do.
     """
     if _allowance.n_threads:
         yield _allowance.n_threads
         return
     _allowance.n_threads = _limit.begin()
     try:
-        yield _allowance.n_threads
+        with np.errstate(under="ignore"):
+            yield _allowance.n_threads
     finally:
         _allowance.n_threads = 0
         _limit.end()

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from .._types import Vector
 from ..classifier import unchanged_on_failure
 from ..costs import row_weights
+from ..target import finite_response
 from .routing import WrappedClassifier
 from .rules import RULES, Rule
 
@@ -250,5 +251,5 @@ class CostThresholdClassifier(WrappedClassifier):
     def _gain(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
         """The target's score minus the threshold, which varies by row if the costs do."""
         check_is_fitted(self)
-        score = self._target.oriented(getattr(self.estimator_, self._response)(X))
+        score = self._target.oriented(finite_response(self.estimator_, self._response, X))
         return self._rule().gain(score, fn_cost, fp_cost)
