@@ -8,6 +8,10 @@ WORKERS ?= auto
 # Further arguments, for example `make test ARGS="-k kernels"` or `make bench ARGS="--quick"`.
 ARGS ?=
 
+# Of `make fuzz`: how many problems, and which ones.
+N ?= 1000
+SEED ?= 0
+
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
@@ -15,7 +19,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench benchsearch benchmeasures benchtuning clean
+.PHONY: help demo test sanitize fuzz lint format bench benchsearch benchmeasures benchtuning clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +29,12 @@ demo: $(VENV)/.installed-core  ## Compare the cost-sensitive methods on breast c
 
 test: $(VENV)/.installed-test  ## Run the whole test suite, slow tests included
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "" $(ARGS)
+
+sanitize: $(VENV)/.installed-test  ## Run the quick tests with every index of compiled code checked
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.sanitize $(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+
+fuzz: $(VENV)/.installed-test  ## Pose N generated hostile problems, from SEED on, and judge the answers
+	@$(BIN)/python -m tests.hostile.attack -n $(N) --seed $(SEED) $(ARGS)
 
 lint: $(VENV)/.installed-lint  ## Check style, types and import rules
 	$(BIN)/ruff check .
@@ -50,7 +60,7 @@ benchtuning: $(VENV)/.installed-bench  ## Measure the solvers' tuning constants 
 	@$(BIN)/python -m benchmarks.tuning $(ARGS)
 
 clean:  ## Remove the environment, caches and build products
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .sanitize build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp, not pyvenv.cfg, is the target: an interrupted creation is simply repeated.

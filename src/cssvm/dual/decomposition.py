@@ -18,6 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +29,7 @@ from . import tuning
 from .block import empty_block, update_border
 from .certificate import certified
 from .free_system import FreeSystem
-from .newton import finish_ns, ridge_for, update_to_optimum
+from .newton import ridge_for, update_to_optimum
 from .optimality import bias_interval, distances, is_free, may_sleep, most_awake, violation
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet, feasible
 from .turns import Turns
@@ -48,6 +49,7 @@ class Decomposition:
         self.size = self.n if whole else min(tuning.FIRST_ROWS, self.last_size)
         self.begun = time.perf_counter()
         self.n_iter = 0
+        self.work_ns = 0.0  # of local solves and finishes, by the costs in `tuning.py`
         self.trace: list[WorkingSet] = []
         self.profile = {"kernel": 0.0, "select": 0.0, "local": 0.0, "update": 0.0, "finish": 0.0}
         self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
@@ -75,18 +77,43 @@ class Decomposition:
         """Bring the violation to at most `tol` and, where that is cheap, to the optimum."""
         if self.rows.dtype != np.float64 or self.size < self.n:
             return self.approach(tol, max_iter)
-        patience = tuning.TURN_STEPS_PER_ROW * self.n
-        if self.approach_roughly(tol, min(max_iter, patience)) and self.n_iter < max_iter and self.finish():
+        patience, reached = tuning.TURN_STEPS_PER_ROW * self.n, -np.inf
+        if self.approach_roughly(tol, min(max_iter, patience)) and self.n_iter < max_iter and self.finish(tol):
             return Status.CONVERGED
         while True:
             status = self.approach(tol, min(max_iter, self.n_iter + patience))
-            if status == Status.ITERATION_LIMIT and self.n_iter >= max_iter:
-                return status
-            if self.finish():
+            if self.n_iter >= max_iter and status == Status.ITERATION_LIMIT:
+                break
+            if self.finish(tol):
                 return Status.CONVERGED
-            if status != Status.ITERATION_LIMIT:
-                return status
-            patience *= 2
+            objective, noise = self.objective()
+            if objective - reached <= noise or self.work_ns > 1e9 * tuning.MAX_SECONDS:
+                break
+            reached, patience = objective, 2 * patience
+        self.refresh()
+        if self.violation() <= tol:
+            return Status.CONVERGED
+        return Status.ITERATION_LIMIT if self.n_iter >= max_iter else Status.STALLED
+
+    def violation(self) -> float:
+        """That of all variables."""
+        return violation(self.beta, self.gradient, self.problem)
+
+    def objective(self) -> tuple[float, float]:
+        """The dual objective, and the size of its rounding errors."""
+        return float(0.5 * self.beta @ (self.problem.linear + self.gradient)), self.noise() * float(
+            np.abs(self.beta).sum()
+        )
+
+    def noise(self) -> float:
+        """What rounding may do to an entry of the gradient, p_i - sum_j K_ij beta_j: |K_ij|^2 <= K_ii K_jj."""
+        lengths = np.sqrt(np.abs(self.rows.diagonal))
+        sums = np.abs(self.problem.linear).max() + lengths.max() * (lengths @ np.abs(self.beta))
+        return float(np.finfo(np.float64).eps * sums)
+
+    def refresh(self) -> None:
+        """Compute the gradient of a whole problem from beta alone."""
+        self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
 
     def approach_roughly(self, tol: float, limit: float) -> bool:
         """Take turns on a float32 copy of all kernel values: faster, and compiled for a search as well.
@@ -105,7 +132,8 @@ class Decomposition:
             turns = Turns(rough, self.rows.diagonal, self.problem, self.beta, gradient, round_share=share)
             steps, _ = turns.take(tol, int(limit), first_steps)
             self.n_iter += steps
-            self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
+            self.work_ns += turns.work_ns
+            self.refresh()
         return True
 
     def approach(self, tol: float, limit: float) -> Status:
@@ -116,7 +144,7 @@ class Decomposition:
             if top - bottom <= tol and self.asleep:
                 self.wake()
                 continue
-            if top - bottom <= tol or self.n_iter >= limit or idle == tuning.MAX_IDLE_SETS:
+            if top - bottom <= tol or self.n_iter >= limit or idle == tuning.MAX_IDLE_SETS or self.is_spent():
                 self.wake()
                 if violation(self.beta, self.gradient, self.problem) <= tol:
                     return Status.CONVERGED
@@ -135,7 +163,12 @@ class Decomposition:
                 n_moved = self.update(change, after)
             self.record(top - bottom, len(places), n_moved)
             gained += gain
-            idle = idle + 1 if gain <= NO_GAIN * gained else 0
+            noise = self.noise() * float(np.abs(change).sum())
+            idle = idle + 1 if gain <= max(NO_GAIN * gained, noise) else 0
+
+    def is_spent(self) -> bool:
+        """Whether a problem of one working set has taken as much work as any may."""
+        return self.size == self.n and self.work_ns > 1e9 * tuning.MAX_SECONDS
 
     def at(self, variables: RowNumbers | None) -> tuple[Vector, Vector, Vector, Vector]:
         """beta, gradient, lower and upper of some variables; None: of all."""
@@ -239,6 +272,7 @@ class Decomposition:
         turns = Turns(self.kernel, diagonal, part, beta, after, round_share=share, system=self.system)
         steps, _ = turns.take(tol, allowed, first_steps)
         self.system = turns.system
+        self.work_ns += turns.work_ns
         if self.rows.dtype != np.float64:  # a float32 gradient gathers rounding errors
             turns.refresh()
         self.n_iter += steps
@@ -283,13 +317,27 @@ class Decomposition:
         seconds = time.perf_counter() - self.begun
         self.trace.append(WorkingSet(violation, n_awake, self.size, n_entered, n_moved, n_steps, seconds))
 
-    def finish(self) -> bool:
-        """Try to make the solution exact; True on success."""
+    def finish(self, tol: float) -> bool:
+        """Try to make the solution exact; True if the gradient, computed anew from beta, says that it is optimal.
+
+        What does not ascend, because K_FF is too close to singular, is taken back.
+        """
         if not len(self.working):  # the start was optimal already
             self.fetch(self.select(*self.bias_interval()))
-        ridge, budget_ns = ridge_for(self.kernel, self.rows.diagonal), finish_ns(self.n, self.n_iter)
+        ridge = ridge_for(self.kernel, self.rows.diagonal)
+        budget_ns = max(1e9 * tuning.UNNOTICED_SECONDS, tuning.FINISH_SHARE * self.work_ns)
         with self.timed("finish"):
-            return update_to_optimum(self.kernel, self.beta, self.gradient, self.problem, ridge, budget_ns)
+            self.refresh()
+            beta, gradient, (before, _) = self.beta.copy(), self.gradient.copy(), self.objective()
+            ended, work_ns = update_to_optimum(
+                self.kernel, self.beta, self.gradient, self.problem, ridge, budget_ns, tol
+            )
+            self.work_ns += work_ns
+            self.refresh()
+            after, noise = self.objective()
+            if not after >= before - noise:
+                self.beta, self.gradient, ended = beta, gradient, False
+            return ended and self.violation() <= tol
 
 
 def _even_part(items: RowNumbers, count: int) -> RowNumbers:
@@ -322,7 +370,7 @@ def solve(
     with threads.own_threads():
         state = Decomposition(rows, problem, start)
         status = state.run(tol, np.inf if max_iter < 0 else max_iter)
-        return certified(
+        solution = certified(
             state.beta,
             state.gradient,
             problem,
@@ -330,4 +378,7 @@ def solve(
             n_iter=state.n_iter,
             profile=state.profile,
             trace=state.trace,
+            rows=rows,
         )
+        wrong = solution.converged and solution.deviation > tol
+        return replace(solution, rounding=state.noise(), status=Status.STALLED if wrong else status)

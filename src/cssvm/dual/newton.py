@@ -17,6 +17,8 @@ is safe.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg import LinAlgError
@@ -41,9 +43,11 @@ def ridge_for(kernel: np.ndarray, diagonal: Vector) -> float:
     return RIDGES[kernel.itemsize] * float(np.abs(diagonal).mean())
 
 
-def finish_ns(n: int, n_steps: int) -> float:
-    """Nanoseconds that the active-set finish of n variables may take after `n_steps` pair steps."""
-    return max(1e9 * tuning.UNNOTICED_SECONDS, tuning.FINISH_SHARE * n_steps * tuning.PAIR_STEP.ns(n))
+class Finish(NamedTuple):
+    """What came of the active-set finish: whether the optimum was reached, and the work it took in nanoseconds."""
+
+    reached: bool
+    work_ns: float
 
 
 class Rounds:
@@ -247,27 +251,27 @@ def _update_balanced(change: Vector, room_down: Vector, room_up: Vector) -> bool
 
 
 def update_to_optimum(
-    kernel: np.ndarray, beta: Vector, gradient: Vector, problem: DualProblem, ridge: float, budget_ns: float
-) -> bool:
-    """The active-set finish, given K (n, n or more) float64; True if the optimum was reached to rounding.
+    kernel: np.ndarray, beta: Vector, gradient: Vector, problem: DualProblem, ridge: float, budget_ns: float, tol: float
+) -> Finish:
+    """The active-set finish, given K (n, n or more) float64; True if the optimum was reached to rounding, or to `tol`.
 
     Steps are taken until they have used up `budget_ns`; each factorises K_FF, and a variable reaches or leaves its
     bound. Repeated steps remove what the ridge distorts.
     """
     lower, upper = problem.lower, problem.upper
     free = is_free(beta, problem)
-    precision = PRECISION * (1.0 + np.abs(kernel.diagonal()).max() * np.abs(beta).max())
-    previous = np.inf
-    while budget_ns > 0:
+    precision = min(0.5 * tol, PRECISION * (1.0 + np.abs(kernel.diagonal()).max() * np.abs(beta).max()))
+    previous, work_ns = np.inf, 0.0
+    while work_ns < budget_ns:
         members = np.flatnonzero(free)
-        budget_ns -= tuning.NEWTON.ns(len(members), len(beta))
+        work_ns += tuning.FINISH_STEP_NS + tuning.NEWTON.ns(len(members), len(beta))
         if len(members) > 1:
             # G less its mean: near the optimum the right-hand side is then small, and so are errors relative to it.
             change = np.zeros(len(beta))
             try:
                 system = FreeSystem(kernel, members, ridge, np.float64)
             except LinAlgError:  # an indefinite kernel
-                return False
+                break
             system.update_change(change, gradient - gradient[members].mean(), free)
             direction = change[members] - change[members].mean()
             room_down, room_up = lower[members] - beta[members], upper[members] - beta[members]
@@ -280,15 +284,15 @@ def update_to_optimum(
                 continue
         residual, wrong = _errors(beta, gradient, free, problem)
         if max(residual, wrong.max()) <= precision:
-            return True
+            return Finish(True, work_ns)
         if wrong.max() > precision:
             free |= wrong > 0.5 * wrong.max()
             previous = np.inf
         elif residual > 0.5 * previous:
-            return False  # rounding errors, not variables, are what is left
+            break  # rounding errors, not variables, are what is left
         else:
             previous = residual
-    return False
+    return Finish(False, work_ns)
 
 
 def _errors(beta: Vector, gradient: Vector, free: Mask, problem: DualProblem) -> tuple[float, Vector]:

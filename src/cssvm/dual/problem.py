@@ -58,6 +58,9 @@ class KernelRows(Protocol):
     ) -> None:
         """Take change @ K[indices][:, columns] from `gradient`; None means all columns."""
 
+    def by_definition(self, left: RowNumbers, right: RowNumbers) -> np.ndarray:
+        """K[left][:, right] in float64, by other code than the two above."""
+
 
 class Status(IntEnum):
     """How a solve ended; 0 is success, as in scikit-learn's `fit_status_`."""
@@ -85,6 +88,8 @@ class Solution:
 
     `violation` is max G over variables that may grow minus min G over variables that may shrink; `gap` is
     (primal - dual) / max(|primal|, |dual|) at `bias`, the bias that minimises the primal for these variables.
+    `deviation` is how far the gradient is from one computed by other code, on a sample of the rows; it is in the gap.
+    `rounding` is an error of the gradient that no arithmetic in float64 can rule out.
     """
 
     beta: Vector
@@ -96,6 +101,8 @@ class Solution:
     primal_objective: float
     dual_objective: float
     gap: float
+    deviation: float = 0.0
+    rounding: float = 0.0
     profile: dict[str, float] = field(default_factory=dict)  # seconds in each phase
     trace: list[WorkingSet] = field(default_factory=list)  # of the decomposition
 

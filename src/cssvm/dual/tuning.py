@@ -39,6 +39,7 @@ class NewtonCost(NamedTuple):
 # Costs. Decisions depend on their ratios alone, which differ less from machine to machine than the costs do.
 PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=1.0)
 NEWTON = NewtonCost(fixed_ns=1e5, per_cube_ns=0.0125, per_square_ns=1.25, per_product_ns=0.5)
+FINISH_STEP_NS = 2e5  # of a step of the active-set finish beside its Newton step
 UNNOTICED_SECONDS = 0.1  # between two looks at Ctrl-C; also what the active-set finish may take in any case
 
 # Which variables sleep.
@@ -79,4 +80,5 @@ DRIFT_SHARE = 0.1  # of the tolerance: estimated error of the path's float32 gra
 # Limits that end what does not get ahead.
 MAX_ROUNDS = 30  # Newton rounds in a row: usual are 2 to 8
 MAX_IDLE_SETS = 5  # working sets in a row without a gain, before the solver calls itself stalled
+MAX_SECONDS = 3.0  # of work, by the costs above, on a problem of one working set
 MAX_STEPS_PER_ROW = 2000  # pair steps after which a solution of the path is given up

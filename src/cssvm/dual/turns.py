@@ -14,7 +14,7 @@ from ..runtime.gather import update_gathered
 from ..runtime.sums import update_minus_rows
 from . import tuning
 from .free_system import FreeSystem
-from .newton import Rounds, finish_ns, ridge_for, update_to_optimum
+from .newton import Rounds, ridge_for, update_to_optimum
 from .optimality import bias_interval, is_free, may_sleep, most_awake, violation
 from .pairs import update_by_pairs
 from .problem import DualProblem
@@ -50,6 +50,7 @@ class Turns:
         self._workspace, self._round_share, self.system = workspace, round_share, system
         self._largest_box = float((problem.upper - problem.lower).max())
         self._variance = 0.0  # of the error that pair steps have left in the gradient
+        self.work_ns = 0.0  # spent so far, by the costs in `tuning.py`
 
     def solve(self, tol: float, limit: int, first_steps: int) -> tuple[bool, int]:
         """Bring the violation of the true gradient to at most `tol`; whether that was reached, and pair steps taken."""
@@ -76,6 +77,7 @@ class Turns:
         while True:
             steps, left = self._take_pair_steps(tol, min(count, limit - taken))
             taken += steps
+            self.work_ns += steps * tuning.PAIR_STEP.ns(self.n)
             if left <= tol or taken >= limit:
                 return taken, left
             due = self._round_share * 2.0**n_failed * self._round_ns() / tuning.PAIR_STEP.ns(self.n)
@@ -84,7 +86,7 @@ class Turns:
                 continue
             left = self._take_rounds(tol)
             if left > tol and n_failed >= tuning.FAILED_TURNS:
-                left = self._finish(taken)
+                left = self._finish(tol, taken)
             if left <= tol or not steps:  # without a step to take, another turn would end here as well
                 return taken, left
             n_failed += 1
@@ -136,6 +138,7 @@ class Turns:
         """Newton rounds as long as they get ahead; returns the violation left."""
         rounds = self._rounds()
         for _ in range(tuning.MAX_ROUNDS):
+            self.work_ns += self._round_ns()
             length = rounds.take(tol)
             left = self._violation()
             if left <= tol or length < tuning.SHORT_SHARE:
@@ -143,14 +146,16 @@ class Turns:
         self.system = rounds.system
         return left
 
-    def _finish(self, n_steps: int) -> float:
+    def _finish(self, tol: float, n_steps: int) -> float:
         """The active-set finish; returns the violation left.
 
         It is for kernels of low rank, on which Newton rounds fail but few variables are free, and needs float64.
         """
         if self.kernel.dtype == np.float64:
-            budget_ns = finish_ns(self.n, n_steps)
-            update_to_optimum(self.kernel, self.beta, self.gradient, self.problem, self._ridge, budget_ns)
+            budget_ns = tuning.FINISH_SHARE * n_steps * tuning.PAIR_STEP.ns(self.n)
+            self.work_ns += update_to_optimum(
+                self.kernel, self.beta, self.gradient, self.problem, self._ridge, budget_ns, tol
+            ).work_ns
         return self._violation()
 
     def _violation(self) -> float:

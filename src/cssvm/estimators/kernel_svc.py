@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Vector
 from ..classifier import BinaryClassifier
-from ..dual import Status
+from ..dual import Solution, Status
 from ..kernels import DEFAULT_KERNEL, is_pairwise, make_kernel
 from ..sample import Sample
 from .bandwidth import resolve_gamma
@@ -23,6 +23,7 @@ from .inputs import new_data, training_data
 from .machine import Machine, train
 from .parameters import check_parameters
 
+ROUNDING_SHARE = 0.1  # of tol, past which rounding is named as the reason
 STOPPED = {
     Status.CONVERGED: "converged",
     Status.ITERATION_LIMIT: "iteration limit",
@@ -110,8 +111,8 @@ class KernelSVC(BinaryClassifier):
             worst = max(failed, key=lambda solution: solution.violation)
             warnings.warn(
                 f"{name} did not converge: {STOPPED[worst.status]} after {worst.n_iter} steps with violation "
-                f"{worst.violation:.2g} (tol={self.tol:g}) and relative gap {worst.gap:.2g}. Raise max_iter, "
-                "scale the features (for example with StandardScaler), lower C or raise tol.",
+                f"{worst.violation:.2g} (tol={self.tol:g}) and relative gap {worst.gap:.2g}. "
+                + _advice(worst, self.tol),
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -147,6 +148,17 @@ class KernelSVC(BinaryClassifier):
 
     def __sklearn_tags__(self) -> Any:
         return with_kernel_tags(super().__sklearn_tags__(), self.kernel)
+
+
+def _advice(solution: Solution, tol: float) -> str:
+    """What to do about a fit that did not converge."""
+    scale = "scale the features (for example with StandardScaler), lower C or raise tol"
+    if solution.status == Status.ITERATION_LIMIT:
+        return f"Raise max_iter, {scale}."
+    if max(solution.rounding, solution.deviation) > ROUNDING_SHARE * tol:
+        size = max(solution.rounding, solution.deviation)
+        return f"Rounding errors of up to {size:.1g} in decision values are too large for tol: {scale}."
+    return f"It got ahead too slowly: {scale}."
 
 
 def check_scores(scores: Vector) -> None:

@@ -56,8 +56,8 @@ class Precomputed(Kernel):
                 )
 
     def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
-        """Rows looked up."""
-        return MatrixRows(_dense(X))
+        """Rows looked up, of the symmetric matrix that X is up to rounding."""
+        return MatrixRows(_symmetric(_dense(X)))
 
     def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
         """A product with the columns of the support vectors."""
@@ -69,7 +69,7 @@ class Precomputed(Kernel):
 
     def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
         """The matrix itself."""
-        return SharedMatrix(X, dtype)
+        return SharedMatrix(_symmetric(X), dtype)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,11 @@ class Called(Kernel):
 
         parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
         diagonal = np.concatenate([self.matrix(part, part).diagonal() for part in parts])
-        return StoredRows(update_block, diagonal, np.float64, row_budget(cache_size, X.shape[0]))
+
+        def by_definition(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+            return self.matrix(X[left], X[right])
+
+        return StoredRows(update_block, by_definition, diagonal, np.float64, row_budget(cache_size, X.shape[0]))
 
     def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
         """Computed in blocks of rows."""
@@ -116,6 +120,11 @@ class Called(Kernel):
     def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
         """All kernel values."""
         return SharedMatrix(self.matrix(X, X), dtype)
+
+
+def _symmetric(matrix: Any) -> Any:
+    """A matrix that is symmetric up to rounding made so exactly: the solver takes K_ij and K_ji for one number."""
+    return matrix if np.array_equal(matrix, matrix.T) else (matrix + matrix.T) / 2
 
 
 def _dense(matrix: Any) -> Any:

@@ -1,10 +1,11 @@
 """The Gram matrix as the solver wants it: blocks of it, and sums of its rows, within a byte budget.
 
 A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, ``computes_columns``, which says
-whether a sum of fewer columns takes less time in proportion, and two verbs::
+whether a sum of fewer columns takes less time in proportion, two verbs and a witness::
 
     update_block(out, left, right)                               out[: len(left), : len(right)] = K[left][:, right]
     update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
+    by_definition(left, right)                                   K[left][:, right] in float64, by other code
 
 `StreamedRows` computes both afresh. `StoredRows` is for kernels that take long to compute: it keeps the rows it has
 summed, the least recently used giving way when the budget is spent. `MatrixRows` looks them up.
@@ -25,6 +26,7 @@ from .tiles import Points, prepare_points, update_minus_sums, update_symmetric_v
 if TYPE_CHECKING:
     from .base import ComputedKernel
 
+Definition = Callable[[np.ndarray, np.ndarray], np.ndarray]
 FRESH_ROWS, FRESH_BYTES = 256, 1 << 26  # computed at a time for the store, at most
 MIN_ROWS = 64  # kept at least, however small the budget
 
@@ -34,8 +36,9 @@ class StreamedRows:
 
     computes_columns = True
 
-    def __init__(self, points: Points, diagonal: np.ndarray, dtype: Any, budget: int):
+    def __init__(self, points: Points, by_definition: Definition, diagonal: np.ndarray, dtype: Any, budget: int):
         self.points, self.diagonal, self.dtype, self.budget = points, diagonal, np.dtype(dtype), budget
+        self.by_definition = by_definition
         self.n = len(diagonal)
         self._narrow: tuple[Any, Any] = (None, points)
 
@@ -67,11 +70,12 @@ class StoredRows:
     def __init__(
         self,
         update_block: Callable[[np.ndarray, np.ndarray, np.ndarray], None],
+        by_definition: Definition,
         diagonal: np.ndarray,
         dtype: Any,
         budget: int,
     ):
-        self.update_block = update_block
+        self.update_block, self.by_definition = update_block, by_definition
         self.diagonal, self.dtype, self.budget = diagonal, np.dtype(dtype), budget
         self.n = len(diagonal)
         half = budget // 2  # the solver's block of a working set has the other half
@@ -130,6 +134,10 @@ class MatrixRows:
         """Write K[left][:, right] into the corner of `out`."""
         out[: len(left), : len(right)] = self.gram[np.ix_(left, right)]
 
+    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """K[left][:, right]."""
+        return self.gram[left][:, right].astype(np.float64)
+
     def update_gradient(
         self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
     ) -> None:
@@ -146,8 +154,14 @@ def computed_rows(kernel: ComputedKernel, X: Any, *, boxes: np.ndarray, tol: flo
     diagonal = kernel.of_relation(kernel.relation.own(X))
     compute, keep = precisions(kernel, X, boxes, tol)
     points, _ = prepare_points(kernel, X, X, compute, error_allowed(boxes, tol))
-    streamed = StreamedRows(points, diagonal, keep, budget)
-    return StoredRows(streamed.update_block, diagonal, keep, budget) if points.is_costly else streamed
+
+    def by_definition(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return kernel.of_relation(kernel.relation.by_definition(X[left], X[right]))
+
+    streamed = StreamedRows(points, by_definition, diagonal, keep, budget)
+    if not points.is_costly:
+        return streamed
+    return StoredRows(streamed.update_block, by_definition, diagonal, keep, budget)
 
 
 def row_budget(cache_size: Any, n: int) -> int:

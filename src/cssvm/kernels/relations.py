@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
 from ..runtime import threads
 from .loops import (
@@ -51,6 +52,7 @@ class Relation(ABC):
 
     # Whether it depends on x - z only.
     is_distance: bool
+    metric = ""  # SciPy's name for a distance
     factor: float
     # Up to so many features computing a row of kernel values again takes less time than reading a stored one.
     max_recomputed_features: int
@@ -88,6 +90,29 @@ class Relation(ABC):
     def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
         """Write the values of CSR rows `left` against the `index` of others: products."""
         update_sparse_products(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
+
+    def by_definition(self, A: Any, B: Any) -> np.ndarray:
+        """The relation of rows of A and B, (len(A), len(B)) float64, by SciPy: a witness for all other ways."""
+        A, B = (X.astype(np.float64, copy=False) for X in (A, B))
+        if not self.is_distance:
+            products = A @ B.T
+            return products.toarray() if sp.issparse(products) else products
+        if sp.issparse(A):
+            return self._sparse_by_definition(A, B)
+        return cdist(A, B, self.metric)
+
+    def _sparse_by_definition(self, A: Any, B: Any) -> np.ndarray:
+        """Features that a row of A has by SciPy, the others of B as they are."""
+        A, B = sp.csr_array(A), sp.csr_array(B)
+        by_column, out = sp.csc_array(B), np.empty((A.shape[0], B.shape[0]))
+        for i in range(A.shape[0]):
+            own = slice(A.indptr[i], A.indptr[i + 1])
+            features = A.indices[own]
+            others = sp.csr_array((B.data * ~np.isin(B.indices, features), B.indices, B.indptr), shape=B.shape)
+            out[i] = self.sizes(others)
+            if len(features):
+                out[i] += cdist(A.data[np.newaxis, own], by_column[:, features].toarray(), self.metric)[0]
+        return out
 
     @abstractmethod
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
@@ -130,6 +155,7 @@ class SquaredDistance(Relation):
     """|x - z|_2^2 = |x|^2 + |z|^2 - 2 <x, z>."""
 
     is_distance = True
+    metric = "sqeuclidean"
     factor = -2.0
     max_recomputed_features = 256
 
@@ -152,6 +178,7 @@ class L1Distance(Relation):
     """|x - z|_1, which BLAS does not do."""
 
     is_distance = True
+    metric = "cityblock"
     factor = 1.0
     max_recomputed_features = 32
 

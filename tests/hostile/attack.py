@@ -1,0 +1,170 @@
+"""Attack the library with generated problems: `make fuzz N=10000 SEED=0`.
+
+Each problem is posed in a child process with a time limit, so that a crash or a hang is a finding with its seed like
+any other. Answers are judged by `oracle.py`, never by the library itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tests.hostile.problems import Problem, generate
+
+SECONDS = 10.0
+FINE = ("right", "warned", "refused")
+REASONABLE_MESSAGE = 40  # characters that an error needs to name argument, value and fix
+
+
+class Verdict(NamedTuple):
+    """What became of a problem; `kind` is one of `FINE` or a finding."""
+
+    seed: int
+    kind: str
+    detail: str
+    seconds: float
+
+
+def judge(problem: Problem) -> tuple[str, str]:
+    """Pose the problem and judge the answer."""
+    import cssvm
+
+    model = getattr(cssvm, problem.estimator)(**problem.params)
+    before = dict(vars(model))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            model.fit(problem.X, problem.y, **problem.fit_params)
+        except ValueError as error:
+            if list(vars(model).items()) != list(before.items()):
+                return "changed by a failed fit", str(error)
+            return ("refused" if len(str(error)) >= REASONABLE_MESSAGE else "bare exception"), str(error)
+        except Exception as error:
+            return "bare exception", repr(error)
+        if not np.isfinite(model.decision_function(problem.X)).all():
+            return "not a number", "decision_function"
+    warned = any("converge" in str(warning.message) for warning in said)
+    if hasattr(model, "best_estimator_"):
+        if "fn_cost" in problem.fit_params:
+            return "warned" if warned else "right", ""
+        model = model.best_estimator_
+    return _judge_certificate(model, problem, warned)
+
+
+def _judge_certificate(model: Any, problem: Problem, warned: bool) -> tuple[str, str]:
+    from tests.hostile.oracle import truth
+
+    found = truth(model, problem.X, problem.y, problem.fit_params)
+    claimed = f"claimed gap {model.dual_gap_:.2g}, status {int(model.fit_status_)}; {found}"
+    if not np.isfinite([found.gap, model.dual_gap_, model.primal_objective_]).all():
+        return "not a number", claimed
+    if found.infeasible > 1e-9:
+        return "outside its bounds", claimed
+    if model.fit_status_ == 0 and found.violation > 1.01 * model.tol + 4 * found.rounding:
+        return "false certificate", claimed
+    slack = found.rounding * model.C / max(1e-300, abs(model.primal_objective_)) * len(problem.y)
+    if found.gap > 1.1 * model.dual_gap_ + 1e-9 + slack:
+        return "false gap", claimed
+    if model.fit_status_ != 0 and not warned:
+        return "failed without a word", claimed
+    return ("right" if model.fit_status_ == 0 else "warned"), claimed
+
+
+def _serve(pipe: Any) -> None:
+    """Judge the problems whose seeds come through the pipe."""
+    while True:
+        seed, largest = pipe.recv()
+        begun = time.perf_counter()
+        try:
+            kind, detail = judge(generate(seed, largest=largest))
+        except BaseException as error:
+            kind, detail = "bare exception", f"in the judgement: {error!r}"
+        pipe.send((kind, detail, time.perf_counter() - begun))
+
+
+class Child:
+    """A process that judges, started again after a crash or a hang."""
+
+    def __init__(self) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        self._start()
+
+    def _start(self) -> None:
+        self.pipe, theirs = self._context.Pipe()
+        self.process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.pipe.send((0, 12))  # imported and compiled, outside of any time limit
+        self.pipe.recv()
+
+    def judge(self, seed: int, seconds: float, largest: int) -> Verdict:
+        """The verdict on one problem, that of a process which dies or does not answer included."""
+        self.pipe.send((seed, largest))
+        try:
+            if self.pipe.poll(seconds):
+                return Verdict(seed, *self.pipe.recv())
+            kind = f"no end within {seconds:g} s"
+        except EOFError:
+            kind = "crash"
+        self.stop()
+        self._start()
+        return Verdict(seed, kind, "", seconds)
+
+    def stop(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.join()
+
+
+def attack(seeds: range, *, seconds: float = SECONDS, largest: int = 200, n_children: int = 2) -> Iterator[Verdict]:
+    """Verdicts on all seeds, in their order."""
+    children = [Child() for _ in range(n_children)]
+    free = list(children)
+
+    def one(seed: int) -> Verdict:
+        child = free.pop()
+        try:
+            return child.judge(seed, seconds, largest)
+        finally:
+            free.append(child)
+
+    try:
+        with ThreadPoolExecutor(n_children) as pool:
+            yield from pool.map(one, seeds)
+    finally:
+        for child in children:
+            child.stop()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.hostile.attack", description=__doc__.splitlines()[0])
+    parser.add_argument("-n", type=int, default=1000, help="how many problems")
+    parser.add_argument("--seed", type=int, default=0, help="of the first one; the others follow")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="allowed for each")
+    parser.add_argument("--largest", type=int, default=200, help="number of rows")
+    options = parser.parse_args(arguments)
+    first = options.seed * 1_000_000
+    counts: Counter[str] = Counter()
+    slowest = Verdict(0, "", "", 0.0)
+    for verdict in attack(range(first, first + options.n), seconds=options.seconds, largest=options.largest):
+        counts[verdict.kind] += 1
+        slowest = max(slowest, verdict, key=lambda each: each.seconds)
+        if verdict.kind not in FINE:
+            print(f"{verdict.seed}: {verdict.kind}: {generate(verdict.seed, largest=options.largest)}")
+            print(f"    {verdict.detail[:300]}", flush=True)
+    print("\n".join(f"{count:8d}  {kind}" for kind, count in counts.most_common()))
+    print(f"slowest: seed {slowest.seed}, {slowest.seconds:.1f} s")
+    return int(any(kind not in FINE for kind in counts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

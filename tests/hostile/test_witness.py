@@ -1,0 +1,51 @@
+"""The sample of the gradient that is computed by other code: it agrees where all is well and tells where it is not."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from cssvm.dual import Status, solve
+from cssvm.kernels import make_kernel
+from cssvm.kernels.providers import MatrixRows
+from cssvm.kernels.relations import InnerProduct, L1Distance, SquaredDistance
+from tests.dual.problems import gram, random_problem, signed
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("relation", [InnerProduct(), SquaredDistance(), L1Distance()])
+def test_the_definition_is_the_relation_of_dense_rows(relation, kind):
+    rng = np.random.default_rng(0)
+    A, B = (np.where(rng.random((n, 7)) < 0.4, rng.normal(size=(n, 7)), 0.0) for n in (5, 9))
+    difference = A[:, None] - B[None]
+    expected = {
+        "InnerProduct": A @ B.T,
+        "SquaredDistance": (difference**2).sum(axis=2),
+        "L1Distance": np.abs(difference).sum(axis=2),
+    }[type(relation).__name__]
+    np.testing.assert_allclose(relation.by_definition(kind(A), kind(B)), expected, atol=1e-12)
+
+
+class LyingRows(MatrixRows):
+    """A kernel matrix that the solver sees with errors, and the definition without."""
+
+    def __init__(self, K, errors):
+        super().__init__(K + errors)
+        self.true = K
+
+    def by_definition(self, left, right):
+        return self.true[np.ix_(left, right)]
+
+
+@pytest.mark.parametrize("n", [100, 400])
+def test_kernel_values_that_are_wrong_are_no_certificate(n):
+    X, y, margins, boxes = random_problem(n, seed=3)
+    K = gram(make_kernel("rbf", gamma=0.5), X)
+    problem = signed(y, margins, boxes)
+    right = solve(LyingRows(K, 0.0), problem)
+    assert right.status == Status.CONVERGED
+    assert right.deviation <= 1e-12
+    shared = 0.05 * np.random.default_rng(0).random((n, n))
+    wrong = solve(LyingRows(K, shared + shared.T), problem)
+    assert wrong.status == Status.STALLED
+    assert wrong.deviation > 1e-3
+    assert wrong.gap > right.gap + 1e-4
