@@ -232,8 +232,8 @@ def margins_and_boxes(
         total = boxes.sum()
     if not (np.isfinite(margins).all() and total < LARGEST_TOTAL):
         raise ValueError(
-            f"C={C!r} times cost times sample_weight, or a tied kappa = 1 / fp_cost, is too large: the sum over all "
-            f"rows, {total:.3g}, must be below {LARGEST_TOTAL:g}. Divide the costs by their mean and adapt C instead."
+            f"C={C!r} times cost times sample_weight, or a tied kappa = 1 / fp_cost, overflows: the sum over all rows, "
+            f"{total:.3g}, must be below {LARGEST_TOTAL:g}. Divide the costs by their mean and adapt C instead."
         )
     return margins, boxes
 

@@ -34,7 +34,7 @@ def sample(n=20, d=3):
         ),
         ({"kernel": "sigmoid", "gamma": 1.0}, 1e160, 'kernel="sigmoid" overflows'),
         ({"kernel": "poly", "degree": 10**9}, 10.0, 'kernel="poly" overflows'),
-        ({"kernel": "poly", "degree": 10**20}, 1.0, "degree of CostSensitiveSVC must be a non-negative integer below"),
+        ({"kernel": "poly", "degree": 10**20}, 1.0, "degree of CostSensitiveSVC must be a non-negative integer"),
         ({"C": 10**400}, 1.0, "C of CostSensitiveSVC must be a positive finite number"),
         ({"C": 1e307}, 1.0, "must be below 1e\\+150"),
         ({"gamma": "scale"}, 1e200, 'gamma="scale" is 1 / '),

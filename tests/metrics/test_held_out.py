@@ -33,7 +33,7 @@ def test_scores_that_are_not_finite_are_refused(data):
             return np.full(len(X), np.nan)
 
     results = cross_validate(Broken(), X, y, cv=3, return_estimator=True, return_indices=True)
-    with pytest.raises(ValueError, match="y_score must be finite; got nan"):
+    with pytest.raises(ValueError, match="decision_function of Broken must return finite numbers; got nan"):
         held_out_rows(results, X, y)
 
 

@@ -35,12 +35,11 @@ def certified(
     """The `Solution` of a solver that ended with this beta and gradient, (n,) float64 each, which are not copied.
 
     With `rows` a sample of the gradient is computed again from the definition of the kernel. What that changes in the
-    objectives, on all rows in proportion, is added to the primal.
+    objectives, on all rows in proportion, is added to the gap.
     """
     bias = best_bias(gradient, problem)
     primal, dual = objectives(beta, gradient, bias, problem)
     deviation, missed = (0.0, 0.0) if rows is None else _witnessed(rows, beta, gradient, bias, problem)
-    primal += missed
     return Solution(
         beta=beta,
         bias=bias,
@@ -50,7 +49,7 @@ def certified(
         violation=violation(beta, gradient, problem),
         primal_objective=primal,
         dual_objective=dual,
-        gap=relative_gap(primal, dual),
+        gap=relative_gap(primal + missed, dual),
         deviation=deviation,
         profile=profile,
         trace=[] if trace is None else trace,

@@ -24,6 +24,7 @@ def _among(value: Any, names: tuple[str, ...]) -> bool:
     return isinstance(value, str) and value in names
 
 
+LARGEST_DEGREE = 2**63  # compiled code counts to there
 Estimator = TypeVar("Estimator", bound=type)
 
 # parameter -> (is the value right?, what is expected, a value that works)
@@ -39,11 +40,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
         'a positive finite number, "scale" or "auto"',
         'gamma="scale"',
     ),
-    "degree": (
-        lambda v: is_integer(v) and 0 <= v < 2**63,
-        "a non-negative integer below 2**63",
-        "degree=3",
-    ),
+    "degree": (lambda v: is_integer(v) and 0 <= v < LARGEST_DEGREE, "a non-negative integer", "degree=3"),
     "coef0": (_real, "a finite number", "coef0=0.0"),
     "tol": (lambda v: _real(v) and v > 0, "a positive finite number", "tol=1e-3"),
     "max_iter": (
