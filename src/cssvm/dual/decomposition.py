@@ -87,7 +87,7 @@ class Decomposition:
             if self.finish(tol):
                 return Status.CONVERGED
             objective, noise = self.objective()
-            if objective - reached <= noise or self.work_ns > 1e9 * tuning.MAX_SECONDS:
+            if objective - reached <= noise or self.is_spent():
                 break
             reached, patience = objective, 2 * patience
         self.refresh()
@@ -168,7 +168,8 @@ class Decomposition:
 
     def is_spent(self) -> bool:
         """Whether a problem of one working set has taken as much work as any may."""
-        return self.size == self.n and self.work_ns > 1e9 * tuning.MAX_SECONDS
+        most = tuning.MAX_SECONDS + tuning.MAX_SECONDS_PER_ROW * self.n
+        return self.size == self.n and self.work_ns > 1e9 * most
 
     def at(self, variables: RowNumbers | None) -> tuple[Vector, Vector, Vector, Vector]:
         """beta, gradient, lower and upper of some variables; None: of all."""
@@ -325,7 +326,8 @@ class Decomposition:
         if not len(self.working):  # the start was optimal already
             self.fetch(self.select(*self.bias_interval()))
         ridge = ridge_for(self.kernel, self.rows.diagonal)
-        budget_ns = max(1e9 * tuning.UNNOTICED_SECONDS, tuning.FINISH_SHARE * self.work_ns)
+        steps_ns = self.n_iter * tuning.PAIR_STEP.ns(self.n)
+        budget_ns = max(1e9 * tuning.UNNOTICED_SECONDS, tuning.FINISH_SHARE * steps_ns)
         with self.timed("finish"):
             self.refresh()
             beta, gradient, (before, _) = self.beta.copy(), self.gradient.copy(), self.objective()

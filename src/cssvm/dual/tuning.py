@@ -80,5 +80,5 @@ DRIFT_SHARE = 0.1  # of the tolerance: estimated error of the path's float32 gra
 # Limits that end what does not get ahead.
 MAX_ROUNDS = 30  # Newton rounds in a row: usual are 2 to 8
 MAX_IDLE_SETS = 5  # working sets in a row without a gain, before the solver calls itself stalled
-MAX_SECONDS = 3.0  # of work, by the costs above, on a problem of one working set
+MAX_SECONDS, MAX_SECONDS_PER_ROW = 3.0, 0.01  # of work, by the costs above, on a problem of one working set
 MAX_STEPS_PER_ROW = 2000  # pair steps after which a solution of the path is given up
