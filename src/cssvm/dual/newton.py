@@ -264,7 +264,7 @@ def update_to_optimum(
     previous, work_ns = np.inf, 0.0
     while work_ns < budget_ns:
         members = np.flatnonzero(free)
-        work_ns += tuning.FINISH_STEP_NS + tuning.NEWTON.ns(len(members), len(beta))
+        work_ns += tuning.STEP_OVERHEAD_NS + tuning.NEWTON.ns(len(members), len(beta))
         if len(members) > 1:
             # G less its mean: near the optimum the right-hand side is then small, and so are errors relative to it.
             change = np.zeros(len(beta))

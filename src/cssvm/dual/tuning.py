@@ -39,7 +39,7 @@ class NewtonCost(NamedTuple):
 # Costs. Decisions depend on their ratios alone, which differ less from machine to machine than the costs do.
 PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=1.0)
 NEWTON = NewtonCost(fixed_ns=1e5, per_cube_ns=0.0125, per_square_ns=1.25, per_product_ns=0.5)
-FINISH_STEP_NS = 2e5  # of a step of the active-set finish beside its Newton step
+STEP_OVERHEAD_NS = 2e5  # of Python around a Newton step; counts as work, not for the choice between kinds of steps
 UNNOTICED_SECONDS = 0.1  # between two looks at Ctrl-C; also what the active-set finish may take in any case
 
 # Which variables sleep.

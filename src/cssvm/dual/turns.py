@@ -138,7 +138,7 @@ class Turns:
         """Newton rounds as long as they get ahead; returns the violation left."""
         rounds = self._rounds()
         for _ in range(tuning.MAX_ROUNDS):
-            self.work_ns += self._round_ns()
+            self.work_ns += tuning.STEP_OVERHEAD_NS + self._round_ns()
             length = rounds.take(tol)
             left = self._violation()
             if left <= tol or length < tuning.SHORT_SHARE:
