@@ -4,7 +4,7 @@
 be left and gone on with later.
 """
 
-from .decomposition import solve
+from .solver import solve
 from .path import Path, PathState, solve_path
 from .problem import DualProblem, KernelRows, Solution, Status
 from .workspace import Workspace

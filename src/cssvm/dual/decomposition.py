@@ -18,20 +18,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import RowNumbers, Vector
-from ..runtime import threads
 from . import tuning
 from .block import empty_block, update_border
-from .certificate import certified
 from .free_system import FreeSystem
 from .newton import ridge_for, update_to_optimum
 from .optimality import bias_interval, distances, is_free, may_sleep, most_awake, violation
-from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet, feasible
+from .problem import DualProblem, KernelRows, Status, WorkingSet, feasible
 from .turns import Turns
 
 NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
@@ -51,7 +48,7 @@ class Decomposition:
         self.n_iter = 0
         self.work_ns = 0.0  # of local solves and finishes, by the costs in `tuning.py`
         self.trace: list[WorkingSet] = []
-        self.profile = {"kernel": 0.0, "select": 0.0, "local": 0.0, "update": 0.0, "finish": 0.0}
+        self.profile = {"kernel": 0.0, "select": 0.0, "local": 0.0, "update": 0.0, "finish": 0.0, "check": 0.0}
         self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
         self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
         self.fresh = empty_block(0, 0, rows.dtype)  # room for those of new members
@@ -91,9 +88,13 @@ class Decomposition:
                 break
             reached, patience = objective, 2 * patience
         self.refresh()
+        return self.status(tol, max_iter)
+
+    def status(self, tol: float, limit: float) -> Status:
+        """Where the solve would stand if it ended now."""
         if self.violation() <= tol:
             return Status.CONVERGED
-        return Status.ITERATION_LIMIT if self.n_iter >= max_iter else Status.STALLED
+        return Status.ITERATION_LIMIT if self.n_iter >= limit else Status.STALLED
 
     def violation(self) -> float:
         """That of all variables."""
@@ -114,6 +115,21 @@ class Decomposition:
     def refresh(self) -> None:
         """Compute the gradient of a whole problem from beta alone."""
         self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
+
+    def correct(self, deviation: float) -> None:
+        """Compute the gradient anew, in float64, where an error of several times `deviation` matters."""
+        near = distances(*self.at(None), *self.bias_interval()) < tuning.NEAR_DEVIATIONS * deviation
+        used, columns = np.flatnonzero(self.beta), np.flatnonzero(near)
+        with self.timed("update"):
+            gradient = self.problem.linear[columns].copy()
+            self.rows.precise().update_gradient(gradient, used, self.beta[used], columns)
+            self.gradient[columns] = gradient
+
+    def precise(self) -> Decomposition:
+        """A solve that goes on from here in float64."""
+        other = Decomposition(self.rows.precise(), self.problem, self.beta)
+        other.begun, other.n_iter, other.trace, other.profile = self.begun, self.n_iter, self.trace, self.profile
+        return other
 
     def approach_roughly(self, tol: float, limit: float) -> bool:
         """Take turns on a float32 copy of all kernel values: faster, and compiled for a search as well.
@@ -146,9 +162,7 @@ class Decomposition:
                 continue
             if top - bottom <= tol or self.n_iter >= limit or idle == tuning.MAX_IDLE_SETS or self.is_spent():
                 self.wake()
-                if violation(self.beta, self.gradient, self.problem) <= tol:
-                    return Status.CONVERGED
-                return Status.ITERATION_LIMIT if self.n_iter >= limit else Status.STALLED
+                return self.status(tol, limit)
             with self.timed("select"):
                 self.let_sleep(bottom, top)
                 places = self.select(bottom, top)
@@ -350,37 +364,3 @@ def _even_part(items: RowNumbers, count: int) -> RowNumbers:
 def _smallest(keys: Vector, count: int) -> RowNumbers:
     """Places of the `count` smallest keys."""
     return np.argpartition(keys, count - 1)[:count] if 0 < count < len(keys) else np.arange(min(count, len(keys)))
-
-
-def solve(
-    rows: KernelRows, problem: DualProblem, *, tol: float = 1e-3, max_iter: int = -1, start: ArrayLike | None = None
-) -> Solution:
-    """Maximise the dual to a violation of at most `tol`.
-
-    Parameters
-    ----------
-    rows : KernelRows
-        The kernel: blocks of its values and sums of its rows.
-    problem : DualProblem
-    tol : float
-        Largest violation of optimality allowed, in units of the decision function.
-    max_iter : int
-        Limit on pair steps; -1 for none.
-    start : (n,) array, optional
-        Where to begin; put into the bounds and balanced if need be.
-    """
-    with threads.own_threads():
-        state = Decomposition(rows, problem, start)
-        status = state.run(tol, np.inf if max_iter < 0 else max_iter)
-        solution = certified(
-            state.beta,
-            state.gradient,
-            problem,
-            status=status,
-            n_iter=state.n_iter,
-            profile=state.profile,
-            trace=state.trace,
-            rows=rows,
-        )
-        wrong = solution.converged and solution.deviation > tol
-        return replace(solution, rounding=state.noise(), status=Status.STALLED if wrong else status)

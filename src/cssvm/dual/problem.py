@@ -61,6 +61,9 @@ class KernelRows(Protocol):
     def by_definition(self, left: RowNumbers, right: RowNumbers) -> np.ndarray:
         """K[left][:, right] in float64, by other code than the two above."""
 
+    def precise(self) -> KernelRows:
+        """The same kernel in float64."""
+
 
 class Status(IntEnum):
     """How a solve ended; 0 is success, as in scikit-learn's `fit_status_`."""

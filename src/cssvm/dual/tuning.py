@@ -75,7 +75,8 @@ LARGE_FIXING_TRIALS = 8  # the same for large systems, where another trial takes
 SHORT_SHARE = 0.3  # of its length: a round cut to less shows that pair steps are needed first
 FAILED_TURNS = 2  # of rounds before the active-set finish has a try
 FINISH_SHARE = 2.0  # of the time of all pair steps before it that the finish may take
-DRIFT_SHARE = 0.1  # of the tolerance: estimated error of the path's float32 gradient past which it is computed anew
+DRIFT_SHARE = 0.1  # of the tolerance: estimated error of a float32 gradient past which it is computed anew
+NEAR_DEVIATIONS = 4.0  # of the fit's float32 gradient: nearer than that to being picked, a variable's is computed anew
 
 # Limits that end what does not get ahead.
 MAX_ROUNDS = 30  # Newton rounds in a row: usual are 2 to 8

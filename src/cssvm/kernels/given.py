@@ -97,17 +97,7 @@ class Called(Kernel):
 
     def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Rows stored as long as there is room."""
-
-        def update_block(out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-            out[: len(left), : len(right)] = self.matrix(X[left], X[right])
-
-        parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
-        diagonal = np.concatenate([self.matrix(part, part).diagonal() for part in parts])
-
-        def by_definition(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-            return self.matrix(X[left], X[right])
-
-        return StoredRows(update_block, by_definition, diagonal, np.float64, row_budget(cache_size, X.shape[0]))
+        return StoredRows(CalledRows(self, X), row_budget(cache_size, X.shape[0]))
 
     def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
         """Computed in blocks of rows."""
@@ -120,6 +110,25 @@ class Called(Kernel):
     def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
         """All kernel values."""
         return SharedMatrix(self.matrix(X, X), dtype)
+
+
+class CalledRows:
+    """Rows of a callable's matrix for `StoredRows`."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, kernel: Called, X: Any):
+        self.kernel, self.X = kernel, X
+        parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
+        self.diagonal = np.concatenate([kernel.matrix(part, part).diagonal() for part in parts])
+
+    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into the corner of `out`."""
+        out[: len(left), : len(right)] = self.by_definition(left, right)
+
+    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """K[left][:, right]; there is no other way to have them."""
+        return self.kernel.matrix(self.X[left], self.X[right])
 
 
 def _symmetric(matrix: Any) -> Any:

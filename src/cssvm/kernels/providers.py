@@ -1,11 +1,12 @@
 """The Gram matrix as the solver wants it: blocks of it, and sums of its rows, within a byte budget.
 
 A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, ``computes_columns``, which says
-whether a sum of fewer columns takes less time in proportion, two verbs and a witness::
+whether a sum of fewer columns takes less time in proportion, two verbs, a witness and a substitute::
 
     update_block(out, left, right)                               out[: len(left), : len(right)] = K[left][:, right]
     update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
     by_definition(left, right)                                   K[left][:, right] in float64, by other code
+    precise()                                                    a provider of values in float64
 
 `StreamedRows` computes both afresh. `StoredRows` is for kernels that take long to compute: it keeps the rows it has
 summed, the least recently used giving way when the budget is spent. `MatrixRows` looks them up.
@@ -13,8 +14,7 @@ summed, the least recently used giving way when the budget is spent. `MatrixRows
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -26,21 +26,39 @@ from .tiles import Points, prepare_points, update_minus_sums, update_symmetric_v
 if TYPE_CHECKING:
     from .base import ComputedKernel
 
-Definition = Callable[[np.ndarray, np.ndarray], np.ndarray]
 FRESH_ROWS, FRESH_BYTES = 256, 1 << 26  # computed at a time for the store, at most
 MIN_ROWS = 64  # kept at least, however small the budget
 
 
+class RowSource(Protocol):
+    """What computes the rows that are stored."""
+
+    dtype: np.dtype
+    diagonal: np.ndarray
+
+    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into the corner of `out`."""
+
+    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """K[left][:, right] in float64, by other code."""
+
+
 class StreamedRows:
-    """Kernel values computed whenever they are asked for."""
+    """Kernel values among rows X computed whenever they are asked for.
+
+    The values of tiles are computed in one precision, kernel values kept in another; `allowed` is the error of a
+    kernel value past which distances are taken by differences.
+    """
 
     computes_columns = True
 
-    def __init__(self, points: Points, by_definition: Definition, diagonal: np.ndarray, dtype: Any, budget: int):
-        self.points, self.diagonal, self.dtype, self.budget = points, diagonal, np.dtype(dtype), budget
-        self.by_definition = by_definition
-        self.n = len(diagonal)
-        self._narrow: tuple[Any, Any] = (None, points)
+    def __init__(self, kernel: ComputedKernel, X: Any, precisions: tuple[Any, Any], allowed: float, budget: int):
+        compute, keep = precisions
+        self.kernel, self.X, self.allowed, self.budget = kernel, X, allowed, budget
+        self.points, _ = prepare_points(kernel, X, X, compute, allowed)
+        self.diagonal, self.dtype = kernel.of_relation(kernel.relation.own(X)), np.dtype(keep)
+        self.n = len(self.diagonal)
+        self._narrow: tuple[Any, Any] = (None, self.points)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Write K[left][:, right] into the corner of `out`."""
@@ -61,23 +79,25 @@ class StreamedRows:
             self._narrow = (columns, self.points if columns is None else self.points.take(columns))
         return self._narrow[1]
 
+    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """K[left][:, right] in float64, by SciPy."""
+        return self.kernel.of_relation(self.kernel.relation.by_definition(self.X[left], self.X[right]))
+
+    def precise(self) -> StreamedRows:
+        """The same in float64."""
+        return StreamedRows(self.kernel, self.X, (np.float64, np.float64), self.allowed, self.budget)
+
 
 class StoredRows:
-    """Least-recently-used store of rows; `update_block` is the function of that name that computes them."""
+    """Least-recently-used store of the rows of a source."""
 
     computes_columns = False
 
-    def __init__(
-        self,
-        update_block: Callable[[np.ndarray, np.ndarray, np.ndarray], None],
-        by_definition: Definition,
-        diagonal: np.ndarray,
-        dtype: Any,
-        budget: int,
-    ):
-        self.update_block, self.by_definition = update_block, by_definition
-        self.diagonal, self.dtype, self.budget = diagonal, np.dtype(dtype), budget
-        self.n = len(diagonal)
+    def __init__(self, source: RowSource, budget: int):
+        self.source, self.budget = source, budget
+        self.update_block, self.by_definition = source.update_block, source.by_definition
+        self.diagonal, self.dtype = source.diagonal, source.dtype
+        self.n = len(self.diagonal)
         half = budget // 2  # the solver's block of a working set has the other half
         self.capacity = int(min(self.n, max(MIN_ROWS, half // (self.n * self.dtype.itemsize))))
         self.store = np.empty((self.capacity, self.n), self.dtype)
@@ -119,6 +139,10 @@ class StoredRows:
             part = slice(i, i + self.capacity)
             update_minus_rows(gradient, self.store, self.fetch(indices[part]), change[part], columns)
 
+    def precise(self) -> GramRows:
+        """Values of a computed kernel in float64, streamed: they are asked for once or twice."""
+        return self.source.precise() if isinstance(self.source, StreamedRows) else self
+
 
 class MatrixRows:
     """A Gram matrix in memory: every row is at hand."""
@@ -144,24 +168,19 @@ class MatrixRows:
         """Take the sum of rows `indices`, each times its change, at `columns`, from `gradient`."""
         update_minus_rows(gradient, self.gram, indices, change, columns)
 
+    def precise(self) -> MatrixRows:
+        """The matrix is as precise as it was given, but steps on it are not."""
+        return self if self.dtype == np.float64 else MatrixRows(self.gram.astype(np.float64))
+
 
 GramRows = StreamedRows | StoredRows | MatrixRows
 
 
 def computed_rows(kernel: ComputedKernel, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any) -> GramRows:
     """The provider for a kernel computed from a relation: stored rows where they take long, in the precision needed."""
-    budget = row_budget(cache_size, X.shape[0])
-    diagonal = kernel.of_relation(kernel.relation.own(X))
-    compute, keep = precisions(kernel, X, boxes, tol)
-    points, _ = prepare_points(kernel, X, X, compute, error_allowed(boxes, tol))
-
-    def by_definition(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return kernel.of_relation(kernel.relation.by_definition(X[left], X[right]))
-
-    streamed = StreamedRows(points, by_definition, diagonal, keep, budget)
-    if not points.is_costly:
-        return streamed
-    return StoredRows(streamed.update_block, by_definition, diagonal, keep, budget)
+    budget, allowed = row_budget(cache_size, X.shape[0]), error_allowed(boxes, tol)
+    streamed = StreamedRows(kernel, X, precisions(kernel, X, boxes, tol), allowed, budget)
+    return StoredRows(streamed, budget) if streamed.points.is_costly else streamed
 
 
 def row_budget(cache_size: Any, n: int) -> int:
