@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 ESTIMATORS = ("CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "CostSensitiveSVCCV")
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "matern32", "matern52", "precomputed", "callable")
+SMALL, LARGEST = 200, 3000  # rows
 
 
 @dataclass
@@ -36,7 +37,7 @@ def power(rng: np.random.Generator, low: float, high: float) -> float:
     return float(10.0 ** rng.uniform(low, high))
 
 
-def generate(seed: int, *, largest: int = 200) -> Problem:
+def generate(seed: int, *, largest: int = LARGEST) -> Problem:
     """The problem of this seed, of at most so many rows."""
     rng = np.random.default_rng(seed)
     X, y = _rows(rng, largest)
@@ -77,8 +78,18 @@ def generate(seed: int, *, largest: int = 200) -> Problem:
     return Problem(seed, estimator, params, X, y, fit_params)
 
 
+def _count(rng: np.random.Generator, largest: int) -> int:
+    """Number of rows: mostly small, because those are many in the time and break as well; one in 25 is large."""
+    size = rng.random()
+    if size < 0.2:
+        return int(rng.integers(2, 12))
+    if size < 0.96 or largest <= SMALL:
+        return int(rng.integers(12, min(SMALL, largest) + 1))
+    return int(power(rng, np.log10(SMALL), np.log10(largest)))
+
+
 def _rows(rng: np.random.Generator, largest: int) -> tuple[Any, np.ndarray]:
-    n = int(rng.integers(2, 12)) if rng.random() < 0.2 else int(rng.integers(12, largest + 1))
+    n = _count(rng, largest)
     d = int(rng.choice([1, 2, 3, 5, 10, 30]))
     kind = rng.choice(["normal", "integers", "binary", "heavy", "constant", "one direction"])
     X = rng.normal(size=(n, d))

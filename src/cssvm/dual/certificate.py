@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import Vector
-from .optimality import violation
+from .optimality import is_free, violation
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet
 
-SAMPLE, SMALL_SAMPLE = 32, 8  # rows whose gradient is computed again
-SMALL = 4096  # rows up to which the small sample will do: their gradient comes from all kernel values at once
+SAMPLE = 16  # rows of either kind whose gradient is computed again
 WITNESSED_AT_ONCE = 1 << 15  # kernel values of each of them at a time
 FLAT = 1e-12  # a slope below this share of all boxes is zero: sums of costs carry rounding errors
 
@@ -34,8 +33,8 @@ def certified(
 ) -> Solution:
     """The `Solution` of a solver that ended with this beta and gradient, (n,) float64 each, which are not copied.
 
-    With `rows` a sample of the gradient is computed again from the definition of the kernel. What that changes in the
-    objectives, on all rows in proportion, is added to the gap.
+    With `rows` a sample of the gradient is computed again from the definition of the kernel. What errors of that size
+    hide of the gap is added to it.
     """
     bias = best_bias(gradient, problem)
     primal, dual = objectives(beta, gradient, bias, problem)
@@ -59,17 +58,31 @@ def certified(
 def _witnessed(
     rows: KernelRows, beta: Vector, gradient: Vector, bias: float, problem: DualProblem
 ) -> tuple[float, float]:
-    """Largest deviation of the gradient on a sample of the rows, and what it makes of primal minus dual on all."""
-    n = len(beta)
-    some = np.random.default_rng(n).choice(n, min(n, SMALL_SAMPLE if n <= SMALL else SAMPLE), replace=False)
+    """Largest deviation of the gradient on a sample of the rows, and what such errors add to primal minus dual.
+
+    An error e at a free variable adds (upper - beta) e or (beta - lower) (-e), box |e| / 2 on average; elsewhere, but
+    for a few rows close to the bias, it adds nothing. So half of the sample is free variables, in proportion to their
+    boxes and to |k(x, .)|, with which errors grow.
+    """
+    random, n = np.random.default_rng(len(beta)), len(beta)
+    some = random.choice(n, min(n, SAMPLE), replace=False)
+    weights = np.where(is_free(beta, problem), problem.upper - problem.lower, 0.0) * _lengths(rows)
+    total = float(weights.sum())
+    if total > 0.0:
+        some = np.concatenate([some, random.choice(n, SAMPLE, p=weights / total)])
     used = np.flatnonzero(beta)
     found = problem.linear[some].copy()
     for i in range(0, len(used), WITNESSED_AT_ONCE):
         part = used[i : i + WITNESSED_AT_ONCE]
         found -= rows.by_definition(some, part) @ beta[part]
-    sampled = DualProblem(*(each[some] for each in problem))
-    before, after = (np.subtract(*_terms(beta[some], G, bias, sampled)) for G in (gradient[some], found))
-    return float(np.abs(found - gradient[some]).max(initial=0.0)), float(np.abs(after - before).mean() * n)
+    deviation = np.abs(found - gradient[some])
+    errors = (deviation / _lengths(rows)[some])[-SAMPLE:]
+    return float(deviation.max()), 0.5 * total * float(np.sqrt(np.mean(errors**2)))
+
+
+def _lengths(rows: KernelRows) -> Vector:
+    """|k(x_i, .)|, the roots of the diagonal, (n,)."""
+    return np.sqrt(np.abs(rows.diagonal)) + np.finfo(np.float64).tiny
 
 
 def best_bias(gradient: Vector, problem: DualProblem) -> float:
@@ -91,17 +104,11 @@ def best_bias(gradient: Vector, problem: DualProblem) -> float:
 
 def objectives(beta: Vector, gradient: Vector, bias: float, problem: DualProblem) -> tuple[float, float]:
     """Primal and dual objective."""
-    primal, dual = _terms(beta, gradient, bias, problem)
-    return float(primal.sum()), float(dual.sum())
-
-
-def _terms(beta: Vector, gradient: Vector, bias: float, problem: DualProblem) -> tuple[Vector, Vector]:
-    """What each row adds to the primal and to the dual objective."""
     p, lower, upper = problem
     above = gradient - bias
     positive = np.maximum(above, 0.0)
     loss = upper * positive - lower * (positive - above)
-    return 0.5 * beta * (p - gradient) + loss, 0.5 * beta * (p + gradient)
+    return float(0.5 * beta @ (p - gradient) + loss.sum()), float(0.5 * beta @ (p + gradient))
 
 
 def relative_gap(primal: float, dual: float) -> float:
