@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cssvm.dual import DualProblem, Status, decomposition, free_system, solve, tuning
+from cssvm.dual import DualProblem, Status, certificate, decomposition, free_system, solve, tuning
 from cssvm.dual.free_system import FreeSystem
 from cssvm.kernels import make_kernel
 
@@ -225,3 +225,30 @@ def test_the_gradient_is_true_whoever_is_left_out_of_updates(share, monkeypatch)
     problem, kernel = signed(y, margins, boxes), KERNELS[1]
     solution = solve(rows_of(kernel, X, boxes), problem, tol=1e-4)
     np.testing.assert_allclose(solution.gradient, problem.linear - gram(kernel, X) @ solution.beta, atol=1e-9)
+
+
+def test_a_start_near_the_optimum_leaves_the_gradient_true(monkeypatch):
+    """Variables that would sleep at once are no members of the first working set."""
+    monkeypatch.setattr(tuning, "WHOLE_ROWS", 50)
+    monkeypatch.setattr(tuning, "FIRST_ROWS", 64)
+    kernel = KERNELS[1]
+    X, y, margins, boxes = random_problem(800, seed=11, C=10.0)
+    problem, K = signed(y, margins, boxes), gram(kernel, X)
+    rough = solve(rows_of(kernel, X, boxes), problem, tol=1e-2)
+    solution = solve(rows_of(kernel, X, boxes), problem, tol=1e-6, start=rough.beta)
+    np.testing.assert_allclose(solution.gradient, problem.linear - K @ solution.beta, atol=1e-10)
+    assert solution.status == Status.CONVERGED
+
+
+def test_float32_is_corrected_where_its_rounding_shows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 8))
+    y = np.where(X[:, 0] + rng.normal(size=2000) > 0, 1.0, -1.0)
+    kernel, boxes = make_kernel("rbf", gamma=0.05), np.full(2000, 300.0)
+    problem, rows = signed(y, np.ones(2000), boxes), kernel.rows(X, boxes=boxes, tol=1e-3)
+    assert rows.dtype == np.float32
+    solution, K = solve(rows, problem, tol=1e-3), gram(kernel, X)
+    true = problem.linear - K @ solution.beta
+    primal, dual = certificate.objectives(solution.beta, true, certificate.best_bias(true, problem), problem)
+    assert certificate.relative_gap(primal, dual) <= 1.2 * solution.gap + 1e-9
+    assert solution.gap <= 1e-4

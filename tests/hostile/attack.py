@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.hostile.problems import Problem, generate
+from tests.hostile.problems import LARGEST, Problem, generate
 
-SECONDS = 10.0
+SECONDS = 60.0  # for a fit and its judgement, past which a problem counts as one without an end
+LONG = 10.0
 FINE = ("right", "warned", "refused")
 REASONABLE_MESSAGE = 40  # characters that an error needs to name argument, value and fix
 
@@ -50,14 +51,22 @@ def judge(problem: Problem) -> tuple[str, str]:
             return ("refused" if len(str(error)) >= REASONABLE_MESSAGE else "bare exception"), str(error)
         except Exception as error:
             return "bare exception", repr(error)
-        if not np.isfinite(model.decision_function(problem.X)).all():
-            return "not a number", "decision_function"
+        if not np.isfinite(_outputs(model, problem.X)).all():
+            return "not a number", "scores or probabilities"
     warned = any("converge" in str(warning.message) for warning in said)
     if hasattr(model, "best_estimator_"):
         if "fn_cost" in problem.fit_params:
             return "warned" if warned else "right", ""
         model = model.best_estimator_
+    if not hasattr(model, "dual_gap_"):
+        return "warned" if warned else "right", ""
     return _judge_certificate(model, problem, warned)
+
+
+def _outputs(model: Any, X: Any) -> Any:
+    """Scores, or where the rule is one about probabilities those."""
+    rule = getattr(model, "method", "tuned")
+    return model.decision_function(X) if rule == "tuned" else model.predict_proba(X)
 
 
 def _judge_certificate(model: Any, problem: Problem, warned: bool) -> tuple[str, str]:
@@ -125,7 +134,7 @@ class Child:
         self.process.join()
 
 
-def attack(seeds: range, *, seconds: float = SECONDS, largest: int = 200, n_children: int = 2) -> Iterator[Verdict]:
+def attack(seeds: range, *, seconds: float = SECONDS, largest: int = LARGEST, n_children: int = 2) -> Iterator[Verdict]:
     """Verdicts on all seeds, in their order."""
     children = [Child() for _ in range(n_children)]
     free = list(children)
@@ -150,7 +159,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("-n", type=int, default=1000, help="how many problems")
     parser.add_argument("--seed", type=int, default=0, help="of the first one; the others follow")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="allowed for each")
-    parser.add_argument("--largest", type=int, default=200, help="number of rows")
+    parser.add_argument("--largest", type=int, default=LARGEST, help="number of rows")
     options = parser.parse_args(arguments)
     first = options.seed * 1_000_000
     counts: Counter[str] = Counter()

@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-ESTIMATORS = ("CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "CostSensitiveSVCCV")
+from cssvm import CostSensitiveSVC
+from cssvm.losses import ExponentialLoss, LogisticLoss
+
+ESTIMATORS = (
+    "CostSensitiveSVC",
+    "BiasedPenaltySVC",
+    "BoundaryMovementSVC",
+    "CostSensitiveSVCCV",
+    "DesignedLossClassifier",
+    "CostThresholdClassifier",
+)
+COSTLY = ("CostSensitiveSVC", "BiasedPenaltySVC", "CostSensitiveSVCCV", "CostThresholdClassifier")
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "matern32", "matern52", "precomputed", "callable")
 SMALL, LARGEST = 200, 3000  # rows
 
@@ -41,7 +52,9 @@ def generate(seed: int, *, largest: int = LARGEST) -> Problem:
     """The problem of this seed, of at most so many rows."""
     rng = np.random.default_rng(seed)
     X, y = _rows(rng, largest)
-    estimator = str(rng.choice(ESTIMATORS, p=[0.6, 0.15, 0.1, 0.15]))
+    estimator = str(rng.choice(ESTIMATORS, p=[0.52, 0.15, 0.1, 0.15, 0.04, 0.04]))
+    if estimator == "DesignedLossClassifier":
+        return Problem(seed, estimator, _smooth(rng), X, y)
     kernel = str(rng.choice(KERNELS, p=[0.3, 0.2, 0.12, 0.05, 0.07, 0.05, 0.04, 0.12, 0.05]))
     params: dict[str, Any] = {"kernel": kernel}
     hostile = rng.random() < 0.6
@@ -65,7 +78,9 @@ def generate(seed: int, *, largest: int = LARGEST) -> Problem:
         params["tol"] = float(rng.choice([1e-1, 1e-3, 1e-3, 1e-3, 1e-5, 1e-8]))
         if rng.random() < 0.1:
             params["max_iter"] = int(rng.choice([1, 10, 1000]))
-    if estimator in ("CostSensitiveSVC", "BiasedPenaltySVC", "CostSensitiveSVCCV"):
+    if estimator == "CostThresholdClassifier":
+        params = {"estimator": CostSensitiveSVC(**params), "method": str(rng.choice(["bayes", "tuned"])), "cv": 2}
+    if estimator in COSTLY:
         params |= {"fn_cost": power(rng, -6, 6) if hostile else power(rng, 0, 2), "fp_cost": 1.0}
     if estimator == "CostSensitiveSVC" and rng.random() < 0.3:
         params["kappa"] = float(2.0 ** -rng.integers(0, 256 if hostile else 5))
@@ -76,6 +91,17 @@ def generate(seed: int, *, largest: int = LARGEST) -> Problem:
     if rng.random() < 0.25:
         fit_params["sample_weight"] = rng.choice([0.0, 1.0, 2.0, 0.3, 1e-6 if hostile else 0.5], len(y))
     return Problem(seed, estimator, params, X, y, fit_params)
+
+
+def _smooth(rng: np.random.Generator) -> dict[str, Any]:
+    """Parameters of a machine for a smooth loss."""
+    loss = (LogisticLoss, ExponentialLoss)[int(rng.integers(2))]
+    return {
+        "loss": loss(C1=power(rng, -3, 3), C_minus1=power(rng, -3, 3)),
+        "C": power(rng, -6, 6),
+        "kernel": str(rng.choice(["linear", "rbf", "laplacian"])),
+        "random_state": 0,
+    }
 
 
 def _count(rng: np.random.Generator, largest: int) -> int:

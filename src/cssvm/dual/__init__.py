@@ -4,9 +4,9 @@
 be left and gone on with later.
 """
 
-from .solver import solve
 from .path import Path, PathState, solve_path
 from .problem import DualProblem, KernelRows, Solution, Status
+from .solver import solve
 from .workspace import Workspace
 
 __all__ = ["DualProblem", "KernelRows", "Path", "PathState", "Solution", "Status", "Workspace", "solve", "solve_path"]

@@ -71,11 +71,11 @@ def _witnessed(
     if total > 0.0:
         some = np.concatenate([some, random.choice(n, SAMPLE, p=weights / total)])
     used = np.flatnonzero(beta)
-    found = problem.linear[some].copy()
+    found = problem.linear[some].astype(np.longdouble)  # the sums of BLAS may agree to the last, wrong digit
     for i in range(0, len(used), WITNESSED_AT_ONCE):
         part = used[i : i + WITNESSED_AT_ONCE]
-        found -= rows.by_definition(some, part) @ beta[part]
-    deviation = np.abs(found - gradient[some])
+        found -= rows.by_definition(some, part) @ beta[part].astype(np.longdouble)
+    deviation = np.abs(found - gradient[some]).astype(np.float64)
     errors = (deviation / _lengths(rows)[some])[-SAMPLE:]
     return float(deviation.max()), 0.5 * total * float(np.sqrt(np.mean(errors**2)))
 

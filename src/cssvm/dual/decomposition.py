@@ -46,7 +46,8 @@ class Decomposition:
         self.size = self.n if whole else min(tuning.FIRST_ROWS, self.last_size)
         self.begun = time.perf_counter()
         self.n_iter = 0
-        self.work_ns = 0.0  # of local solves and finishes, by the costs in `tuning.py`
+        self.work_ns = 0.0  # by the costs in `tuning.py`, which are the same on every machine
+        self.most_work_ns = np.inf
         self.trace: list[WorkingSet] = []
         self.profile = {"kernel": 0.0, "select": 0.0, "local": 0.0, "update": 0.0, "finish": 0.0, "check": 0.0}
         self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
@@ -129,6 +130,7 @@ class Decomposition:
         """A solve that goes on from here in float64."""
         other = Decomposition(self.rows.precise(), self.problem, self.beta)
         other.begun, other.n_iter, other.trace, other.profile = self.begun, self.n_iter, self.trace, self.profile
+        other.most_work_ns = self.most_work_ns
         return other
 
     def approach_roughly(self, tol: float, limit: float) -> bool:
@@ -181,9 +183,8 @@ class Decomposition:
             idle = idle + 1 if gain <= max(NO_GAIN * gained, noise) else 0
 
     def is_spent(self) -> bool:
-        """Whether a problem of one working set has taken as much work as any may."""
-        most = tuning.MAX_SECONDS + tuning.MAX_SECONDS_PER_ROW * self.n
-        return self.size == self.n and self.work_ns > 1e9 * most
+        """Whether the solve has taken as much work as it may."""
+        return self.work_ns > self.most_work_ns
 
     def at(self, variables: RowNumbers | None) -> tuple[Vector, Vector, Vector, Vector]:
         """beta, gradient, lower and upper of some variables; None: of all."""
@@ -197,8 +198,8 @@ class Decomposition:
         return bias_interval(*self.at(self.awake))
 
     def let_sleep(self, bottom: float, top: float) -> None:
-        """Put variables to sleep that rest at a bound, well away from leaving it."""
-        if self.size == self.n:
+        """Put variables to sleep that rest at a bound, well away from leaving it; never a member of a working set."""
+        if self.size == self.n or not len(self.working):
             return
         awake = np.arange(self.n) if self.awake is None else self.awake
         member = np.zeros(self.n, bool)
@@ -221,7 +222,7 @@ class Decomposition:
     def select(self, bottom: float, top: float) -> RowNumbers:
         """Put the worst violators into the working set, in place of members at rest; returns the places they take."""
         if not len(self.working):
-            self.working = self._first_members()
+            self.working = self._first_members(bottom, top)
             return np.arange(self.size)
         if self.size == self.n:
             return np.empty(0, np.intp)
@@ -254,10 +255,12 @@ class Decomposition:
         added, self.kernel, self.size, self.system = size - self.size, grown, size, None
         return added
 
-    def _first_members(self) -> RowNumbers:
-        """All variables, or an even sample of both signs."""
+    def _first_members(self, bottom: float, top: float) -> RowNumbers:
+        """All variables, those nearest to being picked, or where none has moved yet an even sample of both signs."""
         if self.size == self.n:
             return np.arange(self.n)
+        if self.beta.any():
+            return np.sort(_smallest(distances(*self.at(None), bottom, top), self.size))
         positive = self.problem.upper > 0
         count = max(self.size // 2, self.size - int(np.count_nonzero(~positive)))
         first = _even_part(np.flatnonzero(positive), count)
@@ -302,6 +305,7 @@ class Decomposition:
             self.gradient[self.working] = after
             return len(moved)
         columns = self.columns_to_update()
+        self.work_ns += tuning.KERNEL_VALUE_NS * len(moved) * (self.n if columns is None else len(columns))
         if columns is None:
             self.rows.update_gradient(self.gradient, variables, change)
         else:

@@ -97,7 +97,7 @@ class Rounds:
                 self.system = None
                 return 0.0
             change, direction = change[members], direction[members]
-        slope = self.gradient[members] @ change if _update_balanced(change, room_down, room_up) else 0.0
+        slope = self.gradient[members] @ change if update_balanced(change, room_down, room_up) else 0.0
         if slope <= 0.0:  # a singular K_FF: its null space leads far out, and what is clipped need not ascend
             change, _ = up_to_first_bound(direction - direction.mean(), room_down, room_up)
             slope = self.gradient[members] @ change
@@ -232,10 +232,10 @@ def up_to_first_bound(direction: Vector, room_down: Vector, room_up: Vector) -> 
     return np.where(blocked, room, share * direction), blocked
 
 
-def _update_balanced(change: Vector, room_down: Vector, room_up: Vector) -> bool:
+def update_balanced(change: Vector, room_down: Vector, room_up: Vector) -> bool:
     """Make `change` sum to zero by taking from each entry in proportion to its room; False if there is not enough.
 
-    Entries that take a variable to its bound stay as they are.
+    Entries that take a variable to its bound stay as they are. The variables themselves, within their bounds, will do.
     """
     inside = (change > room_down) & (change < room_up)
     for _ in range(BALANCING):

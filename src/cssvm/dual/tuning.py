@@ -36,9 +36,42 @@ class NewtonCost(NamedTuple):
         return self.fixed_ns + in_squares * n_free**2 + self.per_product_ns * n_free * n
 
 
+class InteriorCost(NamedTuple):
+    """Nanoseconds of the interior-point method on n rows of a kernel of rank r: its steps, and the factor of K."""
+
+    n_steps: int
+    fixed_ns: float
+    per_row_ns: float
+    per_product_ns: float
+
+    def ns(self, n: int, rank: int) -> float:
+        """Nanoseconds of a solution."""
+        step_ns = self.fixed_ns + (self.per_row_ns + self.per_product_ns * rank**2) * n
+        return (self.n_steps + 1) * step_ns
+
+    def most_rank(self, n: int, ns: float) -> int:
+        """Rank of a kernel that can be solved in this time, at most n; 0 if none can."""
+        per_row_ns = (ns / (self.n_steps + 1) - self.fixed_ns) / n - self.per_row_ns
+        return min(n, int(max(0.0, per_row_ns / self.per_product_ns) ** 0.5))
+
+
+class WorkLimit(NamedTuple):
+    """Nanoseconds of work, by the costs below, past which an attempt at n rows is given up."""
+
+    fixed_ns: float
+    per_row_ns: float
+    per_pair_ns: float
+
+    def ns(self, n: int) -> float:
+        """Nanoseconds allowed."""
+        return self.fixed_ns + (self.per_row_ns + self.per_pair_ns * n) * n
+
+
 # Costs. Decisions depend on their ratios alone, which differ less from machine to machine than the costs do.
 PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=1.0)
 NEWTON = NewtonCost(fixed_ns=1e5, per_cube_ns=0.0125, per_square_ns=1.25, per_product_ns=0.5)
+INTERIOR = InteriorCost(n_steps=30, fixed_ns=3e5, per_row_ns=300.0, per_product_ns=0.1)
+KERNEL_VALUE_NS = 1.0  # of one that is computed for a sum
 STEP_OVERHEAD_NS = 2e5  # of Python around a Newton step; counts as work, not for the choice between kinds of steps
 UNNOTICED_SECONDS = 0.1  # between two looks at Ctrl-C; also what the active-set finish may take in any case
 
@@ -81,5 +114,5 @@ NEAR_DEVIATIONS = 4.0  # of the fit's float32 gradient: nearer than that to bein
 # Limits that end what does not get ahead.
 MAX_ROUNDS = 30  # Newton rounds in a row: usual are 2 to 8
 MAX_IDLE_SETS = 5  # working sets in a row without a gain, before the solver calls itself stalled
-MAX_SECONDS, MAX_SECONDS_PER_ROW = 3.0, 0.01  # of work, by the costs above, on a problem of one working set
+WORK = WorkLimit(fixed_ns=1.5e9, per_row_ns=1e6, per_pair_ns=50.0)  # of each of the means that a fit has
 MAX_STEPS_PER_ROW = 2000  # pair steps after which a solution of the path is given up

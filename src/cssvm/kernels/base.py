@@ -6,6 +6,7 @@ A kernel that is a function of a relation (`ComputedKernel`) is computed here; o
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -117,6 +118,10 @@ class ComputedKernel(Kernel):
     def gamma_unit(cls, spread: float, n_features: int) -> float:
         """1 / the typical size of the relation of two rows."""
         return 1.0 / cls.relation.typical(spread, n_features) if spread > 0 else 1.0
+
+    def rank(self, n_features: int) -> int:
+        """What the rank of a matrix of kernel values does not exceed, whatever the number of rows."""
+        return sys.maxsize
 
     def check_finite(self, X: Any) -> None:
         """Refuse rows so large that values of this kernel among them overflow."""

@@ -13,7 +13,9 @@ loop alone to see whether it is out of date.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
@@ -237,6 +239,10 @@ class Linear(ComputedKernel):
     positive_definite = True
     is_linear = True
 
+    def rank(self, n_features: int) -> int:
+        """That of the rows themselves."""
+        return n_features
+
     def update_tile(
         self,
         values: np.ndarray,
@@ -263,6 +269,9 @@ class Linear(ComputedKernel):
         return size
 
 
+MAX_RANK_DEGREE = 10  # past which monomials are too many to count
+
+
 class Poly(ProductKernel):
     """(gamma <x, z> + coef0) ** degree."""
 
@@ -271,6 +280,10 @@ class Poly(ProductKernel):
     positive_definite = True
     function = staticmethod(_power)
     remedy = ", or lower gamma or degree"
+
+    def rank(self, n_features: int) -> int:
+        """The number of monomials of up to this degree."""
+        return comb(n_features + int(self.degree), n_features) if self.degree <= MAX_RANK_DEGREE else sys.maxsize
 
     def bound(self, size: float) -> float:
         """The power of the largest argument; of one below 1, of 1."""

@@ -118,7 +118,7 @@ class CalledRows:
     dtype = np.dtype(np.float64)
 
     def __init__(self, kernel: Called, X: Any):
-        self.kernel, self.X = kernel, X
+        self.kernel, self.X, self.rank = kernel, X, X.shape[0]
         parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
         self.diagonal = np.concatenate([kernel.matrix(part, part).diagonal() for part in parts])
 

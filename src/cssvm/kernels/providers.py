@@ -1,7 +1,8 @@
 """The Gram matrix as the solver wants it: blocks of it, and sums of its rows, within a byte budget.
 
-A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, ``computes_columns``, which says
-whether a sum of fewer columns takes less time in proportion, two verbs, a witness and a substitute::
+A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, a ``rank`` that K does not exceed,
+``computes_columns``, which says whether a sum of fewer columns takes less time in proportion, two verbs, a witness and
+a substitute::
 
     update_block(out, left, right)                               out[: len(left), : len(right)] = K[left][:, right]
     update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
@@ -35,6 +36,7 @@ class RowSource(Protocol):
 
     dtype: np.dtype
     diagonal: np.ndarray
+    rank: int
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Write K[left][:, right] into the corner of `out`."""
@@ -58,6 +60,7 @@ class StreamedRows:
         self.points, _ = prepare_points(kernel, X, X, compute, allowed)
         self.diagonal, self.dtype = kernel.of_relation(kernel.relation.own(X)), np.dtype(keep)
         self.n = len(self.diagonal)
+        self.rank = min(self.n, kernel.rank(X.shape[1]))
         self._narrow: tuple[Any, Any] = (None, self.points)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
@@ -96,7 +99,7 @@ class StoredRows:
     def __init__(self, source: RowSource, budget: int):
         self.source, self.budget = source, budget
         self.update_block, self.by_definition = source.update_block, source.by_definition
-        self.diagonal, self.dtype = source.diagonal, source.dtype
+        self.diagonal, self.dtype, self.rank = source.diagonal, source.dtype, source.rank
         self.n = len(self.diagonal)
         half = budget // 2  # the solver's block of a working set has the other half
         self.capacity = int(min(self.n, max(MIN_ROWS, half // (self.n * self.dtype.itemsize))))
@@ -152,6 +155,7 @@ class MatrixRows:
     def __init__(self, gram: np.ndarray):
         self.gram = np.ascontiguousarray(gram)
         self.n, self.dtype, self.budget = len(gram), self.gram.dtype, row_budget("auto", len(gram))
+        self.rank = self.n
         self.diagonal = gram.diagonal().astype(np.float64)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:

@@ -1,0 +1,94 @@
+"""The interior-point method for kernels of low rank, against Clarabel and the definition of the problem."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+from cssvm.dual import Status, solve
+from cssvm.dual.interior import interior_solution, low_rank_factor
+from cssvm.kernels import make_kernel
+
+from .problems import clarabel_optimum, gram, random_problem, rows_of, signed
+
+LINEAR = make_kernel("linear")
+SQUARES = make_kernel("poly", gamma=0.2, degree=2, coef0=1.0)
+
+
+def noisy(n, d=20, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("kernel", [LINEAR, SQUARES], ids=lambda kernel: kernel.name)
+def test_a_factor_has_the_rank_of_the_kernel_and_gives_it_back(kernel):
+    X, _ = noisy(60, d=4)
+    rows = rows_of(kernel, X, np.ones(60))
+    factor = low_rank_factor(rows, rows.rank)
+    assert factor.shape == (60, np.linalg.matrix_rank(gram(kernel, X)))
+    np.testing.assert_allclose(factor @ factor.T, gram(kernel, X), atol=1e-12)
+
+
+def test_there_is_no_factor_of_a_kernel_of_higher_rank_or_with_negative_eigenvalues():
+    X, _ = noisy(30)
+    assert low_rank_factor(rows_of(make_kernel("rbf", gamma=0.1), X, np.ones(30)), 29) is None
+    spoilt = make_kernel("poly", gamma=0.2, degree=2, coef0=-1.0)
+    assert np.linalg.eigvalsh(gram(spoilt, X[:, :3])).min() < -0.1
+    assert low_rank_factor(rows_of(spoilt, X[:, :3], np.ones(30)), 30) is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(10, 80), exponent=st.integers(-3, 6), zero=st.sampled_from([0.0, 0.3])
+)
+def test_the_interior_solution_is_feasible_and_optimal(seed, n, exponent, zero):
+    X, y, margins, boxes = random_problem(n, seed, C=10.0**exponent, zero_boxes=zero)
+    problem = signed(y, margins, boxes)
+    beta, n_steps = interior_solution(X, problem)
+    assert n_steps < 60
+    assert (beta >= problem.lower).all()
+    assert (beta <= problem.upper).all()
+    assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+    value = problem.linear @ beta - 0.5 * np.square(X.T @ beta).sum()
+    scaled = clarabel_optimum(X @ X.T * boxes.max(), problem.scaled(1.0 / boxes.max())) * boxes.max()
+    assert value == pytest.approx(scaled, rel=1e-5)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
+@pytest.mark.parametrize("n", [1500, 5000])
+def test_noisy_linear_problems_are_solved_whatever_C_is(n, C):
+    """Pair steps alone take minutes for the largest of them."""
+    X, y = noisy(n)
+    boxes = C * np.where(y > 0, 4.0, 1.0)
+    solution = solve(rows_of(LINEAR, X, boxes, tol=1e-3), signed(y, np.ones(n), boxes))
+    assert solution.status == Status.CONVERGED
+    assert solution.n_iter < 100
+    G = y - X @ (X.T @ solution.beta)
+    grows, shrinks = solution.beta < np.where(y > 0, boxes, 0.0), solution.beta > np.where(y > 0, 0.0, -boxes)
+    assert G[grows].max() - G[shrinks].min() <= 1e-3
+    w = X.T @ solution.beta
+    primal = 0.5 * w @ w + boxes @ np.maximum(0.0, 1.0 - y * (X @ w + solution.bias))
+    dual = np.abs(solution.beta).sum() - 0.5 * w @ w
+    assert 0.0 <= primal - dual <= 1e-6 * primal
+
+
+def test_a_problem_on_which_working_sets_stall_is_solved_by_the_interior_point_method():
+    """A kernel matrix does not tell its rank, so pair steps have the first try."""
+    X, y = noisy(400, d=5, seed=3)
+    K, boxes = X @ X.T, np.full(400, 1e7)
+    solution = solve(
+        make_kernel("precomputed").rows(K, boxes=boxes, tol=1e-5), signed(y, np.ones(400), boxes), tol=1e-5
+    )
+    reference = solve(rows_of(LINEAR, X, boxes), signed(y, np.ones(400), boxes), tol=1e-5)
+    assert solution.dual_objective == pytest.approx(reference.dual_objective, rel=1e-9)
+
+
+def test_solutions_do_not_depend_on_the_number_of_threads():
+    X, y = noisy(5000)
+    boxes, found = np.full(5000, 50.0), []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append(solve(rows_of(LINEAR, X, boxes, tol=1e-3), signed(y, np.ones(5000), boxes)).beta)
+    np.testing.assert_array_equal(*found)
