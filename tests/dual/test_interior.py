@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from cssvm.dual import Status, solve
+from cssvm.dual import Status, solve, solver, tuning
 from cssvm.dual.interior import interior_solution, low_rank_factor
 from cssvm.kernels import make_kernel
 
@@ -74,15 +74,18 @@ def test_noisy_linear_problems_are_solved_whatever_C_is(n, C):
     assert 0.0 <= primal - dual <= 1e-6 * primal
 
 
-def test_a_problem_on_which_working_sets_stall_is_solved_by_the_interior_point_method():
+def test_what_pair_steps_do_not_solve_in_time_is_solved_by_the_interior_point_method(monkeypatch):
     """A kernel matrix does not tell its rank, so pair steps have the first try."""
-    X, y = noisy(400, d=5, seed=3)
-    K, boxes = X @ X.T, np.full(400, 1e7)
-    solution = solve(
-        make_kernel("precomputed").rows(K, boxes=boxes, tol=1e-5), signed(y, np.ones(400), boxes), tol=1e-5
-    )
-    reference = solve(rows_of(LINEAR, X, boxes), signed(y, np.ones(400), boxes), tol=1e-5)
+    monkeypatch.setattr(tuning, "WORK", tuning.WorkLimit(5e7, 0.0, 0.0))
+    X, y = noisy(1000)
+    boxes = np.full(1000, 1000.0)
+    problem, rows = signed(y, np.ones(1000), boxes), make_kernel("precomputed").rows(X @ X.T, boxes=boxes, tol=1e-3)
+    solution = solve(rows, problem)
+    reference = solve(rows_of(LINEAR, X, boxes), problem)
+    assert solution.status == Status.CONVERGED
     assert solution.dual_objective == pytest.approx(reference.dual_objective, rel=1e-9)
+    monkeypatch.setattr(solver, "low_rank_factor", lambda rows, most: None)
+    assert solve(rows, problem).status == Status.STALLED
 
 
 def test_solutions_do_not_depend_on_the_number_of_threads():

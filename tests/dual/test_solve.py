@@ -230,7 +230,7 @@ def test_the_gradient_is_true_whoever_is_left_out_of_updates(share, monkeypatch)
 def test_a_start_near_the_optimum_leaves_the_gradient_true(monkeypatch):
     """Variables that would sleep at once are no members of the first working set."""
     monkeypatch.setattr(tuning, "WHOLE_ROWS", 50)
-    monkeypatch.setattr(tuning, "FIRST_ROWS", 64)
+    monkeypatch.setattr(tuning, "FIRST_ROWS", 600)
     kernel = KERNELS[1]
     X, y, margins, boxes = random_problem(800, seed=11, C=10.0)
     problem, K = signed(y, margins, boxes), gram(kernel, X)

@@ -18,6 +18,7 @@ class Truth(NamedTuple):
     gap: float
     infeasible: float  # relative to the largest box, and to the sum of |beta|
     rounding: float  # of a decision value, that float64 cannot avoid
+    rounded_gap: float  # what that may do to the gap
 
 
 def gram(model: Any, X: Any) -> np.ndarray:
@@ -77,7 +78,8 @@ def truth(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> Trut
     primal, dual = 0.5 * quadratic + min(losses), float((signs * margins) @ beta) - 0.5 * quadratic
     gap = max(0.0, primal - dual) / max(abs(primal), abs(dual), 1e-300)
     rounding = float((np.abs(K) @ np.abs(beta)).max()) * 2.0**-52
-    return Truth(max(0.0, top - bottom), gap, max(outside, unbalanced), rounding)
+    rounded_gap = rounding * float(boxes.sum() + np.abs(beta).sum()) / max(abs(primal), abs(dual), 1e-300)
+    return Truth(max(0.0, top - bottom), gap, max(outside, unbalanced), rounding, rounded_gap)
 
 
 def _best_bias(G: np.ndarray, signs: np.ndarray, boxes: np.ndarray) -> Any:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import Vector
+from .._types import RowNumbers, Vector
 from .optimality import is_free, violation
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet
 
 SAMPLE = 16  # rows of either kind whose gradient is computed again
+NEAR = 4.0  # largest deviations from the bias, within which a row may lie on its wrong side
 WITNESSED_AT_ONCE = 1 << 15  # kernel values of each of them at a time
 FLAT = 1e-12  # a slope below this share of all boxes is zero: sums of costs carry rounding errors
 
@@ -60,29 +61,34 @@ def _witnessed(
 ) -> tuple[float, float]:
     """Largest deviation of the gradient on a sample of the rows, and what such errors add to primal minus dual.
 
-    An error e at a free variable adds (upper - beta) e or (beta - lower) (-e), box |e| / 2 on average; elsewhere, but
-    for a few rows close to the bias, it adds nothing. So half of the sample is free variables, in proportion to their
-    boxes and to |k(x, .)|, with which errors grow.
+    An error e at a free variable adds (upper - beta) e or (beta - lower) (-e), box |e| / 2 on average. At a bound it
+    adds as much only where it is larger than the distance to the bias. So errors are looked at a second time on rows
+    where they count, drawn in proportion to their boxes and to |k(x, .)|, with which errors grow. Distances that cancel
+    may leave an error in a few kernel values only, which a sample does not see.
     """
     random, n = np.random.default_rng(len(beta)), len(beta)
     some = random.choice(n, min(n, SAMPLE), replace=False)
-    weights = np.where(is_free(beta, problem), problem.upper - problem.lower, 0.0) * _lengths(rows)
+    largest = float(_deviations(rows, some, beta, gradient, problem).max())
+    counts = is_free(beta, problem) | (np.abs(gradient - bias) <= NEAR * largest)
+    lengths = np.sqrt(np.abs(rows.diagonal)) + np.finfo(np.float64).tiny
+    weights = np.where(counts, problem.upper - problem.lower, 0.0) * lengths
     total = float(weights.sum())
-    if total > 0.0:
-        some = np.concatenate([some, random.choice(n, SAMPLE, p=weights / total)])
+    if not total > 0.0:
+        return largest, 0.0
+    some = random.choice(n, SAMPLE, p=weights / total)
+    found = _deviations(rows, some, beta, gradient, problem)
+    error = float(np.sqrt(np.mean((found / lengths[some]) ** 2))) + rows.error * float(np.abs(beta).sum())
+    return max(largest, float(found.max())), 0.5 * total * error
+
+
+def _deviations(rows: KernelRows, some: RowNumbers, beta: Vector, gradient: Vector, problem: DualProblem) -> Vector:
+    """How far the gradient of some rows is from what the definition of the kernel gives."""
     used = np.flatnonzero(beta)
     found = problem.linear[some].astype(np.longdouble)  # the sums of BLAS may agree to the last, wrong digit
     for i in range(0, len(used), WITNESSED_AT_ONCE):
         part = used[i : i + WITNESSED_AT_ONCE]
         found -= rows.by_definition(some, part) @ beta[part].astype(np.longdouble)
-    deviation = np.abs(found - gradient[some]).astype(np.float64)
-    errors = (deviation / _lengths(rows)[some])[-SAMPLE:]
-    return float(deviation.max()), 0.5 * total * float(np.sqrt(np.mean(errors**2)))
-
-
-def _lengths(rows: KernelRows) -> Vector:
-    """|k(x_i, .)|, the roots of the diagonal, (n,)."""
-    return np.sqrt(np.abs(rows.diagonal)) + np.finfo(np.float64).tiny
+    return np.abs(found - gradient[some]).astype(np.float64)
 
 
 def best_bias(gradient: Vector, problem: DualProblem) -> float:

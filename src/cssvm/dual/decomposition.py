@@ -26,9 +26,9 @@ from .._types import RowNumbers, Vector
 from . import tuning
 from .block import empty_block, update_border
 from .free_system import FreeSystem
-from .newton import ridge_for, update_to_optimum
+from .newton import ridge_for, update_balanced, update_to_optimum
 from .optimality import bias_interval, distances, is_free, may_sleep, most_awake, violation
-from .problem import DualProblem, KernelRows, Status, WorkingSet, feasible
+from .problem import BALANCED, DualProblem, KernelRows, Status, WorkingSet, feasible
 from .turns import Turns
 
 NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
@@ -45,7 +45,7 @@ class Decomposition:
         whole = self.n <= min(tuning.WHOLE_ROWS, self.last_size)
         self.size = self.n if whole else min(tuning.FIRST_ROWS, self.last_size)
         self.begun = time.perf_counter()
-        self.n_iter = 0
+        self.n_iter = self.n_recorded = 0  # pair steps, and those of them in the trace
         self.work_ns = 0.0  # by the costs in `tuning.py`, which are the same on every machine
         self.most_work_ns = np.inf
         self.trace: list[WorkingSet] = []
@@ -76,6 +76,8 @@ class Decomposition:
         if self.rows.dtype != np.float64 or self.size < self.n:
             return self.approach(tol, max_iter)
         patience, reached = tuning.TURN_STEPS_PER_ROW * self.n, -np.inf
+        if self.beta.any() and self.finish(tol):  # the start was close
+            return Status.CONVERGED
         if self.approach_roughly(tol, min(max_iter, patience)) and self.n_iter < max_iter and self.finish(tol):
             return Status.CONVERGED
         while True:
@@ -114,7 +116,9 @@ class Decomposition:
         return float(np.finfo(np.float64).eps * sums)
 
     def refresh(self) -> None:
-        """Compute the gradient of a whole problem from beta alone."""
+        """Compute the gradient of a whole problem from beta alone, whose sum has to be zero to its own last digits."""
+        if abs(self.beta.sum()) > BALANCED * float(np.abs(self.beta).sum()):
+            update_balanced(self.beta, self.problem.lower, self.problem.upper)
         self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
 
     def correct(self, deviation: float) -> None:
@@ -129,7 +133,8 @@ class Decomposition:
     def precise(self) -> Decomposition:
         """A solve that goes on from here in float64."""
         other = Decomposition(self.rows.precise(), self.problem, self.beta)
-        other.begun, other.n_iter, other.trace, other.profile = self.begun, self.n_iter, self.trace, self.profile
+        other.begun, other.trace, other.profile = self.begun, self.trace, self.profile
+        other.n_iter, other.n_recorded = self.n_iter, self.n_recorded
         other.most_work_ns = self.most_work_ns
         return other
 
@@ -290,7 +295,7 @@ class Decomposition:
         turns = Turns(self.kernel, diagonal, part, beta, after, round_share=share, system=self.system)
         steps, _ = turns.take(tol, allowed, first_steps)
         self.system = turns.system
-        self.work_ns += turns.work_ns
+        self.work_ns += turns.work_ns + tuning.STEP_OVERHEAD_NS
         if self.rows.dtype != np.float64:  # a float32 gradient gathers rounding errors
             turns.refresh()
         self.n_iter += steps
@@ -332,7 +337,7 @@ class Decomposition:
     def record(self, violation: float, n_entered: int, n_moved: int) -> None:
         """Enter a working set into the trace."""
         n_awake = self.n if self.awake is None else len(self.awake)
-        n_steps = self.n_iter - sum(past.n_steps for past in self.trace)
+        n_steps, self.n_recorded = self.n_iter - self.n_recorded, self.n_iter
         seconds = time.perf_counter() - self.begun
         self.trace.append(WorkingSet(violation, n_awake, self.size, n_entered, n_moved, n_steps, seconds))
 
@@ -341,7 +346,7 @@ class Decomposition:
 
         What does not ascend, because K_FF is too close to singular, is taken back.
         """
-        if not len(self.working):  # the start was optimal already
+        if not len(self.working):  # it has a start, or was optimal from the start
             self.fetch(self.select(*self.bias_interval()))
         ridge = ridge_for(self.kernel, self.rows.diagonal)
         steps_ns = self.n_iter * tuning.PAIR_STEP.ns(self.n)

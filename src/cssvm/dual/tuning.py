@@ -72,7 +72,9 @@ PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=1.0)
 NEWTON = NewtonCost(fixed_ns=1e5, per_cube_ns=0.0125, per_square_ns=1.25, per_product_ns=0.5)
 INTERIOR = InteriorCost(n_steps=30, fixed_ns=3e5, per_row_ns=300.0, per_product_ns=0.1)
 KERNEL_VALUE_NS = 1.0  # of one that is computed for a sum
-STEP_OVERHEAD_NS = 2e5  # of Python around a Newton step; counts as work, not for the choice between kinds of steps
+STEP_OVERHEAD_NS = (
+    2e5  # of Python around a Newton step or working set; counts as work, not for the choice between kinds of steps
+)
 UNNOTICED_SECONDS = 0.1  # between two looks at Ctrl-C; also what the active-set finish may take in any case
 
 # Which variables sleep.

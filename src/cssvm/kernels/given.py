@@ -115,7 +115,7 @@ class Called(Kernel):
 class CalledRows:
     """Rows of a callable's matrix for `StoredRows`."""
 
-    dtype = np.dtype(np.float64)
+    dtype, error = np.dtype(np.float64), 0.0
 
     def __init__(self, kernel: Called, X: Any):
         self.kernel, self.X, self.rank = kernel, X, X.shape[0]

@@ -1,6 +1,7 @@
 """The Gram matrix as the solver wants it: blocks of it, and sums of its rows, within a byte budget.
 
-A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, a ``rank`` that K does not exceed,
+A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, a ``rank`` that K does not exceed, the
+``error`` that float64 may leave in a kernel value beside its last digits,
 ``computes_columns``, which says whether a sum of fewer columns takes less time in proportion, two verbs, a witness and
 a substitute::
 
@@ -22,7 +23,7 @@ import numpy as np
 from ..runtime.memory import memory_budget
 from ..runtime.sums import update_minus_rows
 from .precision import error_allowed, precisions
-from .tiles import Points, prepare_points, update_minus_sums, update_symmetric_values, update_values
+from .tiles import Points, cancellation, prepare_points, update_minus_sums, update_symmetric_values, update_values
 
 if TYPE_CHECKING:
     from .base import ComputedKernel
@@ -37,6 +38,7 @@ class RowSource(Protocol):
     dtype: np.dtype
     diagonal: np.ndarray
     rank: int
+    error: float
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Write K[left][:, right] into the corner of `out`."""
@@ -60,6 +62,8 @@ class StreamedRows:
         self.points, _ = prepare_points(kernel, X, X, compute, allowed)
         self.diagonal, self.dtype = kernel.of_relation(kernel.relation.own(X)), np.dtype(keep)
         self.n = len(self.diagonal)
+        by_products = self.points.relation is kernel.relation
+        self.error = cancellation(kernel, kernel.relation.sizes(self.points.rows)) if by_products else 0.0
         self.rank = min(self.n, kernel.rank(X.shape[1]))
         self._narrow: tuple[Any, Any] = (None, self.points)
 
@@ -99,7 +103,7 @@ class StoredRows:
     def __init__(self, source: RowSource, budget: int):
         self.source, self.budget = source, budget
         self.update_block, self.by_definition = source.update_block, source.by_definition
-        self.diagonal, self.dtype, self.rank = source.diagonal, source.dtype, source.rank
+        self.diagonal, self.dtype, self.rank, self.error = source.diagonal, source.dtype, source.rank, source.error
         self.n = len(self.diagonal)
         half = budget // 2  # the solver's block of a working set has the other half
         self.capacity = int(min(self.n, max(MIN_ROWS, half // (self.n * self.dtype.itemsize))))
@@ -155,7 +159,7 @@ class MatrixRows:
     def __init__(self, gram: np.ndarray):
         self.gram = np.ascontiguousarray(gram)
         self.n, self.dtype, self.budget = len(gram), self.gram.dtype, row_budget("auto", len(gram))
-        self.rank = self.n
+        self.rank, self.error = self.n, 0.0
         self.diagonal = gram.diagonal().astype(np.float64)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:

@@ -45,6 +45,8 @@ from .loops import (
 NORM_BLOCK = 1 << 14  # rows at a time
 BAND = 256  # rows of a matrix of all pairs at a time
 TILE = 1024  # columns of it at a time: 2 MB of products
+LONG_PRODUCTS = 1 << 23  # multiplications up to which a witness takes its time: products of BLAS may agree to the last,
+# wrong digit
 
 
 class Relation(ABC):
@@ -95,8 +97,10 @@ class Relation(ABC):
         """The relation of rows of A and B, (len(A), len(B)) float64, by SciPy: a witness for all other ways."""
         A, B = (X.astype(np.float64, copy=False) for X in (A, B))
         if not self.is_distance:
-            products = A @ B.T
-            return products.toarray() if sp.issparse(products) else products
+            if sp.issparse(A):
+                return (A @ B.T).toarray()
+            few = A.shape[0] * B.size <= LONG_PRODUCTS
+            return (A.astype(np.longdouble) @ B.T.astype(np.longdouble) if few else A @ B.T).astype(np.float64)
         if sp.issparse(A):
             return self._sparse_by_definition(A, B)
         return cdist(A, B, self.metric)

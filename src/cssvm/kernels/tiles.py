@@ -34,8 +34,8 @@ DENSE_ENOUGH = 0.1  # past this density BLAS on unpacked rows beats the sparse p
 COSTLY_SHARED_FEATURES = 10.0  # of two sparse rows, past which reading stored kernel values beats computing them again
 
 ROUNDING = 2.0**-53
-# Of a kernel value, past which distances are taken by differences: a thousandth of what any other rounding may cost.
-KERNEL_ERROR = 1e-9
+# Of a kernel value, past which distances are taken by differences: no C in use makes it show.
+KERNEL_ERROR = 1e-11
 
 _scratch = threading.local()
 
