@@ -25,10 +25,23 @@ def is_integer(value: Any) -> bool:
 
 
 def as_floats(name: str, value: Any, fix: str) -> Vector:
-    """A number or an array-like (list, NumPy, pandas or polars) as float64; anything else is refused with the fix."""
+    """A number or an array-like (list, NumPy, pandas or polars) as float64; anything else is refused with the fix.
+
+    Strings are refused even where they spell a number: a column read as text is a mistake somewhere before.
+    """
+    cause = None
     try:
-        return np.asarray(value, dtype=np.float64)
+        found = np.asarray(value)
+        if _is_numeric(found) and not np.ma.is_masked(value):
+            return found.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a number or an array of numbers; got {name}={reprlib.repr(value)}. {fix}"
-        ) from error
+        cause = error
+    raise ValueError(
+        f"{name} must be a number or an array of numbers; got {name}={reprlib.repr(value)}. {fix}"
+    ) from cause
+
+
+def _is_numeric(values: np.ndarray) -> bool:
+    if values.dtype.kind == "O":
+        return not any(isinstance(each, (str, bytes)) for each in values.flat)
+    return values.dtype.kind in "biuf"

@@ -92,6 +92,23 @@ def test_masked_entries_are_refused():
     CostSensitiveSVC().fit(np.ma.masked_array(X, False), y)
 
 
+@pytest.mark.parametrize("name", ["fn_cost", "fp_cost", "sample_weight"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2"] * 20,
+        [1j] * 20,
+        np.array(["2"] * 20),
+        np.array([1.0, "2"] * 10, object),
+        np.ma.masked_less(np.arange(20.0), 3),
+    ],
+)
+def test_numbers_that_are_strings_or_masked_are_refused(name, values):
+    X, y = sample()
+    with pytest.raises(ValueError, match=f"{name} must be a number or an array of numbers; got {name}="):
+        CostSensitiveSVC().fit(X, y, **{name: values})
+
+
 def test_repeated_entries_of_a_sparse_matrix_are_summed():
     X, y = sample()
     columns = np.arange(60) % 3
@@ -162,3 +179,30 @@ def test_a_package_and_a_home_that_cannot_be_written_are_enough(tmp_path):
     finally:
         for folder in folders:
             folder.chmod(0o755)
+
+
+OUT_OF_MEMORY = """
+import resource
+import numpy as np
+from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4000, 5)); y = (X[:, 0] + rng.normal(size=4000) > 0).astype(int)
+CostSensitiveSVC().fit(X[:200], y[:200])
+CostSensitiveSVCCV(Cs=2, gammas=2, cv=2).fit(X[:200], y[:200])
+with open("/proc/self/statm") as sizes:
+    used = int(sizes.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (20 << 20), used + (20 << 20)))
+for model in (CostSensitiveSVC(), CostSensitiveSVC(kernel="linear"), CostSensitiveSVCCV(Cs=2, gammas=2, cv=2)):
+    try:
+        model.fit(X, y)
+    except MemoryError:
+        assert not hasattr(model, "classes_")
+        print("MemoryError")
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs the size of the process")
+def test_a_process_out_of_memory_says_so():
+    command = [sys.executable, "-c", OUT_OF_MEMORY]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=200, check=True)
+    assert found.stdout.split() == ["MemoryError"] * 3
