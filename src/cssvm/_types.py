@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import reprlib
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -43,5 +44,5 @@ def as_floats(name: str, value: Any, fix: str) -> Vector:
 
 def _is_numeric(values: np.ndarray) -> bool:
     if values.dtype.kind == "O":
-        return not any(isinstance(each, (str, bytes)) for each in values.flat)
+        return all(isinstance(each, numbers.Real | Decimal) or each is None for each in values.flat)
     return values.dtype.kind in "biuf"

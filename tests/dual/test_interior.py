@@ -88,6 +88,29 @@ def test_what_pair_steps_do_not_solve_in_time_is_solved_by_the_interior_point_me
     assert solve(rows, problem).status == Status.STALLED
 
 
+def test_features_without_any_information_are_no_obstacle():
+    with np.errstate(all="raise"):
+        solution = solve(
+            rows_of(LINEAR, np.zeros((600, 3)), np.ones(600)), signed(noisy(600)[1], np.ones(600), np.ones(600))
+        )
+    assert solution.status == Status.CONVERGED
+
+
+def test_a_small_budget_is_no_reason_for_pair_steps():
+    X, y = noisy(3000, d=2)
+    boxes = np.full(3000, 100.0)
+    solution = solve(rows_of(LINEAR, X, boxes, tol=1e-3, cache_size=4), signed(y, np.ones(3000), boxes))
+    assert solution.n_iter < 200
+    assert solution.profile["interior"] > 0.0
+
+
+@pytest.mark.parametrize("n", [100, 3000, 10**5])
+def test_the_rank_that_can_be_afforded_is_the_inverse_of_the_cost(n):
+    for rank in (1, 20, 80):
+        assert tuning.INTERIOR.most_rank(n, (1.0 + 1e-9) * tuning.INTERIOR.ns(n, rank)) == rank
+    assert tuning.INTERIOR.most_rank(n, 0.0) == 0
+
+
 def test_solutions_do_not_depend_on_the_number_of_threads():
     X, y = noisy(5000)
     boxes, found = np.full(5000, 50.0), []

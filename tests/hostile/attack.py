@@ -22,7 +22,7 @@ from tests.hostile.problems import LARGEST, Problem, generate
 
 SECONDS = 60.0  # for a fit and its judgement, past which a problem counts as one without an end
 LONG = 10.0
-FINE = ("right", "warned", "refused")
+FINE = ("right", "finite", "warned", "refused")
 REASONABLE_MESSAGE = 40  # characters that an error needs to name argument, value and fix
 
 
@@ -56,10 +56,10 @@ def judge(problem: Problem) -> tuple[str, str]:
     warned = any("converge" in str(warning.message) for warning in said)
     if hasattr(model, "best_estimator_"):
         if "fn_cost" in problem.fit_params:
-            return "warned" if warned else "right", ""
+            return "warned" if warned else "finite", ""
         model = model.best_estimator_
     if not hasattr(model, "dual_gap_"):
-        return "warned" if warned else "right", ""
+        return "warned" if warned else "finite", ""
     return _judge_certificate(model, problem, warned)
 
 
@@ -162,15 +162,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     first = options.seed * 1_000_000
     counts: Counter[str] = Counter()
-    slowest = Verdict(0, "", "", 0.0)
+    slowest, n_long = Verdict(0, "", "", 0.0), 0
     for verdict in attack(range(first, first + options.n), seconds=options.seconds, largest=options.largest):
         counts[verdict.kind] += 1
+        n_long += verdict.seconds > LONG
         slowest = max(slowest, verdict, key=lambda each: each.seconds)
         if verdict.kind not in FINE:
             print(f"{verdict.seed}: {verdict.kind}: {generate(verdict.seed, largest=options.largest)}")
             print(f"    {verdict.detail[:300]}", flush=True)
     print("\n".join(f"{count:8d}  {kind}" for kind, count in counts.most_common()))
-    print(f"slowest: seed {slowest.seed}, {slowest.seconds:.1f} s")
+    print(f"slowest: seed {slowest.seed}, {slowest.seconds:.1f} s; {n_long} took longer than {LONG:g} s")
     return int(any(kind not in FINE for kind in counts))
 
 

@@ -76,6 +76,8 @@ def generate(seed: int, *, largest: int = LARGEST) -> Problem:
         if rng.random() < 0.5 and kernel not in ("linear", "precomputed", "callable"):
             params["gamma"] = power(rng, -12, 12) if hostile else power(rng, -3, 2)
         params["tol"] = float(rng.choice([1e-1, 1e-3, 1e-3, 1e-3, 1e-5, 1e-8]))
+        if rng.random() < 0.05:
+            params["cache_size"] = float(rng.choice([0.01, 1.0, 30.0]))
         if rng.random() < 0.1:
             params["max_iter"] = int(rng.choice([1, 10, 1000]))
     if estimator == "CostThresholdClassifier":
@@ -111,13 +113,13 @@ def _count(rng: np.random.Generator, largest: int) -> int:
         return int(rng.integers(2, 12))
     if size < 0.96 or largest <= SMALL:
         return int(rng.integers(12, min(SMALL, largest) + 1))
-    return int(power(rng, np.log10(SMALL), np.log10(largest)))
+    return int(rng.integers(SMALL, largest + 1))
 
 
 def _rows(rng: np.random.Generator, largest: int) -> tuple[Any, np.ndarray]:
     n = _count(rng, largest)
     d = int(rng.choice([1, 2, 3, 5, 10, 30]))
-    kind = rng.choice(["normal", "integers", "binary", "heavy", "constant", "one direction"])
+    kind = rng.choice(["normal", "integers", "binary", "heavy", "constant", "one direction", "zero"])
     X = rng.normal(size=(n, d))
     if kind == "integers":
         X = np.round(3 * X)
@@ -129,6 +131,8 @@ def _rows(rng: np.random.Generator, largest: int) -> tuple[Any, np.ndarray]:
         X[:, : max(1, d // 2)] = 1.0
     elif kind == "one direction":
         X = X[:, :1] * np.ones(d)
+    elif kind == "zero":
+        X[:, : d - 1] = 0.0
     if rng.random() < 0.2:
         X = X[rng.integers(0, n, n)]  # repeated rows
     y = (X[:, -1] + rng.choice([0.0, 0.3, 3.0]) * rng.normal(size=n) > rng.choice([0.0, 1.0])).astype(int)
@@ -150,7 +154,9 @@ def _gram(rng: np.random.Generator, X: Any) -> np.ndarray:
     A = np.asarray(X.toarray() if sp.issparse(X) else X, float)
     A = A / max(1e-300, float(np.abs(A).max())) * 3.0
     K = A @ A.T
-    kind = rng.choice(["linear", "asymmetric", "float32", "rank one", "indefinite", "identity", "scaled", "zero"])
+    kind = rng.choice(
+        ["linear", "asymmetric", "float32", "rank one", "indefinite", "identity", "scaled", "zero", "hollow"]
+    )
     if kind == "asymmetric":
         K = K + 1e-9 * rng.normal(size=K.shape)
     elif kind == "float32":
@@ -166,6 +172,8 @@ def _gram(rng: np.random.Generator, X: Any) -> np.ndarray:
         K = K * power(rng, -12, 12)
     elif kind == "zero":
         K = np.zeros_like(K)
+    elif kind == "hollow":
+        np.fill_diagonal(K, 0.0)
     return K
 
 

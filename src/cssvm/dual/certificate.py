@@ -12,11 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import RowNumbers, Vector
+from . import tuning
 from .optimality import is_free, violation
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet
 
 SAMPLE = 16  # rows of either kind whose gradient is computed again
-NEAR = 4.0  # largest deviations from the bias, within which a row may lie on its wrong side
+SHORTEST = 1e-8  # |k(x, .)| relative to the longest: a kernel with zeros on its diagonal has others in those rows
 WITNESSED_AT_ONCE = 1 << 15  # kernel values of each of them at a time
 FLAT = 1e-12  # a slope below this share of all boxes is zero: sums of costs carry rounding errors
 
@@ -50,6 +51,7 @@ def certified(
         primal_objective=primal,
         dual_objective=dual,
         gap=relative_gap(primal + missed, dual),
+        hidden=relative_gap(primal + missed, dual) - relative_gap(primal, dual),
         deviation=deviation,
         profile=profile,
         trace=[] if trace is None else trace,
@@ -69,8 +71,9 @@ def _witnessed(
     random, n = np.random.default_rng(len(beta)), len(beta)
     some = random.choice(n, min(n, SAMPLE), replace=False)
     largest = float(_deviations(rows, some, beta, gradient, problem).max())
-    counts = is_free(beta, problem) | (np.abs(gradient - bias) <= NEAR * largest)
-    lengths = np.sqrt(np.abs(rows.diagonal)) + np.finfo(np.float64).tiny
+    counts = is_free(beta, problem) | (np.abs(gradient - bias) <= tuning.NEAR_DEVIATIONS * largest)
+    lengths = np.sqrt(np.abs(rows.diagonal))
+    lengths = np.maximum(lengths, SHORTEST * float(lengths.max()) or 1.0)
     weights = np.where(counts, problem.upper - problem.lower, 0.0) * lengths
     total = float(weights.sum())
     if not total > 0.0:

@@ -1,4 +1,4 @@
-"""The solver: pair steps on working sets, with the gradient of all other variables brought up to date in bulk.
+"""The decomposition: pair steps on working sets, with the gradient of all other variables brought up to date in bulk.
 
 The main loop is four verbs: select a working set of the variables that violate optimality most, fetch the kernel values
 among them, solve the problem restricted to them (`turns.py`), update the gradient of all variables. Pair steps
@@ -26,9 +26,9 @@ from .._types import RowNumbers, Vector
 from . import tuning
 from .block import empty_block, update_border
 from .free_system import FreeSystem
-from .newton import ridge_for, update_balanced, update_to_optimum
+from .newton import ridge_for, update_to_optimum
 from .optimality import bias_interval, distances, is_free, may_sleep, most_awake, violation
-from .problem import BALANCED, DualProblem, KernelRows, Status, WorkingSet, feasible
+from .problem import DualProblem, KernelRows, Status, WorkingSet, feasible, update_balanced
 from .turns import Turns
 
 NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
@@ -37,7 +37,9 @@ NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
 class Decomposition:
     """State of one solve."""
 
-    def __init__(self, rows: KernelRows, problem: DualProblem, start: ArrayLike | None):
+    def __init__(
+        self, rows: KernelRows, problem: DualProblem, start: ArrayLike | None = None, most_work_ns: float = np.inf
+    ):
         self.rows, self.problem = rows, problem
         self.n = len(problem.linear)
         affordable = int((rows.budget / rows.dtype.itemsize / 2) ** 0.5)
@@ -47,9 +49,17 @@ class Decomposition:
         self.begun = time.perf_counter()
         self.n_iter = self.n_recorded = 0  # pair steps, and those of them in the trace
         self.work_ns = 0.0  # by the costs in `tuning.py`, which are the same on every machine
-        self.most_work_ns = np.inf
+        self.most_work_ns = most_work_ns
         self.trace: list[WorkingSet] = []
-        self.profile = {"kernel": 0.0, "select": 0.0, "local": 0.0, "update": 0.0, "finish": 0.0, "check": 0.0}
+        self.profile = {
+            "kernel": 0.0,
+            "select": 0.0,
+            "local": 0.0,
+            "interior": 0.0,
+            "update": 0.0,
+            "finish": 0.0,
+            "check": 0.0,
+        }
         self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
         self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
         self.fresh = empty_block(0, 0, rows.dtype)  # room for those of new members
@@ -116,9 +126,8 @@ class Decomposition:
         return float(np.finfo(np.float64).eps * sums)
 
     def refresh(self) -> None:
-        """Compute the gradient of a whole problem from beta alone, whose sum has to be zero to its own last digits."""
-        if abs(self.beta.sum()) > BALANCED * float(np.abs(self.beta).sum()):
-            update_balanced(self.beta, self.problem.lower, self.problem.upper)
+        """Compute the gradient of a whole problem from beta alone, whose sum is made zero to its own last digits."""
+        update_balanced(self.beta, self.problem.lower, self.problem.upper)
         self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
 
     def correct(self, deviation: float) -> None:
@@ -130,12 +139,11 @@ class Decomposition:
             self.rows.precise().update_gradient(gradient, used, self.beta[used], columns)
             self.gradient[columns] = gradient
 
-    def precise(self) -> Decomposition:
-        """A solve that goes on from here in float64."""
-        other = Decomposition(self.rows.precise(), self.problem, self.beta)
+    def precise(self, beta: Vector) -> Decomposition:
+        """A solve that goes on in float64 from this beta, with as much work to spend as this one had."""
+        other = Decomposition(self.rows.precise(), self.problem, beta, self.most_work_ns)
         other.begun, other.trace, other.profile = self.begun, self.trace, self.profile
         other.n_iter, other.n_recorded = self.n_iter, self.n_recorded
-        other.most_work_ns = self.most_work_ns
         return other
 
     def approach_roughly(self, tol: float, limit: float) -> bool:
@@ -187,6 +195,10 @@ class Decomposition:
             noise = self.noise() * float(np.abs(change).sum())
             idle = idle + 1 if gain <= max(NO_GAIN * gained, noise) else 0
 
+    def count_values(self, n_rows: int, n_columns: int) -> None:
+        """Enter kernel values into the work."""
+        self.work_ns += tuning.KERNEL_VALUE_NS * n_rows * n_columns
+
     def is_spent(self) -> bool:
         """Whether the solve has taken as much work as it may."""
         return self.work_ns > self.most_work_ns
@@ -220,6 +232,7 @@ class Decomposition:
             for columns, missed in self.asleep:
                 moved = np.flatnonzero(missed)
                 gradient = self.gradient[columns]
+                self.count_values(len(moved), len(columns))
                 self.rows.update_gradient(gradient, moved, missed[moved], columns)
                 self.gradient[columns] = gradient
         self.awake, self.asleep = None, []
@@ -273,6 +286,7 @@ class Decomposition:
 
     def fetch(self, places: RowNumbers) -> None:
         """Bring the kernel values of the working set up to date where its members changed."""
+        self.count_values(len(places), self.size)
         if len(places) == self.size:
             self.rows.update_block(self.kernel, self.working, self.working)
         elif len(places):
@@ -310,7 +324,7 @@ class Decomposition:
             self.gradient[self.working] = after
             return len(moved)
         columns = self.columns_to_update()
-        self.work_ns += tuning.KERNEL_VALUE_NS * len(moved) * (self.n if columns is None else len(columns))
+        self.count_values(len(moved), self.n if columns is None else len(columns))
         if columns is None:
             self.rows.update_gradient(self.gradient, variables, change)
         else:

@@ -17,8 +17,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._types import Vector
-from .newton import update_balanced
-from .problem import DualProblem, KernelRows
+from .problem import DualProblem, KernelRows, update_balanced
 
 MAX_STEPS = 100  # usual are 20 to 40
 RELATIVE_GAP = 1e-11  # between the objectives, at which a solution is exact enough to tell which variables are free
@@ -36,19 +35,20 @@ class Interior(NamedTuple):
 
 
 def low_rank_factor(rows: KernelRows, most: int) -> np.ndarray | None:
-    """F (n, r) with K = F F' up to rounding, by Cholesky's method with pivots.
+    """F (n, r) with K = F F' up to rounding, by Cholesky's method with pivots, for rows in float64.
 
-    None if r would exceed `most`, or if K has negative eigenvalues.
+    None if r would exceed `most`, if K has negative eigenvalues, or if its diagonal is zero.
     """
-    rows = rows.precise()
     left = rows.diagonal.copy()
     least = RESIDUAL * float(np.abs(left).max(initial=0.0))
     factor = np.empty((rows.n, most), order="F")
     row, everything = np.empty((1, rows.n)), np.arange(rows.n)
     for rank in range(most + 1):
         pivot = int(np.argmax(left))
+        if left.min() < -MAX_NEGATIVE * least:
+            return None
         if left[pivot] <= least:
-            return factor[:, :rank] if left.min() >= -MAX_NEGATIVE * least else None
+            return factor[:, :rank] if rank else None
         if rank < most:
             rows.update_block(row, np.array([pivot]), everything)
             row[0] -= factor[:, :rank] @ factor[pivot, :rank]
@@ -64,8 +64,8 @@ def interior_solution(factor: np.ndarray, problem: DualProblem) -> Interior | No
     part = DualProblem(*(each[movable] for each in problem))
     if not (part.upper.any() and part.lower.any()):
         return None
-    path, n_steps = _CentralPath(factor[movable], part), 0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        path, n_steps = _CentralPath(factor[movable], part), 0
         while n_steps < MAX_STEPS and path.gap() > RELATIVE_GAP and path.step():
             n_steps += 1
         beta[movable] = path.rounded()
@@ -93,7 +93,7 @@ class _CentralPath:
         self.multipliers = np.array([np.maximum(self.slope, 0.0), np.maximum(-self.slope, 0.0)]) + least
 
     def gap(self) -> float:
-        """Primal minus dual objective, relative to the dual one."""
+        """Primal minus dual objective, once the first two equations hold, relative to the dual one."""
         dual = float(0.5 * self.beta @ (self.problem.linear - self.slope))
         return float((self.slacks * self.multipliers).sum()) / max(abs(dual), np.finfo(float).tiny)
 
@@ -132,7 +132,7 @@ class _CentralPath:
         ahead = ((slacks + length * moved) * (multipliers + length * turned)).mean()
         centre = products.mean() * (ahead / products.mean()) ** 3
         change, bias, turned = direction(centre - products - moved * turned)
-        length = min(1.0, BACK_OFF * self._length(change, turned))
+        length = BACK_OFF * self._length(change, turned)
         found = self.factor @ (self.factor.T @ (self.beta + length * change)) - self.problem.linear
         if not (length > 0.0 and np.isfinite(found.sum()) and np.isfinite(turned.sum())):
             return False

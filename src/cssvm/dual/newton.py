@@ -30,12 +30,11 @@ from ..runtime.sums import update_minus_rows
 from . import tuning
 from .free_system import FreeSystem
 from .optimality import is_free, level
-from .problem import BALANCED, DualProblem
+from .problem import DualProblem, update_balanced
 
 RIDGES = {4: 2e-6, 8: 1e-10}  # by bytes of a kernel value, of the mean diagonal: above the rounding errors of K_FF
 PRECISION = 1e-12  # of the decision values' scale, where rounding errors of G begin
 FULL_STEP = 1.3  # curvature over slope up to which a full step, which ends at bounds, gains nearly as much as the best
-BALANCING = 50  # passes that share out an imbalance over the room left; each takes all of it but for rounding
 
 
 def ridge_for(kernel: np.ndarray, diagonal: Vector) -> float:
@@ -230,24 +229,6 @@ def up_to_first_bound(direction: Vector, room_down: Vector, room_up: Vector) -> 
     share = min(1.0, float(reach.min()))
     blocked = (reach <= share) & (share < 1.0)
     return np.where(blocked, room, share * direction), blocked
-
-
-def update_balanced(change: Vector, room_down: Vector, room_up: Vector) -> bool:
-    """Make `change` sum to zero by taking from each entry in proportion to its room; False if there is not enough.
-
-    Entries that take a variable to its bound stay as they are. The variables themselves, within their bounds, will do.
-    """
-    inside = (change > room_down) & (change < room_up)
-    for _ in range(BALANCING):
-        excess = change.sum()
-        if abs(excess) <= BALANCED * np.abs(change).sum():
-            return True
-        room = np.where(inside, (room_down if excess > 0.0 else room_up) - change, 0.0)
-        total = abs(room.sum())
-        if total <= 0.0:
-            return False
-        change += min(1.0, abs(excess) / total) * room
-    return abs(change.sum()) <= 10.0 * BALANCED * np.abs(change).sum()
 
 
 def update_to_optimum(

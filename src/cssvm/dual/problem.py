@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from .._types import RowNumbers, Vector
 
+BALANCING = 50  # passes that share out an imbalance over the room left; each takes all of it but for rounding
 BALANCED = 1e-13  # a sum of beta this small, relative to that of |beta|, is zero
 
 
@@ -95,7 +96,8 @@ class Solution:
 
     `violation` is max G over variables that may grow minus min G over variables that may shrink; `gap` is
     (primal - dual) / max(|primal|, |dual|) at `bias`, the bias that minimises the primal for these variables.
-    `deviation` is how far the gradient is from one computed by other code, on a sample of the rows; it is in the gap.
+    `deviation` is how far the gradient is from one computed by other code, on a sample of the rows, and `hidden` what
+    such errors may hide of the gap; it is part of it.
     `rounding` is an error of the gradient that no arithmetic in float64 can rule out.
     """
 
@@ -109,6 +111,7 @@ class Solution:
     dual_objective: float
     gap: float
     deviation: float = 0.0
+    hidden: float = 0.0
     rounding: float = 0.0
     profile: dict[str, float] = field(default_factory=dict)  # seconds in each phase
     trace: list[WorkingSet] = field(default_factory=list)  # of the decomposition
@@ -117,6 +120,24 @@ class Solution:
     def converged(self) -> bool:
         """Whether the violation is within the tolerance asked for."""
         return self.status == Status.CONVERGED
+
+
+def update_balanced(beta: Vector, lower: Vector, upper: Vector) -> bool:
+    """Make variables, or changes of them, sum to zero by taking from each in proportion to its room.
+
+    False if there is not enough. What is at a bound stays there.
+    """
+    inside = (beta > lower) & (beta < upper)
+    for _ in range(BALANCING):
+        excess = beta.sum()
+        if abs(excess) <= BALANCED * np.abs(beta).sum():
+            return True
+        room = np.where(inside, (lower if excess > 0.0 else upper) - beta, 0.0)
+        total = abs(room.sum())
+        if total <= 0.0:
+            return False
+        beta += min(1.0, abs(excess) / total) * room
+    return abs(beta.sum()) <= 10.0 * BALANCED * np.abs(beta).sum()
 
 
 def feasible(start: ArrayLike, problem: DualProblem) -> Vector:

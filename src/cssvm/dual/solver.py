@@ -18,10 +18,13 @@ from numpy.typing import ArrayLike
 
 from ..runtime import threads
 from . import tuning
-from .certificate import certified, relative_gap
+from .certificate import certified
 from .decomposition import Decomposition
-from .interior import interior_solution, low_rank_factor
+from .interior import MAX_STEPS, interior_solution, low_rank_factor
 from .problem import DualProblem, KernelRows, Solution, Status
+
+FACTOR_COPIES = 3  # of the factor of K, which an interior-point solution has in memory
+SPARE_PIVOTS = 2  # more than the rank of K, for what rounding errors leave of it
 
 
 def solve(
@@ -37,49 +40,54 @@ def solve(
     tol : float
         Largest violation of optimality allowed, in units of the decision function.
     max_iter : int
-        Limit on pair steps; -1 for none.
+        Limit on pair steps; -1 for none but that on the work of each means.
     start : (n,) array, optional
         Where to begin; put into the bounds and balanced if need be.
     """
+    limit, work_ns = (max_iter, np.inf) if max_iter >= 0 else (np.inf, tuning.WORK.ns(rows.n))
     with threads.own_threads():
-        if start is not None or max_iter >= 0:
-            return _solution(Decomposition(rows, problem, start), tol, np.inf if max_iter < 0 else max_iter)
-        first_steps_ns = tuning.TURN_STEPS_PER_ROW * rows.n * tuning.PAIR_STEP.ns(min(rows.n, tuning.FIRST_ROWS))
-        rank = tuning.INTERIOR.most_rank(rows.n, first_steps_ns)
-        if rows.rank <= rank:
-            solution = _from_interior(rows, problem, tol, rank)
-            if solution is not None:
-                return solution
-        solution = _solution(_bounded(Decomposition(rows, problem, None)), tol, np.inf)
-        if solution.converged:
+        state = Decomposition(rows, problem, start, work_ns)
+        may_begin = start is None and limit >= MAX_STEPS
+        interior = _interior(state, _first_steps_ns(state)) if may_begin and rows.rank < rows.n else None
+        if interior is not None:
+            return _solution(interior, tol, limit)
+        solution = _solution(state, tol, limit)
+        if solution.status != Status.STALLED:
             return solution
-        other = _from_interior(rows, problem, tol, tuning.INTERIOR.most_rank(rows.n, tuning.WORK.ns(rows.n)))
-        return solution if other is None or _is_better(solution, other) else other
+        interior = _interior(state, tuning.WORK.ns(rows.n))
+        if interior is None:
+            return solution
+        other = _solution(interior, tol, limit)
+        return max(solution, other, key=lambda each: (each.converged, each.dual_objective))
 
 
-def _bounded(state: Decomposition) -> Decomposition:
-    """The same with a limit on its work."""
-    state.most_work_ns = tuning.WORK.ns(state.n)
-    return state
+def _first_steps_ns(state: Decomposition) -> float:
+    """What pair steps may take before all variables are looked at for the first time, as many as there are rows."""
+    return tuning.TURN_STEPS_PER_ROW * state.n * tuning.PAIR_STEP.ns(state.size)
 
 
-def _from_interior(rows: KernelRows, problem: DualProblem, tol: float, rank: int) -> Solution | None:
-    """The interior-point solution, completed; None if K is not of at most this rank.
+def _interior(state: Decomposition, ns: float) -> Decomposition | None:
+    """A solve that goes on from the interior-point solution; None if K is not of a rank for which there is time.
 
     Little is left to do, for which there is time in float64.
     """
-    n_bytes = 2 * np.dtype(np.float64).itemsize * rows.n * rank
-    factor = low_rank_factor(rows, rank) if n_bytes <= rows.budget else None
-    interior = None if factor is None else interior_solution(factor, problem)
+    rows = state.rows
+    rank = tuning.INTERIOR.most_rank(rows.n, ns)
+    if rows.rank < rows.n:
+        if rows.rank > rank:
+            return None
+        rank = min(rank, rows.rank + SPARE_PIVOTS)
+    if FACTOR_COPIES * np.dtype(np.float64).itemsize * rows.n * rank > rows.budget:
+        return None
+    with state.timed("interior"):
+        factor = low_rank_factor(rows.precise(), rank)
+        interior = None if factor is None else interior_solution(factor, state.problem)
     if interior is None:
         return None
-    state = _bounded(Decomposition(rows.precise(), problem, interior.beta))
-    state.n_iter = interior.n_steps
-    return _solution(state, tol, np.inf)
-
-
-def _is_better(one: Solution, other: Solution) -> bool:
-    return (one.converged, one.dual_objective) > (other.converged, other.dual_objective)
+    other = state.precise(interior.beta)
+    other.n_iter += interior.n_steps
+    other.n_recorded += interior.n_steps
+    return other
 
 
 def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
@@ -87,20 +95,19 @@ def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
     solution = _certified(state, state.run(tol, limit), tol)
     if state.rows.dtype == np.float64 or solution.status == Status.ITERATION_LIMIT:
         return solution
-    if solution.converged and _shows(solution, tol):
+    if solution.converged and _hides(solution, tol):
         state.correct(solution.deviation)
-        state.approach(max(tuning.DRIFT_SHARE * tol, solution.violation), limit)
+        state.approach(max(tuning.CORRECTED_SHARE * tol, solution.violation), limit)
         solution = _certified(state, state.status(tol, limit), tol)
     if solution.status == Status.STALLED:
-        state = state.precise()
+        state = state.precise(state.beta)
         solution = _certified(state, state.run(tol, limit), tol)
     return solution
 
 
-def _shows(solution: Solution, tol: float) -> bool:
-    """Whether the error of the gradient may have hidden a violation above `tol`, or a tenth of it of the gap."""
-    hidden = solution.gap - relative_gap(solution.primal_objective, solution.dual_objective)
-    return solution.violation + 2.0 * solution.deviation > tol or hidden > tuning.DRIFT_SHARE * tol
+def _hides(solution: Solution, tol: float) -> bool:
+    """Whether errors of the gradient may hide a violation above `tol`, or too much of the gap."""
+    return solution.violation + 2.0 * solution.deviation > tol or solution.hidden > tuning.HIDDEN_SHARE * tol
 
 
 def _certified(state: Decomposition, status: Status, tol: float) -> Solution:

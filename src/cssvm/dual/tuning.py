@@ -72,9 +72,7 @@ PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=1.0)
 NEWTON = NewtonCost(fixed_ns=1e5, per_cube_ns=0.0125, per_square_ns=1.25, per_product_ns=0.5)
 INTERIOR = InteriorCost(n_steps=30, fixed_ns=3e5, per_row_ns=300.0, per_product_ns=0.1)
 KERNEL_VALUE_NS = 1.0  # of one that is computed for a sum
-STEP_OVERHEAD_NS = (
-    2e5  # of Python around a Newton step or working set; counts as work, not for the choice between kinds of steps
-)
+STEP_OVERHEAD_NS = 2e5  # of Python around a Newton step or a working set; counts as work, not for choices
 UNNOTICED_SECONDS = 0.1  # between two looks at Ctrl-C; also what the active-set finish may take in any case
 
 # Which variables sleep.
@@ -110,8 +108,12 @@ LARGE_FIXING_TRIALS = 8  # the same for large systems, where another trial takes
 SHORT_SHARE = 0.3  # of its length: a round cut to less shows that pair steps are needed first
 FAILED_TURNS = 2  # of rounds before the active-set finish has a try
 FINISH_SHARE = 2.0  # of the time of all pair steps before it that the finish may take
-DRIFT_SHARE = 0.1  # of the tolerance: estimated error of a float32 gradient past which it is computed anew
-NEAR_DEVIATIONS = 4.0  # of the fit's float32 gradient: nearer than that to being picked, a variable's is computed anew
+DRIFT_SHARE = 0.1  # of the tolerance: estimated error of the path's float32 gradient past which it is computed anew
+
+# Correction of float32.
+HIDDEN_SHARE = 0.1  # of the tolerance, as a relative gap: what errors of the gradient may hide without a correction
+CORRECTED_SHARE = 0.1  # of the tolerance, to which a corrected solution is brought
+NEAR_DEVIATIONS = 4.0  # of the gradient: rows closer than that to the bias, or to being picked, are those that count
 
 # Limits that end what does not get ahead.
 MAX_ROUNDS = 30  # Newton rounds in a row: usual are 2 to 8

@@ -269,7 +269,7 @@ class Linear(ComputedKernel):
         return size
 
 
-MAX_RANK_DEGREE = 10  # past which monomials are too many to count
+MAX_COUNTED = 16  # features or degrees; with more of both, monomials outnumber any rows
 
 
 class Poly(ProductKernel):
@@ -283,7 +283,8 @@ class Poly(ProductKernel):
 
     def rank(self, n_features: int) -> int:
         """The number of monomials of up to this degree."""
-        return comb(n_features + int(self.degree), n_features) if self.degree <= MAX_RANK_DEGREE else sys.maxsize
+        few = min(n_features, int(self.degree)) <= MAX_COUNTED
+        return comb(n_features + int(self.degree), n_features) if few else sys.maxsize
 
     def bound(self, size: float) -> float:
         """The power of the largest argument; of one below 1, of 1."""

@@ -1,9 +1,8 @@
 """The Gram matrix as the solver wants it: blocks of it, and sums of its rows, within a byte budget.
 
 A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, a ``rank`` that K does not exceed, the
-``error`` that float64 may leave in a kernel value beside its last digits,
-``computes_columns``, which says whether a sum of fewer columns takes less time in proportion, two verbs, a witness and
-a substitute::
+``error`` that float64 may leave in a kernel value beside its last digits, ``computes_columns``, which says whether a
+sum of fewer columns takes less time in proportion, two verbs, a witness and a substitute::
 
     update_block(out, left, right)                               out[: len(left), : len(right)] = K[left][:, right]
     update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
@@ -23,7 +22,7 @@ import numpy as np
 from ..runtime.memory import memory_budget
 from ..runtime.sums import update_minus_rows
 from .precision import error_allowed, precisions
-from .tiles import Points, cancellation, prepare_points, update_minus_sums, update_symmetric_values, update_values
+from .tiles import Points, prepare_points, rounding_error, update_minus_sums, update_symmetric_values, update_values
 
 if TYPE_CHECKING:
     from .base import ComputedKernel
@@ -56,14 +55,13 @@ class StreamedRows:
 
     computes_columns = True
 
-    def __init__(self, kernel: ComputedKernel, X: Any, precisions: tuple[Any, Any], allowed: float, budget: int):
-        compute, keep = precisions
+    def __init__(self, kernel: ComputedKernel, X: Any, dtypes: tuple[Any, Any], allowed: float, budget: int):
+        compute, keep = dtypes
         self.kernel, self.X, self.allowed, self.budget = kernel, X, allowed, budget
         self.points, _ = prepare_points(kernel, X, X, compute, allowed)
         self.diagonal, self.dtype = kernel.of_relation(kernel.relation.own(X)), np.dtype(keep)
         self.n = len(self.diagonal)
-        by_products = self.points.relation is kernel.relation
-        self.error = cancellation(kernel, kernel.relation.sizes(self.points.rows)) if by_products else 0.0
+        self.error = rounding_error(self.points)
         self.rank = min(self.n, kernel.rank(X.shape[1]))
         self._narrow: tuple[Any, Any] = (None, self.points)
 
@@ -92,6 +90,8 @@ class StreamedRows:
 
     def precise(self) -> StreamedRows:
         """The same in float64."""
+        if self.points.sizes.dtype == self.dtype == np.float64:
+            return self
         return StreamedRows(self.kernel, self.X, (np.float64, np.float64), self.allowed, self.budget)
 
 
@@ -147,8 +147,9 @@ class StoredRows:
             update_minus_rows(gradient, self.store, self.fetch(indices[part]), change[part], columns)
 
     def precise(self) -> GramRows:
-        """Values of a computed kernel in float64, streamed: they are asked for once or twice."""
-        return self.source.precise() if isinstance(self.source, StreamedRows) else self
+        """The same in float64; no longer stored, as the store of this one stays where it is."""
+        computed = isinstance(self.source, StreamedRows) and self.dtype != np.float64
+        return self.source.precise() if computed else self  # type: ignore[union-attr]
 
 
 class MatrixRows:

@@ -45,8 +45,7 @@ from .loops import (
 NORM_BLOCK = 1 << 14  # rows at a time
 BAND = 256  # rows of a matrix of all pairs at a time
 TILE = 1024  # columns of it at a time: 2 MB of products
-LONG_PRODUCTS = 1 << 23  # multiplications up to which a witness takes its time: products of BLAS may agree to the last,
-# wrong digit
+LONG_PRODUCTS = 1 << 23  # multiplications up to which a witness takes the time for long double
 
 
 class Relation(ABC):
@@ -94,7 +93,10 @@ class Relation(ABC):
         update_sparse_products(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
 
     def by_definition(self, A: Any, B: Any) -> np.ndarray:
-        """The relation of rows of A and B, (len(A), len(B)) float64, by SciPy: a witness for all other ways."""
+        """The relation of rows of A and B, (len(A), len(B)) float64: a witness for all other ways.
+
+        Distances are SciPy's; products of dense rows are summed in long double if they are few.
+        """
         A, B = (X.astype(np.float64, copy=False) for X in (A, B))
         if not self.is_distance:
             if sp.issparse(A):

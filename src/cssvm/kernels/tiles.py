@@ -162,6 +162,11 @@ def cancellation(kernel: ComputedKernel, sizes: np.ndarray) -> float:
     return 2.0 * ROUNDING * kernel.steepness * kernel.gamma * float(sizes.max(initial=0.0))
 
 
+def rounding_error(points: Points) -> float:
+    """The error that cancelling distances leave in a kernel value among the points in float64."""
+    return 2.0 * ROUNDING * points.kernel.steepness * float(points.sizes.max(initial=0.0))
+
+
 def density(rows: Any) -> float:
     """Share of stored entries of a sparse matrix."""
     return rows.nnz / max(1, rows.shape[0] * rows.shape[1])
