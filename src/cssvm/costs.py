@@ -324,6 +324,10 @@ def _as_vector(name: str, value: Any, n_samples: int) -> Vector:
     if values.shape != (n_samples,):
         raise ValueError(
             f"{name} must hold one value for each row of X, shape ({n_samples},); got shape {values.shape}. "
-            f"Pass a number, or select the entries of {name} that belong to the rows of X."
+            + (
+                f"Pass {name}.ravel(), or the column of a table by its name."
+                if values.ndim > 1
+                else f"Pass a number, or select the entries of {name} that belong to the rows of X."
+            )
         )
     return values

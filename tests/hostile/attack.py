@@ -76,6 +76,9 @@ def _judge_certificate(model: Any, problem: Problem, warned: bool) -> tuple[str,
     claimed = f"claimed gap {model.dual_gap_:.2g}, status {int(model.fit_status_)}; {found}"
     if not np.isfinite([found.gap, model.dual_gap_, model.primal_objective_]).all():
         return "not a number", claimed
+    scores, allowed = model.decision_function(problem.X), 1e-5 * (1.0 + np.abs(found.scores)) + 8 * found.rounding
+    if type(model).__name__ != "BoundaryMovementSVC" and (np.abs(scores - found.scores) > allowed).any():
+        return "wrong scores", claimed
     if found.infeasible > 1e-9:
         return "outside its bounds", claimed
     if model.fit_status_ == 0 and found.violation > 1.01 * model.tol + 4 * found.rounding:

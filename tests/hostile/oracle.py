@@ -19,6 +19,10 @@ class Truth(NamedTuple):
     infeasible: float  # relative to the largest box, and to the sum of |beta|
     rounding: float  # of a decision value, that float64 cannot avoid
     rounded_gap: float  # what that may do to the gap
+    scores: np.ndarray  # of the rows, by the model's coefficients and intercept
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value:.2g}" for name, value in zip(self._fields[:-1], self[:-1], strict=True))
 
 
 def gram(model: Any, X: Any) -> np.ndarray:
@@ -79,7 +83,8 @@ def truth(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> Trut
     gap = max(0.0, primal - dual) / max(abs(primal), abs(dual), 1e-300)
     rounding = float((np.abs(K) @ np.abs(beta)).max()) * 2.0**-52
     rounded_gap = rounding * float(boxes.sum() + np.abs(beta).sum()) / max(abs(primal), abs(dual), 1e-300)
-    return Truth(max(0.0, top - bottom), gap, max(outside, unbalanced), rounding, rounded_gap)
+    scores = (K @ beta + model.intercept_[0]).astype(float)
+    return Truth(max(0.0, top - bottom), gap, max(outside, unbalanced), rounding, rounded_gap, scores)
 
 
 def _best_bias(G: np.ndarray, signs: np.ndarray, boxes: np.ndarray) -> Any:

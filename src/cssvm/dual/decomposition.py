@@ -56,6 +56,7 @@ class Decomposition:
             "select": 0.0,
             "local": 0.0,
             "interior": 0.0,
+            "path": 0.0,
             "update": 0.0,
             "finish": 0.0,
             "check": 0.0,

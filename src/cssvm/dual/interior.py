@@ -20,7 +20,10 @@ from .._types import Vector
 from .problem import DualProblem, KernelRows, update_balanced
 
 MAX_STEPS = 100  # usual are 20 to 40
-RELATIVE_GAP = 1e-11  # between the objectives, at which a solution is exact enough to tell which variables are free
+EXACT = 1e-11  # error at which a solution tells which variables are free
+RESIDUAL_SHARE = 1e-4  # of the residual, relative to p, that counts as much as a relative gap
+PATIENCE = 8  # steps in a row without a smaller error: rounding errors are all that is left
+REFINEMENTS = 2  # of each solution of a system: near the end their errors would be all that is left
 BACK_OFF = 0.995  # of the way to the nearest bound
 LEAST_START = 1e-3  # of the middle of the boxes: where to begin
 RESIDUAL = 1e-13  # of the largest k(x, x), below which what a factor leaves of K is rounding errors
@@ -65,11 +68,24 @@ def interior_solution(factor: np.ndarray, problem: DualProblem) -> Interior | No
     if not (part.upper.any() and part.lower.any()):
         return None
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        path, n_steps = _CentralPath(factor[movable], part), 0
-        while n_steps < MAX_STEPS and path.gap() > RELATIVE_GAP and path.step():
+        path, n_steps, n_worse = _CentralPath(factor[movable], part), 0, 0
+        best, least = path.point, path.error()
+        while n_steps < MAX_STEPS and n_worse < PATIENCE and least > EXACT and path.step():
             n_steps += 1
-        beta[movable] = path.rounded()
+            error = path.error()
+            n_worse = 0 if error < least else n_worse + 1
+            if error < least:
+                best, least = path.point, error
+        beta[movable] = path.rounded(best)
     return Interior(beta, n_steps) if np.isfinite(beta).all() else None
+
+
+class _Point(NamedTuple):
+    """Variables, with slacks and multipliers (2, n) of their lower and upper bounds."""
+
+    beta: Vector
+    slacks: np.ndarray
+    multipliers: np.ndarray
 
 
 class _CentralPath:
@@ -86,20 +102,26 @@ class _CentralPath:
         beta = 0.5 * np.where(upper > 0.0, upper * min(1.0, down / up), lower * min(1.0, up / down))
         image = factor.T @ beta
         beta *= min(1.0, max(LEAST_START, float(p @ beta) / max(float(image @ image), np.finfo(float).tiny)))
-        self.beta, self.bias = beta, 0.0
-        self.slacks = np.array([beta - lower, upper - beta])
-        self.slope = factor @ (factor.T @ beta) - p
-        least = max(1.0, float(np.abs(self.slope).mean()))
-        self.multipliers = np.array([np.maximum(self.slope, 0.0), np.maximum(-self.slope, 0.0)]) + least
+        self.bias, self.slope = 0.0, factor @ (factor.T @ beta) - p
+        self.scale = max(float(np.abs(p).max()), np.finfo(float).tiny)  # of gradients
+        least = max(self.scale, float(np.abs(self.slope).mean()))
+        multipliers = np.array([np.maximum(self.slope, 0.0), np.maximum(-self.slope, 0.0)]) + least
+        self.point = _Point(beta, np.array([beta - lower, upper - beta]), multipliers)
 
-    def gap(self) -> float:
-        """Primal minus dual objective, once the first two equations hold, relative to the dual one."""
-        dual = float(0.5 * self.beta @ (self.problem.linear - self.slope))
-        return float((self.slacks * self.multipliers).sum()) / max(abs(dual), np.finfo(float).tiny)
+    def error(self) -> float:
+        """The gap, relative to the dual objective, or what the first equation lacks, whichever counts more."""
+        beta, slacks, multipliers = self.point
+        dual = float(0.5 * beta @ (self.problem.linear - self.slope))
+        gap = float((slacks * multipliers).sum()) / max(abs(dual), np.finfo(float).tiny)
+        return max(gap, RESIDUAL_SHARE * float(np.abs(self.residual()).max()) / self.scale)
+
+    def residual(self) -> Vector:
+        """What the first equation lacks."""
+        return self.point.multipliers[0] - self.point.multipliers[1] - self.slope - self.bias
 
     def step(self) -> bool:
         """Predictor and corrector; False if there is nowhere to go, and then the iterates are as they were."""
-        slacks, multipliers = self.slacks, self.multipliers
+        beta, slacks, multipliers = self.point
         weights = 1.0 / (multipliers / slacks).sum(axis=0)
         weighted = self.factor * weights[:, np.newaxis]
         inner = self.factor.T @ weighted
@@ -111,17 +133,23 @@ class _CentralPath:
         except LinAlgError:
             return False
 
-        def solve(side: Vector) -> Vector:
+        def solve_roughly(side: Vector) -> Vector:
             side = weights * side
             return side - weighted @ cho_solve(cholesky, self.factor.T @ side, check_finite=False)
 
+        def solve(side: Vector) -> Vector:
+            found = solve_roughly(side)
+            for _ in range(REFINEMENTS):
+                found += solve_roughly(side - found / weights - self.factor @ (self.factor.T @ found))
+            return found
+
         level = solve(np.ones_like(weights))
-        residual = multipliers[0] - multipliers[1] - self.slope - self.bias
+        residual = self.residual()
 
         def direction(wanted: np.ndarray) -> tuple[Vector, float, np.ndarray]:
             """Changes of beta, bias and multipliers by which slacks times multipliers change as wanted."""
             change = solve(residual + wanted[0] / slacks[0] - wanted[1] / slacks[1])
-            bias = float((change.sum() + self.beta.sum()) / level.sum())
+            bias = float((change.sum() + beta.sum()) / level.sum())
             change -= bias * level
             return change, bias, (wanted - multipliers * np.array([change, -change])) / slacks
 
@@ -133,27 +161,25 @@ class _CentralPath:
         centre = products.mean() * (ahead / products.mean()) ** 3
         change, bias, turned = direction(centre - products - moved * turned)
         length = BACK_OFF * self._length(change, turned)
-        found = self.factor @ (self.factor.T @ (self.beta + length * change)) - self.problem.linear
+        found = self.factor @ (self.factor.T @ (beta + length * change)) - self.problem.linear
         if not (length > 0.0 and np.isfinite(found.sum()) and np.isfinite(turned.sum())):
             return False
-        self.beta = self.beta + length * change
-        self.bias += length * bias
-        self.slacks = slacks + length * np.array([change, -change])
-        self.multipliers = multipliers + length * turned
-        self.slope = found
+        self.bias, self.slope = self.bias + length * bias, found
+        moved = np.array([change, -change])
+        self.point = _Point(beta + length * change, slacks + length * moved, multipliers + length * turned)
         return True
 
     def _length(self, change: Vector, turned: np.ndarray) -> float:
         """How far slacks and multipliers stay positive."""
-        shares = np.concatenate([change / self.slacks[0], -change / self.slacks[1], *(turned / self.multipliers)])
+        _, slacks, multipliers = self.point
+        shares = np.concatenate([change / slacks[0], -change / slacks[1], *(turned / multipliers)])
         return 1.0 / max(1.0, -float(shares.min()))
 
-    def rounded(self) -> Vector:
+    def rounded(self, point: _Point) -> Vector:
         """Variables within the bounds of the problem as it was, on a bound where the slack has vanished, balanced."""
-        p, lower, upper = self.problem
-        scale = max(float(np.abs(p).max()), np.finfo(float).tiny)
-        at_lower, at_upper = self.unit * self.slacks / (upper - lower) < self.multipliers / scale
-        beta = np.clip(self.unit * self.beta, lower, upper)
+        _, lower, upper = self.problem
+        at_lower, at_upper = self.unit * point.slacks / (upper - lower) < point.multipliers / self.scale
+        beta = np.clip(self.unit * point.beta, lower, upper)
         beta = np.where(at_lower & ~at_upper, lower, np.where(at_upper & ~at_lower, upper, beta))
         update_balanced(beta, lower, upper)
         return beta

@@ -69,6 +69,9 @@ class KernelRows(Protocol):
     def precise(self) -> KernelRows:
         """The same kernel in float64."""
 
+    def offset(self, beta: Vector) -> float:
+        """What p - K beta has more than the gradients computed here, the same for all rows."""
+
 
 class Status(IntEnum):
     """How a solve ended; 0 is success, as in scikit-learn's `fit_status_`."""

@@ -5,8 +5,8 @@ decomposition works in the precision that the kernel's rows come in, and a sampl
 other code. Where float32 shows in it, the gradient is corrected and the solution with it: the change is small, so that
 float32 will do for it. Where that is not enough, the decomposition goes on in float64 from where it was.
 
-What has not converged after as much work as problems of its size may take is tried once more from the interior-point
-solution, if the kernel is of a rank that this method can afford.
+What has not converged after as much work as problems of its size may take is tried once more: from the interior-point
+solution if the kernel is of a rank that this method can afford, else from the end of a path of growing boxes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from numpy.typing import ArrayLike
 
 from ..runtime import threads
 from . import tuning
+from .block import empty_block
 from .certificate import certified
 from .decomposition import Decomposition
 from .interior import MAX_STEPS, interior_solution, low_rank_factor
+from .path import Path
 from .problem import DualProblem, KernelRows, Solution, Status
 
 FACTOR_COPIES = 3  # of the factor of K, which an interior-point solution has in memory
@@ -44,21 +46,35 @@ def solve(
     start : (n,) array, optional
         Where to begin; put into the bounds and balanced if need be.
     """
-    limit, work_ns = (max_iter, np.inf) if max_iter >= 0 else (np.inf, tuning.WORK.ns(rows.n))
     with threads.own_threads():
-        state = Decomposition(rows, problem, start, work_ns)
-        may_begin = start is None and limit >= MAX_STEPS
-        interior = _interior(state, _first_steps_ns(state)) if may_begin and rows.rank < rows.n else None
-        if interior is not None:
-            return _solution(interior, tol, limit)
-        solution = _solution(state, tol, limit)
-        if solution.status != Status.STALLED:
-            return solution
-        interior = _interior(state, tuning.WORK.ns(rows.n))
-        if interior is None:
-            return solution
-        other = _solution(interior, tol, limit)
-        return max(solution, other, key=lambda each: (each.converged, each.dual_objective))
+        solution = _by_all_means(rows, problem, tol, max_iter, start)
+        offset = rows.offset(solution.beta)
+        return replace(solution, bias=solution.bias + offset, gradient=solution.gradient + offset)
+
+
+def _by_all_means(
+    rows: KernelRows, problem: DualProblem, tol: float, max_iter: int, start: ArrayLike | None
+) -> Solution:
+    """The solution with the gradient as the rows compute it."""
+    limit, work_ns = (max_iter, np.inf) if max_iter >= 0 else (np.inf, tuning.WORK.ns(rows.n))
+    state = Decomposition(rows, problem, start, work_ns)
+    may_begin = start is None and limit >= MAX_STEPS
+    interior = _interior(state, _first_steps_ns(state)) if may_begin and rows.rank < rows.n else None
+    if interior is not None:
+        return _solution(interior, tol, limit)
+    if _fits(state):
+        state.most_work_ns *= tuning.FIRST_SHARE
+    solution = _solution(state, tol, limit)
+    if solution.status != Status.STALLED:
+        return solution
+    state.most_work_ns = work_ns
+    again = _interior(state, tuning.WORK.ns(rows.n))
+    if again is None and solution.rounding <= tol:
+        again = _from_smaller_boxes(state, tol)
+    if again is None:
+        return solution
+    other = _solution(again, tol, limit)
+    return max(solution, other, key=lambda each: (each.converged, each.dual_objective))
 
 
 def _first_steps_ns(state: Decomposition) -> float:
@@ -90,6 +106,31 @@ def _interior(state: Decomposition, ns: float) -> Decomposition | None:
     return other
 
 
+def _fits(state: Decomposition) -> bool:
+    """Whether all kernel values could be in memory, in float64."""
+    return state.n <= tuning.LAST_ROWS and np.dtype(np.float64).itemsize * state.n**2 <= state.rows.budget
+
+
+def _from_smaller_boxes(state: Decomposition, tol: float) -> Decomposition | None:
+    """A solve that goes on from the end of a path of growing boxes; None if K is too large, or boxes are small."""
+    rows, problem = state.rows.precise(), state.problem
+    largest = float((problem.upper - problem.lower).max() * np.abs(rows.diagonal).mean())
+    n_stages = int(np.ceil(np.log(max(largest, 1.0)) / np.log(tuning.STAGE)))
+    if n_stages < 2 or not _fits(state):
+        return None
+    with state.timed("path"):
+        everything = np.arange(state.n)
+        kernel = empty_block(state.n, state.n, np.float64)
+        rows.update_block(kernel, everything, everything)
+        path, n_steps = Path(kernel, rows.diagonal, problem), 0
+        for stage in range(n_stages, -1, -1):
+            n_steps += path.advance(tuning.STAGE**-stage, tol, tuning.WORK.ns(state.n)).n_iter
+    other = state.precise(path.beta)
+    other.n_iter += n_steps
+    other.n_recorded += n_steps
+    return other
+
+
 def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
     """What the decomposition makes of it, up to `limit` pair steps, in float64 if need be."""
     solution = _certified(state, state.run(tol, limit), tol)
@@ -106,8 +147,9 @@ def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
 
 
 def _hides(solution: Solution, tol: float) -> bool:
-    """Whether errors of the gradient may hide a violation above `tol`, or too much of the gap."""
-    return solution.violation + 2.0 * solution.deviation > tol or solution.hidden > tuning.HIDDEN_SHARE * tol
+    """Whether errors of the gradient may hide a violation above `tol`, or more of the gap than is seen of it."""
+    seen = max(tuning.HIDDEN_SHARE * tol, solution.gap - solution.hidden)
+    return solution.violation + 2.0 * solution.deviation > tol or solution.hidden > seen
 
 
 def _certified(state: Decomposition, status: Status, tol: float) -> Solution:

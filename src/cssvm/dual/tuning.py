@@ -119,4 +119,6 @@ NEAR_DEVIATIONS = 4.0  # of the gradient: rows closer than that to the bias, or 
 MAX_ROUNDS = 30  # Newton rounds in a row: usual are 2 to 8
 MAX_IDLE_SETS = 5  # working sets in a row without a gain, before the solver calls itself stalled
 WORK = WorkLimit(fixed_ns=1.5e9, per_row_ns=1e6, per_pair_ns=50.0)  # of each of the means that a fit has
+FIRST_SHARE = 0.3  # of that work for the first attempt at a problem for which there is another
+STAGE = 10.0  # by which boxes grow from one problem to the next on the path to one that is too hard
 MAX_STEPS_PER_ROW = 2000  # pair steps after which a solution of the path is given up

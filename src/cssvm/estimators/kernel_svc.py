@@ -24,6 +24,7 @@ from .machine import Machine, train
 from .parameters import check_parameters
 
 ROUNDING_SHARE = 0.1  # of tol, past which rounding is named as the reason
+UNUSABLE_GAP = 0.1  # relative, past which a model that did not converge is not what was asked for
 STOPPED = {
     Status.CONVERGED: "converged",
     Status.ITERATION_LIMIT: "iteration limit",
@@ -112,6 +113,7 @@ class KernelSVC(BinaryClassifier):
             warnings.warn(
                 f"{name} did not converge: {STOPPED[worst.status]} after {worst.n_iter} steps with violation "
                 f"{worst.violation:.2g} (tol={self.tol:g}) and relative gap {worst.gap:.2g}. "
+                + ("Do not rely on this model. " if worst.gap > UNUSABLE_GAP else "")
                 + _advice(worst, self.tol),
                 ConvergenceWarning,
                 stacklevel=3,

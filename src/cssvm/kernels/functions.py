@@ -19,13 +19,17 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numba import types
 from numba.extending import overload, register_jitable
 
+from ..runtime import threads
 from ..runtime.compiler import OPTIONS, bits_of_float64, float32_from_bits, float64_from_bits, fmax, fmin, njit
 from .base import ComputedKernel, Kernel
 from .given import Called, Precomputed
-from .relations import InnerProduct, L1Distance, SquaredDistance
+from .relations import InnerProduct, L1Distance, SquaredDistance, centred
+from .shared import SharedRelation, SharedValues
+from .tiles import KERNEL_ERROR
 
 _f = np.float32
 # Cody-Waite: exp(x) = 2^k exp(r), r = x - k log 2 with log 2 split in two so that k * HIGH is exact.
@@ -242,6 +246,23 @@ class Linear(ComputedKernel):
     def rank(self, n_features: int) -> int:
         """That of the rows themselves."""
         return n_features
+
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+        """One product with the sum of the vectors, of dense ones relative to their mean, where digits would cancel."""
+        if not len(coef):
+            return np.zeros(X.shape[0])
+        with threads.own_threads():
+            if sp.issparse(vectors):
+                weights = vectors.T @ coef
+            else:
+                mean = vectors.mean(axis=0, dtype=np.float64)
+                weights = coef @ (vectors - mean) + coef.sum() * mean
+            return np.asarray(X @ weights, dtype=np.float64).ravel()
+
+    def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
+        """The products of all pairs of rows, of dense ones relative to their mean: machines differ by their bias."""
+        self.check_finite(X)
+        return SharedRelation.compute(self.relation, centred(X), dtype)
 
     def update_tile(
         self,

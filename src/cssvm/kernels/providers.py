@@ -2,32 +2,39 @@
 
 A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, a ``rank`` that K does not exceed, the
 ``error`` that float64 may leave in a kernel value beside its last digits, ``computes_columns``, which says whether a
-sum of fewer columns takes less time in proportion, two verbs, a witness and a substitute::
+sum of fewer columns takes less time in proportion, two verbs, a witness, a substitute and a shift::
 
     update_block(out, left, right)                               out[: len(left), : len(right)] = K[left][:, right]
     update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
     by_definition(left, right)                                   K[left][:, right] in float64, by other code
     precise()                                                    a provider of values in float64
+    offset(beta)                                                 what the gradient of K beta has more than theirs
 
 `StreamedRows` computes both afresh. `StoredRows` is for kernels that take long to compute: it keeps the rows it has
-summed, the least recently used giving way when the budget is spent. `MatrixRows` looks them up.
+summed, the least recently used giving way when the budget is spent. `LinearRows` sum features in place of kernel
+values. `MatrixRows` looks them up.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
+from ..runtime import threads
 from ..runtime.memory import memory_budget
 from ..runtime.sums import update_minus_rows
 from .precision import error_allowed, precisions
+from .relations import centred
 from .tiles import Points, prepare_points, rounding_error, update_minus_sums, update_symmetric_values, update_values
 
 if TYPE_CHECKING:
     from .base import ComputedKernel
 
 FRESH_ROWS, FRESH_BYTES = 256, 1 << 26  # computed at a time for the store, at most
+LINEAR_ROWS = 1 << 14  # whose products with a weight vector are one task
 MIN_ROWS = 64  # kept at least, however small the budget
 
 
@@ -56,13 +63,15 @@ class StreamedRows:
     computes_columns = True
 
     def __init__(self, kernel: ComputedKernel, X: Any, dtypes: tuple[Any, Any], allowed: float, budget: int):
-        compute, keep = dtypes
         self.kernel, self.X, self.allowed, self.budget = kernel, X, allowed, budget
-        self.points, _ = prepare_points(kernel, X, X, compute, allowed)
-        self.diagonal, self.dtype = kernel.of_relation(kernel.relation.own(X)), np.dtype(keep)
+        self.diagonal = kernel.of_relation(kernel.relation.own(X))
         self.n = len(self.diagonal)
-        self.error = rounding_error(self.points)
         self.rank = min(self.n, kernel.rank(X.shape[1]))
+        self._prepare(*dtypes)
+
+    def _prepare(self, compute: Any, keep: Any) -> None:
+        self.points, _ = prepare_points(self.kernel, self.X, self.X, compute, self.allowed)
+        self.error, self.dtype = rounding_error(self.points), np.dtype(keep)
         self._narrow: tuple[Any, Any] = (None, self.points)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
@@ -92,7 +101,41 @@ class StreamedRows:
         """The same in float64."""
         if self.points.sizes.dtype == self.dtype == np.float64:
             return self
-        return StreamedRows(self.kernel, self.X, (np.float64, np.float64), self.allowed, self.budget)
+        other = copy(self)
+        other._prepare(np.float64, np.float64)
+        return other
+
+    def offset(self, beta: np.ndarray) -> float:
+        """None."""
+        return 0.0
+
+
+class LinearRows(StreamedRows):
+    """Inner products, of dense rows relative to their mean: sum(beta) = 0, so that K beta changes by a constant only.
+
+    With features in the millions it is what leaves digits for the differences between rows. A sum of rows of K is one
+    of the features, and then a product with each row.
+    """
+
+    def __init__(self, kernel: ComputedKernel, X: Any, dtypes: tuple[Any, Any], allowed: float, budget: int):
+        self.centre = None if sp.issparse(X) else X.mean(axis=0, dtype=np.float64)
+        super().__init__(kernel, centred(X), dtypes, allowed, budget)
+
+    def update_gradient(
+        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
+    ) -> None:
+        """Take the sum of rows `indices`, each times its change, at `columns`, from `gradient`."""
+        weights = change @ self.X[indices]
+
+        def part(first: int, last: int) -> None:
+            rows = self.X[first:last] if columns is None else self.X[columns[first:last]]
+            gradient[first:last] -= rows @ weights
+
+        threads.run(part, [(i, min(i + LINEAR_ROWS, len(gradient))) for i in range(0, len(gradient), LINEAR_ROWS)])
+
+    def offset(self, beta: np.ndarray) -> float:
+        """-<mean, w>."""
+        return 0.0 if self.centre is None else -float(self.centre @ (beta @ self.X))
 
 
 class StoredRows:
@@ -148,8 +191,13 @@ class StoredRows:
 
     def precise(self) -> GramRows:
         """The same in float64; no longer stored, as the store of this one stays where it is."""
-        computed = isinstance(self.source, StreamedRows) and self.dtype != np.float64
-        return self.source.precise() if computed else self  # type: ignore[union-attr]
+        if isinstance(self.source, StreamedRows) and self.dtype != np.float64:
+            return self.source.precise()
+        return self
+
+    def offset(self, beta: np.ndarray) -> float:
+        """None."""
+        return 0.0
 
 
 class MatrixRows:
@@ -181,6 +229,10 @@ class MatrixRows:
         """The matrix is as precise as it was given, but steps on it are not."""
         return self if self.dtype == np.float64 else MatrixRows(self.gram.astype(np.float64))
 
+    def offset(self, beta: np.ndarray) -> float:
+        """None."""
+        return 0.0
+
 
 GramRows = StreamedRows | StoredRows | MatrixRows
 
@@ -188,7 +240,10 @@ GramRows = StreamedRows | StoredRows | MatrixRows
 def computed_rows(kernel: ComputedKernel, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any) -> GramRows:
     """The provider for a kernel computed from a relation: stored rows where they take long, in the precision needed."""
     budget, allowed = row_budget(cache_size, X.shape[0]), error_allowed(boxes, tol)
-    streamed = StreamedRows(kernel, X, precisions(kernel, X, boxes, tol), allowed, budget)
+    dtypes = precisions(kernel, X, boxes, tol)
+    if kernel.is_linear:
+        return LinearRows(kernel, X, dtypes, allowed, budget)
+    streamed = StreamedRows(kernel, X, dtypes, allowed, budget)
     return StoredRows(streamed, budget) if streamed.points.is_costly else streamed
 
 
