@@ -21,6 +21,7 @@ from benchmarks.tables import Column, table
 from cssvm.costs import signed_terms
 from cssvm.dual import DualProblem, solve, solve_path, tuning
 from cssvm.dual.free_system import FreeSystem
+from cssvm.dual.interior import interior_solution, low_rank_factor
 from cssvm.dual.pairs import update_by_pairs
 from cssvm.kernels import make_kernel
 from cssvm.runtime import threads
@@ -42,13 +43,15 @@ class Sizes(NamedTuple):
 
     pair_steps: Sequence[int]  # variables
     newton: Sequence[int]  # free variables
+    interior: Sequence[tuple[int, int]]  # rows and features
     path_rows: int
     decomposition_rows: int
     repeats: int
 
 
-FULL = Sizes((256, 512, 1024, 2048, 4096), (25, 50, 100, 200, 400, 800, 1600), 2500, 10_000, 5)
-QUICK = Sizes((64, 128, 256), (10, 20, 40, 80), 150, 300, 1)
+INTERIOR = ((500, 5), (500, 50), (4000, 5), (4000, 50), (16_000, 5), (16_000, 100))
+FULL = Sizes((256, 512, 1024, 2048, 4096), (25, 50, 100, 200, 400, 800, 1600), INTERIOR, 2500, 10_000, 5)
+QUICK = Sizes((64, 128, 256), (10, 20, 40, 80), ((64, 3), (64, 10), (256, 5)), 150, 300, 1)
 
 
 class Choice(NamedTuple):
@@ -147,11 +150,33 @@ def newton_cost(sizes: Sequence[int], repeats: int) -> tuning.NewtonCost:
     return tuning.NewtonCost(float(fixed), float(cube), float(square), float(product))
 
 
+def interior_cost(sizes: Sequence[tuple[int, int]], repeats: int) -> tuning.InteriorCost:
+    """Time interior-point solutions of n rows and r features, the factor of K included, for each of their steps."""
+    ns, features, n_steps = [], [], []
+    for n, rank in sizes:
+        X, problem = problem_of(n)
+        X = np.random.default_rng(0).normal(size=(n, rank)) + X[:, :1]
+        rows = make_kernel("linear").rows(X, boxes=problem.upper - problem.lower, tol=1e-3).precise()
+
+        def solution(rows=rows, problem=problem, rank=rank):
+            return interior_solution(low_rank_factor(rows, rank), problem)
+
+        n_steps.append(solution().n_steps)
+        ns.append(1e9 * best_seconds(solution, repeats) / (n_steps[-1] + 1))
+        features.append([1.0, n, n * rank**2])
+    fixed, per_row, per_product = fitted(np.array(features), np.array(ns)).tolist()
+    return tuning.InteriorCost(int(np.median(n_steps)), fixed, per_row, per_product)
+
+
 def cost_rows(sizes: Sizes) -> list[list[str]]:
     with threadpool_limits(1), threads.own_threads():
-        pairs, newton = pair_step_cost(sizes.pair_steps, sizes.repeats), newton_cost(sizes.newton, sizes.repeats)
+        measured_costs = (
+            ("PAIR_STEP", tuning.PAIR_STEP, pair_step_cost(sizes.pair_steps, sizes.repeats)),
+            ("NEWTON", tuning.NEWTON, newton_cost(sizes.newton, sizes.repeats)),
+            ("INTERIOR", tuning.INTERIOR, interior_cost(sizes.interior, sizes.repeats)),
+        )
     rows = []
-    for name, code, here in (("PAIR_STEP", tuning.PAIR_STEP, pairs), ("NEWTON", tuning.NEWTON, newton)):
+    for name, code, here in measured_costs:
         for field, assumed, measured in zip(code._fields, code, here, strict=True):
             rows.append([f"{name}.{field}", f"{assumed:.3g}", f"{measured:.3g}", f"{measured / assumed:.2f}"])
     return rows
