@@ -83,7 +83,8 @@ def truth(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> Trut
     gap = max(0.0, primal - dual) / max(abs(primal), abs(dual), 1e-300)
     rounding = float((np.abs(K) @ np.abs(beta)).max()) * 2.0**-52
     rounded_gap = rounding * float(boxes.sum() + np.abs(beta).sum()) / max(abs(primal), abs(dual), 1e-300)
-    scores = (K @ beta + model.intercept_[0]).astype(float)
+    given = np.asarray(X, Long) if model.kernel == "precomputed" else K  # new rows come with their kernel values
+    scores = (given @ beta + model.intercept_[0]).astype(float)
     return Truth(max(0.0, top - bottom), gap, max(outside, unbalanced), rounding, rounded_gap, scores)
 
 
