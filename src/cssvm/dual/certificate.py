@@ -17,6 +17,7 @@ from .optimality import is_free, violation
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet
 
 SAMPLE = 16  # rows of either kind whose gradient is computed again
+OTHERS = 2.0  # times the largest deviation of a sample: what other rows may have
 SHORTEST = 1e-8  # |k(x, .)| relative to the longest: a kernel with zeros on its diagonal has others in those rows
 WITNESSED_AT_ONCE = 1 << 15  # kernel values of each of them at a time
 FLAT = 1e-12  # a slope below this share of all boxes is zero: sums of costs carry rounding errors
@@ -61,7 +62,7 @@ def certified(
 def _witnessed(
     rows: KernelRows, beta: Vector, gradient: Vector, bias: float, problem: DualProblem
 ) -> tuple[float, float]:
-    """Largest deviation of the gradient on a sample of the rows, and what such errors add to primal minus dual.
+    """Largest deviation of the gradient, going by samples of the rows, and what such errors add to primal minus dual.
 
     An error e at a free variable adds (upper - beta) e or (beta - lower) (-e), box |e| / 2 on average. At a bound it
     adds as much only where it is larger than the distance to the bias. So errors are looked at a second time on rows
@@ -70,7 +71,7 @@ def _witnessed(
     """
     random, n = np.random.default_rng(len(beta)), len(beta)
     some = random.choice(n, min(n, SAMPLE), replace=False)
-    largest = float(_deviations(rows, some, beta, gradient, problem).max())
+    largest = OTHERS * float(_deviations(rows, some, beta, gradient, problem).max())
     counts = is_free(beta, problem) | (np.abs(gradient - bias) <= tuning.NEAR_DEVIATIONS * largest)
     lengths = np.sqrt(np.abs(rows.diagonal))
     lengths = np.maximum(lengths, SHORTEST * float(lengths.max()) or 1.0)
@@ -81,7 +82,7 @@ def _witnessed(
     some = random.choice(n, SAMPLE, p=weights / total)
     found = _deviations(rows, some, beta, gradient, problem)
     error = float(np.sqrt(np.mean((found / lengths[some]) ** 2))) + rows.error * float(np.abs(beta).sum())
-    return max(largest, float(found.max())), 0.5 * total * error
+    return max(largest, OTHERS * float(found.max())), 0.5 * total * error
 
 
 def _deviations(rows: KernelRows, some: RowNumbers, beta: Vector, gradient: Vector, problem: DualProblem) -> Vector:

@@ -13,6 +13,7 @@ wherever it may shrink; b is then the bias of f = K beta + b, and the slack of e
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, Protocol
@@ -20,9 +21,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import RowNumbers, Vector
+from .._types import Mask, RowNumbers, Vector
 
 BALANCING = 50  # passes that share out an imbalance over the room left; each takes all of it but for rounding
+SHOWS = 1e6  # times the excess: a variable larger than that may take it and stay inside its bounds
 BALANCED = 1e-13  # a sum of beta this small, relative to that of |beta|, is zero
 
 
@@ -69,9 +71,6 @@ class KernelRows(Protocol):
     def precise(self) -> KernelRows:
         """The same kernel in float64."""
 
-    def offset(self, beta: Vector) -> float:
-        """What p - K beta has more than the gradients computed here, the same for all rows."""
-
 
 class Status(IntEnum):
     """How a solve ended; 0 is success, as in scikit-learn's `fit_status_`."""
@@ -99,8 +98,8 @@ class Solution:
 
     `violation` is max G over variables that may grow minus min G over variables that may shrink; `gap` is
     (primal - dual) / max(|primal|, |dual|) at `bias`, the bias that minimises the primal for these variables.
-    `deviation` is how far the gradient is from one computed by other code, on a sample of the rows, and `hidden` what
-    such errors may hide of the gap; it is part of it.
+    `deviation` is how far the gradient is from one computed by other code, going by a sample of the rows, and `hidden`
+    what such errors may hide of the gap; it is part of it.
     `rounding` is an error of the gradient that no arithmetic in float64 can rule out.
     """
 
@@ -134,6 +133,7 @@ def update_balanced(beta: Vector, lower: Vector, upper: Vector) -> bool:
     for _ in range(BALANCING):
         excess = beta.sum()
         if abs(excess) <= BALANCED * np.abs(beta).sum():
+            _update_last_digits(beta, inside)
             return True
         room = np.where(inside, (lower if excess > 0.0 else upper) - beta, 0.0)
         total = abs(room.sum())
@@ -141,6 +141,18 @@ def update_balanced(beta: Vector, lower: Vector, upper: Vector) -> bool:
             return False
         beta += min(1.0, abs(excess) / total) * room
     return abs(beta.sum()) <= 10.0 * BALANCED * np.abs(beta).sum()
+
+
+def _update_last_digits(beta: Vector, inside: Mask) -> None:
+    """Take what is left of the sum, exactly, from the smallest variable inside its bounds that does not show it.
+
+    Rows of a linear kernel that are far from zero multiply it by the squares of their features.
+    """
+    excess = math.fsum(beta)
+    sizes = np.where(inside & (np.abs(beta) > SHOWS * abs(excess)), np.abs(beta), np.inf)
+    smallest = int(np.argmin(sizes))
+    if sizes[smallest] < np.inf:
+        beta[smallest] -= excess
 
 
 def feasible(start: ArrayLike, problem: DualProblem) -> Vector:

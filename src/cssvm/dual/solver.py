@@ -47,15 +47,13 @@ def solve(
         Where to begin; put into the bounds and balanced if need be.
     """
     with threads.own_threads():
-        solution = _by_all_means(rows, problem, tol, max_iter, start)
-        offset = rows.offset(solution.beta)
-        return replace(solution, bias=solution.bias + offset, gradient=solution.gradient + offset)
+        return _by_all_means(rows, problem, tol, max_iter, start)
 
 
 def _by_all_means(
     rows: KernelRows, problem: DualProblem, tol: float, max_iter: int, start: ArrayLike | None
 ) -> Solution:
-    """The solution with the gradient as the rows compute it."""
+    """As `solve`, on threads of its own."""
     limit, work_ns = (max_iter, np.inf) if max_iter >= 0 else (np.inf, tuning.WORK.ns(rows.n))
     state = Decomposition(rows, problem, start, work_ns)
     may_begin = start is None and limit >= MAX_STEPS
@@ -133,14 +131,18 @@ def _from_smaller_boxes(state: Decomposition, tol: float) -> Decomposition | Non
 
 def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
     """What the decomposition makes of it, up to `limit` pair steps, in float64 if need be."""
-    solution = _certified(state, state.run(tol, limit), tol)
-    if state.rows.dtype == np.float64 or solution.status == Status.ITERATION_LIMIT:
+    status = state.run(tol, limit)
+    solution = _certified(state, status, tol)
+    if status == Status.ITERATION_LIMIT:
         return solution
-    if solution.converged and _hides(solution, tol):
-        state.correct(solution.deviation)
-        state.approach(max(tuning.CORRECTED_SHARE * tol, solution.violation), limit)
+    if status == Status.CONVERGED and solution.deviation <= tol and _hides(solution, tol):
+        if state.rows.dtype == np.float64:
+            state.run(tuning.CORRECTED_SHARE * tol, limit)
+        else:
+            state.correct(solution.deviation)
+            state.approach(max(tuning.CORRECTED_SHARE * tol, solution.violation), limit)
         solution = _certified(state, state.status(tol, limit), tol)
-    if solution.status == Status.STALLED:
+    if solution.status == Status.STALLED and state.rows.dtype != np.float64:
         state = state.precise(state.beta)
         solution = _certified(state, state.run(tol, limit), tol)
     return solution
@@ -149,11 +151,11 @@ def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
 def _hides(solution: Solution, tol: float) -> bool:
     """Whether errors of the gradient may hide a violation above `tol`, or more of the gap than is seen of it."""
     seen = max(tuning.HIDDEN_SHARE * tol, solution.gap - solution.hidden)
-    return solution.violation + 2.0 * solution.deviation > tol or solution.hidden > seen
+    return not solution.converged or solution.hidden > seen
 
 
 def _certified(state: Decomposition, status: Status, tol: float) -> Solution:
-    """What the solve has come to; it has not converged if other code finds another gradient."""
+    """What the solve has come to; it has not converged if by other code's gradient it may not have."""
     with state.timed("check"):
         solution = certified(
             state.beta,
@@ -165,5 +167,5 @@ def _certified(state: Decomposition, status: Status, tol: float) -> Solution:
             trace=state.trace,
             rows=state.rows,
         )
-    wrong = solution.converged and solution.deviation > tol
+    wrong = solution.converged and solution.violation + 2.0 * solution.deviation > tol
     return replace(solution, rounding=state.noise(), status=Status.STALLED if wrong else status)

@@ -94,7 +94,7 @@ class KernelSVC(BinaryClassifier):
         self.support_vectors_ = machine.vectors
         self.n_support_ = np.array([np.sum(machine.coef < 0), np.sum(machine.coef > 0)], dtype=np.int32)
         self.dual_coef_ = machine.coef[np.newaxis, :]
-        self.intercept_ = np.array([solution.bias - threshold])
+        self.intercept_ = np.array([machine.bias - threshold])
         self.gamma_ = machine.kernel.gamma
         self.n_iter_ = max(1, int(solution.n_iter))
         self.fit_status_ = solution.status

@@ -28,11 +28,12 @@ class Machine:
     support: NDArray[np.int32]
     vectors: Any
     coef: Vector
+    bias: float
     solution: Solution
 
     def scores(self, X: Any) -> Vector:
         """Score f of each row of X, (n_samples,) float64."""
-        return self.kernel.expand(X, self.support, self.vectors, self.coef) + self.solution.bias
+        return self.kernel.expand(X, self.support, self.vectors, self.coef) + self.bias
 
 
 def train(
@@ -68,10 +69,12 @@ def train(
 
     used = np.flatnonzero(solution.beta)
     used = used[np.argsort(y[used], kind="stable")]
+    vectors, coef = kernel.vectors(X, used), solution.beta[used]
     return Machine(
         kernel=kernel,
         support=rows[used].astype(np.int32),
-        vectors=kernel.vectors(X, used),
-        coef=solution.beta[used],
+        vectors=vectors,
+        coef=coef,
+        bias=solution.bias - provider.at_centre(used, vectors, coef),
         solution=solution,
     )

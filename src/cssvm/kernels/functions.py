@@ -19,7 +19,6 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numba import types
 from numba.extending import overload, register_jitable
 
@@ -27,7 +26,7 @@ from ..runtime import threads
 from ..runtime.compiler import OPTIONS, bits_of_float64, float32_from_bits, float64_from_bits, fmax, fmin, njit
 from .base import ComputedKernel, Kernel
 from .given import Called, Precomputed
-from .relations import InnerProduct, L1Distance, SquaredDistance, centred
+from .relations import InnerProduct, L1Distance, SquaredDistance, far_centre
 from .shared import SharedRelation, SharedValues
 from .tiles import KERNEL_ERROR
 
@@ -235,6 +234,9 @@ def _matern52(x):  # type: ignore[no-untyped-def]
     return (_ONE + s + s * s / _THREE) * exp_nonpositive(-s)
 
 
+NO_SUM = 1e-12  # of |coef|, below which a sum of coefficients is a zero that was rounded
+
+
 class Linear(ComputedKernel):
     """<x, z>, which is the relation itself: values are copied, and nothing is compiled."""
 
@@ -248,21 +250,21 @@ class Linear(ComputedKernel):
         return n_features
 
     def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
-        """One product with the sum of the vectors, of dense ones relative to their mean, where digits would cancel."""
+        """One product with the sum of the vectors, relative to a centre where digits would cancel."""
         if not len(coef):
             return np.zeros(X.shape[0])
         with threads.own_threads():
-            if sp.issparse(vectors):
-                weights = vectors.T @ coef
-            else:
-                mean = vectors.mean(axis=0, dtype=np.float64)
-                weights = coef @ (vectors - mean) + coef.sum() * mean
+            centre, total = far_centre(vectors), coef.sum()
+            weights = coef @ (vectors if centre is None else vectors - centre)
+            if centre is not None and abs(total) > NO_SUM * np.abs(coef).sum():
+                weights += total * centre
             return np.asarray(X @ weights, dtype=np.float64).ravel()
 
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
-        """The products of all pairs of rows, of dense ones relative to their mean: machines differ by their bias."""
+        """The products of all pairs of rows, relative to a centre, which changes the bias of machines only."""
         self.check_finite(X)
-        return SharedRelation.compute(self.relation, centred(X), dtype)
+        centre = far_centre(X)
+        return SharedRelation.compute(self.relation, X if centre is None else X - centre, dtype)
 
     def update_tile(
         self,

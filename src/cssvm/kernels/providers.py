@@ -8,7 +8,7 @@ sum of fewer columns takes less time in proportion, two verbs, a witness, a subs
     update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
     by_definition(left, right)                                   K[left][:, right] in float64, by other code
     precise()                                                    a provider of values in float64
-    offset(beta)                                                 what the gradient of K beta has more than theirs
+    at_centre(support, vectors, coef)                            what scores have more than the gradient here knows of
 
 `StreamedRows` computes both afresh. `StoredRows` is for kernels that take long to compute: it keeps the rows it has
 summed, the least recently used giving way when the budget is spent. `LinearRows` sum features in place of kernel
@@ -21,13 +21,12 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..runtime import threads
 from ..runtime.memory import memory_budget
 from ..runtime.sums import update_minus_rows
 from .precision import error_allowed, precisions
-from .relations import centred
+from .relations import far_centre
 from .tiles import Points, prepare_points, rounding_error, update_minus_sums, update_symmetric_values, update_values
 
 if TYPE_CHECKING:
@@ -105,21 +104,21 @@ class StreamedRows:
         other._prepare(np.float64, np.float64)
         return other
 
-    def offset(self, beta: np.ndarray) -> float:
-        """None."""
+    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
+        """Nothing."""
         return 0.0
 
 
 class LinearRows(StreamedRows):
-    """Inner products, of dense rows relative to their mean: sum(beta) = 0, so that K beta changes by a constant only.
+    """Inner products of rows relative to a centre: sum(beta) = 0, so that K beta changes by a constant only.
 
-    With features in the millions it is what leaves digits for the differences between rows. A sum of rows of K is one
-    of the features, and then a product with each row.
+    That leaves digits for the differences between rows that are far from zero. Scores of the kernel itself have
+    `at_centre` more. A sum of rows of K is one of the features, and then a product with each row.
     """
 
     def __init__(self, kernel: ComputedKernel, X: Any, dtypes: tuple[Any, Any], allowed: float, budget: int):
-        self.centre = None if sp.issparse(X) else X.mean(axis=0, dtype=np.float64)
-        super().__init__(kernel, centred(X), dtypes, allowed, budget)
+        self.centre = far_centre(X)
+        super().__init__(kernel, X if self.centre is None else X - self.centre, dtypes, allowed, budget)
 
     def update_gradient(
         self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
@@ -133,9 +132,11 @@ class LinearRows(StreamedRows):
 
         threads.run(part, [(i, min(i + LINEAR_ROWS, len(gradient))) for i in range(0, len(gradient), LINEAR_ROWS)])
 
-    def offset(self, beta: np.ndarray) -> float:
-        """-<mean, w>."""
-        return 0.0 if self.centre is None else -float(self.centre @ (beta @ self.X))
+    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
+        """The sum at the centre, by the code of predictions: with another's rounding errors it would not cancel."""
+        if self.centre is None:
+            return 0.0
+        return float(self.kernel.expand(self.centre[np.newaxis], support, vectors, coef)[0])
 
 
 class StoredRows:
@@ -195,8 +196,8 @@ class StoredRows:
             return self.source.precise()
         return self
 
-    def offset(self, beta: np.ndarray) -> float:
-        """None."""
+    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
+        """Nothing."""
         return 0.0
 
 
@@ -229,8 +230,8 @@ class MatrixRows:
         """The matrix is as precise as it was given, but steps on it are not."""
         return self if self.dtype == np.float64 else MatrixRows(self.gram.astype(np.float64))
 
-    def offset(self, beta: np.ndarray) -> float:
-        """None."""
+    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
+        """Nothing."""
         return 0.0
 
 

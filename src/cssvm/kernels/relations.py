@@ -45,6 +45,7 @@ from .loops import (
 NORM_BLOCK = 1 << 14  # rows at a time
 BAND = 256  # rows of a matrix of all pairs at a time
 TILE = 1024  # columns of it at a time: 2 MB of products
+FAR = 8.0  # standard deviations of a feature from zero
 LONG_PRODUCTS = 1 << 23  # multiplications up to which a witness takes the time for long double
 
 
@@ -301,6 +302,19 @@ def squared_norms(X: Any) -> np.ndarray:
 def centred(X: Any) -> Any:
     """Dense rows less their mean; sparse rows, which would no longer be sparse, as they are."""
     return X if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)
+
+
+def far_centre(X: Any) -> np.ndarray | None:
+    """Means of the features that are far from zero, 0 for the others; None if there are none, or X is sparse.
+
+    Relative to it products keep the digits that a large common part takes. Features with values near zero keep them.
+    """
+    if sp.issparse(X):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = X.mean(axis=0, dtype=np.float64)
+        centre = np.where(np.abs(mean) > FAR * X.std(axis=0, dtype=np.float64), mean, 0.0)
+    return centre if centre.any() else None
 
 
 def centred_sizes(relation: Relation, X: Any) -> np.ndarray:

@@ -289,8 +289,9 @@ class StreamingWorker:
                 if step in steps:
                     n_failed += not solution.converged
                     used = np.flatnonzero(beta)
-                    expansion = kernel.expand(X_valid, used, kernel.vectors(X_train, used), beta[used])
-                    scores[MachineKey(path, step)] = expansion + solution.bias
+                    support = used, kernel.vectors(X_train, used), beta[used]
+                    bias = solution.bias - provider.at_centre(*support)
+                    scores[MachineKey(path, step)] = kernel.expand(X_valid, *support) + bias
             if steps[-1] + 1 < len(machines.grid.Cs):
                 self._last[task, path] = last, beta
         return FoldScores(scores, n_failed)
