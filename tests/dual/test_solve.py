@@ -282,7 +282,7 @@ def test_errors_in_a_few_kernel_values_enter_the_gap_by_their_bound():
     X, y, margins, boxes = random_problem(300, seed=5)
     rows, problem = MatrixRows(gram(KERNELS[1], X)), signed(y, margins, boxes)
     before = solve(rows, problem)
-    rows.error = 1e-8
+    rows.errors = np.full(300, 1e-8)
     after = solve(rows, problem)
     assert after.gap > before.gap + 1e-8
     assert before.hidden < 1e-12

@@ -79,7 +79,8 @@ def _judge_certificate(model: Any, problem: Problem, warned: bool) -> tuple[str,
     digits = 8 * (1 + problem.params.get("degree", 0)) * found.rounding  # a power loses as many as its degree
     shown = 1e-5 if len(model.support_) <= 1500 else 3e-4  # predictions in float32
     scores, allowed = model.decision_function(problem.X), shown * (1.0 + np.abs(found.scores)) + digits
-    if type(model).__name__ != "BoundaryMovementSVC" and (np.abs(scores - found.scores) > allowed).any():
+    converged = model.fit_status_ == 0 and type(model).__name__ != "BoundaryMovementSVC"
+    if converged and (np.abs(scores - found.scores) > allowed).any():
         return "wrong scores", claimed
     if found.infeasible > 1e-9:
         return "outside its bounds", claimed

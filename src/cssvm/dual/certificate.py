@@ -71,7 +71,8 @@ def _witnessed(
     """
     random, n = np.random.default_rng(len(beta)), len(beta)
     some = random.choice(n, min(n, SAMPLE), replace=False)
-    largest = OTHERS * float(_deviations(rows, some, beta, gradient, problem).max())
+    alone = float((rows.errors * np.abs(beta)).max())  # what cancelling distances do to a row whose like are few
+    largest = max(alone, OTHERS * float(_deviations(rows, some, beta, gradient, problem).max()))
     counts = is_free(beta, problem) | (np.abs(gradient - bias) <= tuning.NEAR_DEVIATIONS * largest)
     lengths = np.sqrt(np.abs(rows.diagonal))
     lengths = np.maximum(lengths, SHORTEST * float(lengths.max()) or 1.0)
@@ -81,7 +82,9 @@ def _witnessed(
         return largest, 0.0
     some = random.choice(n, SAMPLE, p=weights / total)
     found = _deviations(rows, some, beta, gradient, problem)
-    error = float(np.sqrt(np.mean((found / lengths[some]) ** 2))) + rows.error * float(np.abs(beta).sum())
+    error = float(np.sqrt(np.mean((found / lengths[some]) ** 2)))
+    if rows.dtype == np.float64:  # small enough for a bound
+        error += float(rows.errors.max() * np.abs(beta).sum())
     return max(largest, OTHERS * float(found.max())), 0.5 * total * error
 
 

@@ -45,13 +45,13 @@ class KernelRows(Protocol):
 
     `diagonal` is (n,) float64, `dtype` the type of kernel values, `budget` the bytes that working sets may take.
     `computes_columns` says that fewer columns cost less in proportion; of stored rows all are read faster than some.
-    `rank` is one that K does not exceed, as far as is known without looking at it; `error` what float64 may leave in a
-    kernel value beside its last digits.
+    `rank` is one that K does not exceed, as far as is known without looking at it; `errors` (n,) float64 are what
+    cancelling distances leave in kernel values of rows close to each other.
     """
 
     n: int
     rank: int
-    error: float
+    errors: Vector
     dtype: np.dtype
     diagonal: Vector
     budget: int

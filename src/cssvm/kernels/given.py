@@ -115,10 +115,10 @@ class Called(Kernel):
 class CalledRows:
     """Rows of a callable's matrix for `StoredRows`."""
 
-    dtype, error = np.dtype(np.float64), 0.0
+    dtype = np.dtype(np.float64)
 
     def __init__(self, kernel: Called, X: Any):
-        self.kernel, self.X, self.rank = kernel, X, X.shape[0]
+        self.kernel, self.X, self.rank, self.errors = kernel, X, X.shape[0], np.zeros(X.shape[0])
         parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
         self.diagonal = np.concatenate([kernel.matrix(part, part).diagonal() for part in parts])
 

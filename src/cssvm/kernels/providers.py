@@ -1,8 +1,9 @@
 """The Gram matrix as the solver wants it: blocks of it, and sums of its rows, within a byte budget.
 
 A provider has ``n``, ``dtype``, ``diagonal`` (n,) float64, ``budget`` in bytes, a ``rank`` that K does not exceed, the
-``error`` that float64 may leave in a kernel value beside its last digits, ``computes_columns``, which says whether a
-sum of fewer columns takes less time in proportion, two verbs, a witness, a substitute and a shift::
+``errors`` (n,) that cancelling distances leave in kernel values of rows close to each other, ``computes_columns``,
+which says whether a sum of fewer columns takes less time in proportion, two verbs, a witness, a substitute and a
+shift::
 
     update_block(out, left, right)                               out[: len(left), : len(right)] = K[left][:, right]
     update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
@@ -27,7 +28,7 @@ from ..runtime.memory import memory_budget
 from ..runtime.sums import update_minus_rows
 from .precision import error_allowed, precisions
 from .relations import far_centre
-from .tiles import Points, prepare_points, rounding_error, update_minus_sums, update_symmetric_values, update_values
+from .tiles import Points, prepare_points, rounding_errors, update_minus_sums, update_symmetric_values, update_values
 
 if TYPE_CHECKING:
     from .base import ComputedKernel
@@ -43,7 +44,7 @@ class RowSource(Protocol):
     dtype: np.dtype
     diagonal: np.ndarray
     rank: int
-    error: float
+    errors: np.ndarray
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Write K[left][:, right] into the corner of `out`."""
@@ -70,7 +71,7 @@ class StreamedRows:
 
     def _prepare(self, compute: Any, keep: Any) -> None:
         self.points, _ = prepare_points(self.kernel, self.X, self.X, compute, self.allowed)
-        self.error, self.dtype = rounding_error(self.points), np.dtype(keep)
+        self.errors, self.dtype = rounding_errors(self.points), np.dtype(keep)
         self._narrow: tuple[Any, Any] = (None, self.points)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
@@ -147,7 +148,7 @@ class StoredRows:
     def __init__(self, source: RowSource, budget: int):
         self.source, self.budget = source, budget
         self.update_block, self.by_definition = source.update_block, source.by_definition
-        self.diagonal, self.dtype, self.rank, self.error = source.diagonal, source.dtype, source.rank, source.error
+        self.diagonal, self.dtype, self.rank, self.errors = source.diagonal, source.dtype, source.rank, source.errors
         self.n = len(self.diagonal)
         half = budget // 2  # the solver's block of a working set has the other half
         self.capacity = int(min(self.n, max(MIN_ROWS, half // (self.n * self.dtype.itemsize))))
@@ -209,7 +210,7 @@ class MatrixRows:
     def __init__(self, gram: np.ndarray):
         self.gram = np.ascontiguousarray(gram)
         self.n, self.dtype, self.budget = len(gram), self.gram.dtype, row_budget("auto", len(gram))
-        self.rank, self.error = self.n, 0.0
+        self.rank, self.errors = self.n, np.zeros(self.n)
         self.diagonal = gram.diagonal().astype(np.float64)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:

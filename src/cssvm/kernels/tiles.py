@@ -162,9 +162,9 @@ def cancellation(kernel: ComputedKernel, sizes: np.ndarray) -> float:
     return 2.0 * ROUNDING * kernel.steepness * kernel.gamma * float(sizes.max(initial=0.0))
 
 
-def rounding_error(points: Points) -> float:
-    """The error that cancelling distances leave in a kernel value among the points in float64."""
-    return 2.0 * ROUNDING * points.kernel.steepness * float(points.sizes.max(initial=0.0))
+def rounding_errors(points: Points) -> np.ndarray:
+    """The errors that cancelling distances leave in kernel values of points close to each other, (n,) float64."""
+    return float(np.finfo(points.sizes.dtype).eps) * points.kernel.steepness * points.sizes.astype(np.float64)
 
 
 def density(rows: Any) -> float:
