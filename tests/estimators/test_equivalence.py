@@ -128,3 +128,16 @@ def test_unscaled_features_give_the_decisions_of_float64_svc_for_linear(raw_data
     ours = CostSensitiveSVC(1e-7, kernel="linear", tol=1e-5).fit(X, y)
     expected, error = svc_decisions(X, y, np.full(len(y), 1e-7), kernel="linear", tol=1e-5)
     np.testing.assert_allclose(ours.decision_function(X), expected, rtol=0, atol=error)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_weights_of_a_linear_kernel_are_those_of_svc(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    model = BiasedPenaltySVC(kernel="linear", tol=1e-6).fit(kind(X), y)
+    reference = SVC(kernel="linear", tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(model.coef_, reference.coef_, atol=1e-5)
+    np.testing.assert_allclose(model.decision_function(kind(X)), X @ model.coef_[0] + model.intercept_, atol=1e-12)
+    assert not hasattr(BiasedPenaltySVC().fit(X, y), "coef_")
+    assert not hasattr(BiasedPenaltySVC(kernel="linear"), "coef_")

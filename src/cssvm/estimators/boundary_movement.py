@@ -83,6 +83,8 @@ class BoundaryMovementSVC(KernelSVC):
         Number of support vectors of each class.
     dual_coef_ : ndarray of shape (1, n_SV)
         Coefficients of the support vectors, positive for ``classes_[1]``.
+    coef_ : ndarray of shape (1, n_features)
+        The weights w of a linear kernel, f(x) = <w, x> + b; other kernels have none.
     intercept_ : ndarray of shape (1,)
         The constant b - t.
     gamma_ : float

@@ -259,7 +259,7 @@ class DesignedLossClassifier(BinaryClassifier):
         self.svc_ = svc
         self.feature_map_: Any = None
         linear = kernel_class(self.kernel).is_linear
-        self.coef_ = loss.pos_margin * np.asarray(svc.dual_coef_ @ svc.support_vectors_) if linear else None
+        self.coef_ = loss.pos_margin * svc.coef_ if linear else None
         self.intercept_ = loss.pos_margin * svc.intercept_
         self.objective_ = loss.pos_margin**2 * svc.primal_objective_
         self.n_iter_ = svc.n_iter_

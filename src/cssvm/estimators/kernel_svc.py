@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Vector
 from ..classifier import BinaryClassifier
 from ..dual import Solution, Status
-from ..kernels import DEFAULT_KERNEL, is_pairwise, make_kernel
+from ..kernels import DEFAULT_KERNEL, Linear, is_pairwise, make_kernel
 from ..sample import Sample
 from .bandwidth import resolve_gamma
 from .inputs import new_data, training_data
@@ -127,6 +127,14 @@ class KernelSVC(BinaryClassifier):
             )
         if self.verbose >= 2:
             print(f"{name}: " + ", ".join(f"{phase} {time:.3f} s" for phase, time in solution.profile.items()))
+
+    @property
+    def coef_(self) -> Vector:
+        """The weights w of a linear kernel, (1, n_features): f(x) = <w, x> + intercept."""
+        check_is_fitted(self)
+        if not isinstance(self._kernel, Linear):
+            raise AttributeError(f'coef_ is there for kernel="linear" only; this model has kernel={self.kernel!r}')
+        return self._kernel.weights(self.support_vectors_, self.dual_coef_[0])[np.newaxis, :]
 
     def decision_function(self, X: Any) -> Vector:
         """Score f of each row of X, positive for ``classes_[1]``.

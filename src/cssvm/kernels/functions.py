@@ -250,15 +250,19 @@ class Linear(ComputedKernel):
         return n_features
 
     def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
-        """One product with the sum of the vectors, relative to a centre where digits would cancel."""
-        if not len(coef):
-            return np.zeros(X.shape[0])
+        """One product with the weights."""
         with threads.own_threads():
-            centre, total = far_centre(vectors), coef.sum()
-            weights = coef @ (vectors if centre is None else vectors - centre)
-            if centre is not None and abs(total) > NO_SUM * np.abs(coef).sum():
-                weights += total * centre
-            return np.asarray(X @ weights, dtype=np.float64).ravel()
+            return np.asarray(X @ self.weights(vectors, coef), dtype=np.float64).ravel()
+
+    def weights(self, vectors: Any, coef: np.ndarray) -> np.ndarray:
+        """The sum w of coef_j v_j, (d,) float64, relative to a centre where digits would cancel."""
+        if not len(coef):
+            return np.zeros(vectors.shape[1])
+        centre, total = far_centre(vectors), coef.sum()
+        weights = np.asarray(coef @ (vectors if centre is None else vectors - centre), dtype=np.float64)
+        if centre is not None and abs(total) > NO_SUM * np.abs(coef).sum():
+            weights += total * centre
+        return weights
 
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
         """The products of all pairs of rows, relative to a centre, which changes the bias of machines only."""
