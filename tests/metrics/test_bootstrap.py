@@ -64,7 +64,7 @@ def test_costs_go_with_their_rows_for_any_metric():
     pred = (SCORE > 0.5).astype(int)
     found = bootstrap_interval(cost_risk, Y, pred, n_resamples=20, random_state=1, fn_cost=COST, sample_weight=WEIGHT)
     kept = WEIGHT > 0
-    for count, value in zip(counts_of(1, 20, stratified=True, rows=kept), found.samples, strict=True):
+    for count, value in zip(counts_of(1, 20, stratified=False, rows=kept), found.samples, strict=True):
         rows = np.repeat(np.flatnonzero(kept), count)
         expected = cost_risk(Y[rows], pred[rows], fn_cost=COST[rows], sample_weight=WEIGHT[rows])
         assert value == pytest.approx(expected, rel=1e-12)
@@ -171,3 +171,25 @@ def test_a_metric_without_weights_is_refused():
 
 def accuracy(y_true, y_pred):
     return np.mean(y_true == y_pred)
+
+
+@pytest.mark.parametrize("decide", [lambda score: np.ones(len(score), int), lambda score: (score > 0.5).astype(int)])
+def test_intervals_cover_the_true_risk_as_often_as_they_say(decide):
+    """300 samples of 300 rows; the share of the target is as random as everything else."""
+    rng, large = np.random.default_rng(0), np.random.default_rng(1)
+
+    def sample(rng, n):
+        y = (rng.random(n) < 0.2).astype(int)
+        return y, decide(rng.normal(size=n) + 1.5 * y)
+
+    true = cost_risk(*sample(large, 1_000_000), fn_cost=5.0)
+    covered = []
+    for seed in range(300):
+        interval = bootstrap_interval(cost_risk, *sample(rng, 300), fn_cost=5.0, n_resamples=200, random_state=seed)
+        covered.append(interval.low <= true <= interval.high)
+    assert 0.90 <= np.mean(covered) <= 0.98
+
+
+def test_an_interval_prints_as_one_line():
+    interval = bootstrap_interval(cost_risk, Y, (SCORE > 0.5).astype(int), n_resamples=50, random_state=0)
+    assert repr(interval) == f"{interval.estimate:.6g} [{interval.low:.6g}, {interval.high:.6g}] by 50 resamples"

@@ -1,8 +1,8 @@
 """Percentile intervals of any metric by resampling rows.
 
 A resample is a vector of counts, how often each row was drawn; the metric of the resample is the metric with the
-weights w_i count_i. Rows are drawn within each class (stratified), so that every resample has as many of each as the
-sample, or from all rows. For metrics of the ranking the rows are sorted once: a resample only changes the weights.
+weights w_i count_i. Rows are drawn from all of them or within each class (stratified), so that every resample has as
+many of each as the sample. For metrics of the ranking the rows are sorted once: a resample only changes the weights.
 
 Rows that a metric cannot tell apart may share a column of the counts. How often such a group occurs in a resample is
 one multinomial draw, so that the work grows with the number of groups, not of rows.
@@ -53,6 +53,9 @@ class BootstrapInterval(NamedTuple):
     high: float
     samples: Vector
 
+    def __repr__(self) -> str:
+        return f"{self.estimate:.6g} [{self.low:.6g}, {self.high:.6g}] by {len(self.samples)} resamples"
+
 
 def bootstrap_interval(
     metric: Callable[..., Any],
@@ -62,7 +65,7 @@ def bootstrap_interval(
     n_resamples: int = 1000,
     confidence: float = 0.95,
     random_state: Any = None,
-    stratified: bool = True,
+    stratified: bool = False,
     **kwargs: Any,
 ) -> BootstrapInterval:
     """Percentile bootstrap interval of a metric.
@@ -82,9 +85,10 @@ def bootstrap_interval(
         Share of the resamples' values within the interval, in (0, 1).
     random_state : int, RandomState instance or None, default=None
         Seed of the resampling.
-    stratified : bool, default=True
-        Whether to draw within each class. Otherwise rows are drawn from all of them, and a resample that misses a
-        class of the sample is drawn anew.
+    stratified : bool, default=False
+        Rows are drawn from all of them, and a resample that misses a class of the sample is drawn anew. True: within
+        each class, for samples whose share of the target was fixed by design. Where it is as random as the rest, such
+        intervals are too short: that of a decision that is the same for all rows has no width at all.
     **kwargs
         Arguments of the metric. Costs and `sample_weight` of a row go with it. Rows of weight zero are not drawn.
 
@@ -96,13 +100,12 @@ def bootstrap_interval(
     Examples
     --------
     >>> import numpy as np
-    >>> from cssvm.metrics import bootstrap_interval, min_cost_risk
+    >>> from cssvm.metrics import bootstrap_interval, cost_risk
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], [900, 100])
     >>> score = rng.normal(size=1000) + 2 * y
-    >>> interval = bootstrap_interval(min_cost_risk, y, score, fn_cost=9, random_state=0)
-    >>> bool(interval.low < interval.estimate < interval.high)
-    True
+    >>> bootstrap_interval(cost_risk, y, (score > 1).astype(int), fn_cost=9, random_state=0)
+    0.338 [0.262975, 0.424075] by 1000 resamples
     """
     check_request(n_resamples, confidence)
     estimate = _value(metric(y_true, y_score, **kwargs))
