@@ -168,16 +168,17 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     first = options.seed * 1_000_000
     counts: Counter[str] = Counter()
-    slowest, n_long = Verdict(0, "", "", 0.0), 0
+    long: list[Verdict] = []
     for verdict in attack(range(first, first + options.n), seconds=options.seconds, largest=options.largest):
         counts[verdict.kind] += 1
-        n_long += verdict.seconds > LONG
-        slowest = max(slowest, verdict, key=lambda each: each.seconds)
+        long += [verdict] if verdict.seconds > LONG else []
         if verdict.kind not in FINE:
             print(f"{verdict.seed}: {verdict.kind}: {generate(verdict.seed, largest=options.largest)}")
             print(f"    {verdict.detail[:300]}", flush=True)
     print("\n".join(f"{count:8d}  {kind}" for kind, count in counts.most_common()))
-    print(f"slowest: seed {slowest.seed}, {slowest.seconds:.1f} s; {n_long} took longer than {LONG:g} s")
+    print(
+        f"{len(long)} took longer than {LONG:g} s: " + ", ".join(f"{each.seed} ({each.seconds:.0f} s)" for each in long)
+    )
     return int(any(kind not in FINE for kind in counts))
 
 
