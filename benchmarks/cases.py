@@ -86,7 +86,6 @@ SMALL = (
     Case("5k-20", n=5_000, d=20, targets=targets(5, 3)),
     Case("2k-12-C100", n=2_000, d=12, C=100.0, gamma=0.08, targets=targets(5, 4)),
     Case("4k-12-C100", n=4_000, d=12, C=100.0, gamma=0.08, growth=False, targets=targets(5, 4)),
-    Case("2k-20-linear-C100", n=2_000, d=20, C=100.0, kernel="linear", targets=targets(10, 10)),
 )
 LARGE = (
     Case("20k-20", n=20_000, d=20, targets=targets(10, 2)),

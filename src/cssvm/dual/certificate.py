@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import RowNumbers, Vector
-from . import tuning
 from .optimality import is_free, violation
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet
 
 SAMPLE = 16  # rows of either kind whose gradient is computed again
+NEAR = 1e-6  # of the margins, from the bias: where an error that matters can turn a row to its wrong side
 OTHERS = 2.0  # times the largest deviation of a sample: what other rows may have
 SHORTEST = 1e-8  # |k(x, .)| relative to the longest: a kernel with zeros on its diagonal has others in those rows
 WITNESSED_AT_ONCE = 1 << 15  # kernel values of each of them at a time
@@ -65,27 +65,30 @@ def _witnessed(
     """Largest deviation of the gradient, going by samples of the rows, and what such errors add to primal minus dual.
 
     An error e at a free variable adds (upper - beta) e or (beta - lower) (-e), box |e| / 2 on average. At a bound it
-    adds as much only where it is larger than the distance to the bias. So errors are looked at a second time on rows
-    where they count, drawn in proportion to their boxes and to |k(x, .)|, with which errors grow. Distances that cancel
+    adds as much only where it is larger than the distance to the bias. So half of the rows are drawn among those where
+    errors count, in proportion to their boxes and to |k(x, .)|, with which errors grow. Distances that cancel
     may leave an error in a few kernel values only, which a sample does not see.
     """
-    random, n = np.random.default_rng(len(beta)), len(beta)
-    some = random.choice(n, min(n, SAMPLE), replace=False)
-    alone = float((rows.errors * np.abs(beta)).max())  # what cancelling distances do to a row whose like are few
-    largest = max(alone, OTHERS * float(_deviations(rows, some, beta, gradient, problem).max()))
-    counts = is_free(beta, problem) | (np.abs(gradient - bias) <= tuning.NEAR_DEVIATIONS * largest)
+    n, boxes = len(beta), problem.upper - problem.lower
+    near = NEAR * float(np.abs(problem.linear).max())
+    counts = is_free(beta, problem) | (np.abs(gradient - bias) <= near)
     lengths = np.sqrt(np.abs(rows.diagonal))
     lengths = np.maximum(lengths, SHORTEST * float(lengths.max()) or 1.0)
-    weights = np.where(counts, problem.upper - problem.lower, 0.0) * lengths
-    total = float(weights.sum())
+    weights = np.cumsum(np.where(counts, boxes, 0.0) * lengths)
+    total = float(weights[-1])
+    random = np.random.default_rng(n)
+    some = random.integers(0, n, SAMPLE)
+    if total > 0.0:
+        some = np.concatenate([np.searchsorted(weights, total * random.random(SAMPLE), side="right"), some])
+    found = _deviations(rows, np.minimum(some, n - 1), beta, gradient, problem)
+    alone = float((rows.errors * np.abs(beta)).max())  # what cancelling distances do to a row whose like are few
+    deviation = max(alone, OTHERS * float(found.max()))
     if not total > 0.0:
-        return largest, 0.0
-    some = random.choice(n, SAMPLE, p=weights / total)
-    found = _deviations(rows, some, beta, gradient, problem)
-    error = float(np.sqrt(np.mean((found / lengths[some]) ** 2)))
+        return deviation, 0.0
+    error = float(np.sqrt(np.mean((found[:SAMPLE] / lengths[some[:SAMPLE]]) ** 2)))
     if rows.dtype == np.float64:  # small enough for a bound
         error += float(rows.errors.max() * np.abs(beta).sum())
-    return max(largest, OTHERS * float(found.max())), 0.5 * total * error
+    return deviation, 0.5 * total * error
 
 
 def _deviations(rows: KernelRows, some: RowNumbers, beta: Vector, gradient: Vector, problem: DualProblem) -> Vector:

@@ -31,6 +31,7 @@ from .optimality import bias_interval, distances, is_free, may_sleep, most_awake
 from .problem import DualProblem, KernelRows, Status, WorkingSet, feasible, update_balanced
 from .turns import Turns
 
+LAST_DIGITS = 1e-15  # of |beta|: a sum as small as that is zero
 NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
 
 
@@ -128,7 +129,8 @@ class Decomposition:
 
     def refresh(self) -> None:
         """Compute the gradient of a whole problem from beta alone, whose sum is made zero to its own last digits."""
-        update_balanced(self.beta, self.problem.lower, self.problem.upper)
+        if abs(self.beta.sum()) > LAST_DIGITS * float(np.abs(self.beta).sum()):
+            update_balanced(self.beta, self.problem.lower, self.problem.upper)
         self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
 
     def correct(self, deviation: float) -> None:
