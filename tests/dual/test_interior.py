@@ -44,7 +44,7 @@ def test_there_is_no_factor_of_a_kernel_of_higher_rank_or_with_negative_eigenval
 
 @settings(max_examples=40, deadline=None)
 @given(
-    seed=st.integers(0, 10_000), n=st.integers(10, 80), exponent=st.integers(-3, 6), zero=st.sampled_from([0.0, 0.3])
+    seed=st.integers(0, 10_000), n=st.integers(10, 80), exponent=st.integers(-3, 3), zero=st.sampled_from([0.0, 0.3])
 )
 def test_the_interior_solution_is_feasible_and_optimal(seed, n, exponent, zero):
     X, y, margins, boxes = random_problem(n, seed, C=10.0**exponent, zero_boxes=zero)
