@@ -20,7 +20,7 @@ def test_slopes_alone_decide_where_the_minimiser_changes_its_sign(d, a, pos_marg
     risk = eta * d * np.maximum(0, pos_margin - f) + (1 - eta) * a * np.maximum(0, neg_margin + f)
     best = f[np.argmin(risk)]
     assert np.sign(best) == np.sign(eta - a / (a + d))
-    assert best == loss.link(eta)
+    assert best == pytest.approx(loss.link(eta), abs=1e-12)  # the grid may hold a point next to a margin
     assert loss.min_risk(eta) == pytest.approx(risk.min(), rel=1e-12)
     assert loss.threshold == pytest.approx(a / (a + d), rel=1e-15)
 
