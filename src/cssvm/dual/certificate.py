@@ -79,8 +79,9 @@ def _witnessed(
     random = np.random.default_rng(n)
     some = random.integers(0, n, SAMPLE)
     if total > 0.0:
-        some = np.concatenate([np.searchsorted(weights, total * random.random(SAMPLE), side="right"), some])
-    found = _deviations(rows, np.minimum(some, n - 1), beta, gradient, problem)
+        drawn = np.searchsorted(weights, total * random.random(SAMPLE), side="right")
+        some = np.concatenate([np.minimum(drawn, n - 1), some])  # a product may be rounded up to the total
+    found = _deviations(rows, some, beta, gradient, problem)
     alone = float((rows.errors * np.abs(beta)).max())  # what cancelling distances do to a row whose like are few
     deviation = max(alone, OTHERS * float(found.max()))
     if not total > 0.0:

@@ -154,7 +154,7 @@ class _CentralPath:
             return change, bias, (wanted - multipliers * np.array([change, -change])) / slacks
 
         products = slacks * multipliers
-        change, bias, turned = direction(-products)
+        change, _, turned = direction(-products)
         length = self._length(change, turned)
         moved = np.array([change, -change])
         ahead = ((slacks + length * moved) * (multipliers + length * turned)).mean()

@@ -113,7 +113,7 @@ DRIFT_SHARE = 0.1  # of the tolerance: estimated error of the path's float32 gra
 # Correction of float32.
 HIDDEN_SHARE = 0.1  # of the tolerance, as a relative gap: what errors of the gradient may hide without a correction
 CORRECTED_SHARE = 0.1  # of the tolerance, to which a corrected solution is brought
-NEAR_DEVIATIONS = 4.0  # of the gradient: rows closer than that to the bias, or to being picked, are those that count
+NEAR_DEVIATIONS = 4.0  # of the gradient: rows closer than that to being picked are corrected
 
 # Limits that end what does not get ahead.
 MAX_ROUNDS = 30  # Newton rounds in a row: usual are 2 to 8
