@@ -163,7 +163,15 @@ class Decomposition:
         with self.timed("local"):
             share, first_steps = tuning.FIT_ROUND_SHARE, 1 + int(tuning.FIT_STEPS_PER_ROW * self.n)
             gradient = self.gradient.copy()
-            turns = Turns(rough, self.rows.diagonal, self.problem, self.beta, gradient, round_share=share)
+            turns = Turns(
+                rough,
+                self.rows.diagonal,
+                self.problem,
+                self.beta,
+                gradient,
+                round_share=share,
+                most_work_ns=self.work_left_ns(),
+            )
             steps, _ = turns.take(tol, int(limit), first_steps)
             self.n_iter += steps
             self.work_ns += turns.work_ns
@@ -202,9 +210,13 @@ class Decomposition:
         """Enter kernel values into the work."""
         self.work_ns += tuning.KERNEL_VALUE_NS * n_rows * n_columns
 
+    def work_left_ns(self) -> float:
+        """How much more work the solve may take."""
+        return self.most_work_ns - self.work_ns
+
     def is_spent(self) -> bool:
         """Whether the solve has taken as much work as it may."""
-        return self.work_ns > self.most_work_ns
+        return self.work_left_ns() < 0.0
 
     def at(self, variables: RowNumbers | None) -> tuple[Vector, Vector, Vector, Vector]:
         """beta, gradient, lower and upper of some variables; None: of all."""
@@ -309,7 +321,16 @@ class Decomposition:
         part = DualProblem(before, lower, upper)
         diagonal = self.rows.diagonal[self.working]
         share, first_steps = tuning.FIT_ROUND_SHARE, 1 + int(tuning.FIT_STEPS_PER_ROW * len(old))
-        turns = Turns(self.kernel, diagonal, part, beta, after, round_share=share, system=self.system)
+        turns = Turns(
+            self.kernel,
+            diagonal,
+            part,
+            beta,
+            after,
+            round_share=share,
+            system=self.system,
+            most_work_ns=self.work_left_ns(),
+        )
         steps, _ = turns.take(tol, allowed, first_steps)
         self.system = turns.system
         self.work_ns += turns.work_ns + tuning.STEP_OVERHEAD_NS
@@ -367,7 +388,8 @@ class Decomposition:
             self.fetch(self.select(*self.bias_interval()))
         ridge = ridge_for(self.kernel, self.rows.diagonal)
         steps_ns = self.n_iter * tuning.PAIR_STEP.ns(self.n)
-        budget_ns = max(1e9 * tuning.UNNOTICED_SECONDS, tuning.FINISH_SHARE * steps_ns)
+        share_ns = min(tuning.FINISH_SHARE * steps_ns, self.work_left_ns())
+        budget_ns = max(1e9 * tuning.UNNOTICED_SECONDS, share_ns)
         with self.timed("finish"):
             self.refresh()
             beta, gradient, (before, _) = self.beta.copy(), self.gradient.copy(), self.objective()

@@ -97,15 +97,14 @@ class Path(Turns):
     def advance(self, C: float, tol: float, most_work_ns: float = np.inf) -> Solution:
         """Solve for boxes of `C`, at least the last one's, to a violation of at most `tol`.
 
-        It is given up after `MAX_STEPS_PER_ROW` pair steps for each row, or those for which there is work left.
+        It is given up after `MAX_STEPS_PER_ROW` pair steps for each row, or `most_work_ns` on all boxes so far.
         """
         begun = time.perf_counter()
         per_row = tuning.NEXT_STEPS_PER_ROW if self.C else tuning.START_STEPS_PER_ROW
         with threads.own_threads():
             self._enlarge(C)
-            affordable = max(1.0, (most_work_ns - self.work_ns) / tuning.PAIR_STEP.ns(self.n))
-            limit = int(min(tuning.MAX_STEPS_PER_ROW * self.n, affordable))
-            converged, n_iter = self.solve(tol, limit, 1 + int(per_row * self.n))
+            self.most_work_ns = most_work_ns
+            converged, n_iter = self.solve(tol, tuning.MAX_STEPS_PER_ROW * self.n, 1 + int(per_row * self.n))
         return certified(
             self.beta.copy(),
             self.gradient.copy(),

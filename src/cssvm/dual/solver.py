@@ -58,15 +58,13 @@ def _by_all_means(
     state = Decomposition(rows, problem, start, work_ns)
     may_begin = start is None and limit >= MAX_STEPS
     interior = _interior(state, _first_steps_ns(state)) if may_begin and rows.rank < rows.n else None
-    if interior is not None:
-        return _solution(interior, tol, limit)
-    if _fits(state):
+    if interior is None and _fits(state):
         state.most_work_ns *= tuning.FIRST_SHARE
-    solution = _solution(state, tol, limit)
+    solution = _solution(state if interior is None else interior, tol, limit)
     if solution.status != Status.STALLED:
         return solution
     state.most_work_ns = work_ns
-    again = _interior(state, tuning.WORK.ns(rows.n))
+    again = _interior(state, tuning.WORK.ns(rows.n)) if interior is None else None
     if again is None and solution.rounding <= tol:
         again = _from_smaller_boxes(state, tol)
     if again is None:

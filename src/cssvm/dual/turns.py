@@ -40,6 +40,7 @@ class Turns:
         *,
         round_share: float,
         system: FreeSystem | None = None,
+        most_work_ns: float = np.inf,
     ):
         self.kernel, self.problem = kernel, problem
         self.diagonal = diagonal.astype(kernel.dtype)
@@ -51,11 +52,12 @@ class Turns:
         self._largest_box = float((problem.upper - problem.lower).max())
         self._variance = 0.0  # of the error that pair steps have left in the gradient
         self.work_ns = 0.0  # spent so far, by the costs in `tuning.py`
+        self.most_work_ns = most_work_ns
 
     def solve(self, tol: float, limit: int, first_steps: int) -> tuple[bool, int]:
         """Bring the violation of the true gradient to at most `tol`; whether that was reached, and pair steps taken."""
         total, idle = 0, False
-        while total < limit:
+        while total < limit and not self._is_spent():
             steps, left = self.take(tol, limit - total, first_steps)
             total += steps
             if left <= tol and self._variance**0.5 <= tuning.DRIFT_SHARE * tol:
@@ -78,7 +80,7 @@ class Turns:
             steps, left = self._take_pair_steps(tol, min(count, limit - taken))
             taken += steps
             self.work_ns += steps * tuning.PAIR_STEP.ns(self.n)
-            if left <= tol or taken >= limit:
+            if left <= tol or taken >= limit or self._is_spent():
                 return taken, left
             due = self._round_share * 2.0**n_failed * self._round_ns() / tuning.PAIR_STEP.ns(self.n)
             if steps and taken < due:
@@ -141,7 +143,7 @@ class Turns:
             self.work_ns += tuning.STEP_OVERHEAD_NS + self._round_ns()
             length = rounds.take(tol)
             left = self._violation()
-            if left <= tol or length < tuning.SHORT_SHARE:
+            if left <= tol or length < tuning.SHORT_SHARE or self._is_spent():
                 break
         self.system = rounds.system
         return left
@@ -152,11 +154,15 @@ class Turns:
         It is for kernels of low rank, on which Newton rounds fail but few variables are free, and needs float64.
         """
         if self.kernel.dtype == np.float64:
-            budget_ns = tuning.FINISH_SHARE * n_steps * tuning.PAIR_STEP.ns(self.n)
+            share_ns = tuning.FINISH_SHARE * n_steps * tuning.PAIR_STEP.ns(self.n)
+            budget_ns = min(share_ns, self.most_work_ns - self.work_ns)
             self.work_ns += update_to_optimum(
                 self.kernel, self.beta, self.gradient, self.problem, self._ridge, budget_ns, tol
             ).work_ns
         return self._violation()
+
+    def _is_spent(self) -> bool:
+        return self.work_ns > self.most_work_ns
 
     def _violation(self) -> float:
         return violation(self.beta, self.gradient, self.problem)
