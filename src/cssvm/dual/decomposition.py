@@ -31,6 +31,7 @@ from .optimality import bias_interval, distances, is_free, may_sleep, most_awake
 from .problem import DualProblem, KernelRows, Status, WorkingSet, feasible, update_balanced
 from .turns import Turns
 
+PHASES = ("kernel", "select", "local", "interior", "path", "update", "finish", "check")
 LAST_DIGITS = 1e-15  # of |beta|: a sum as small as that is zero
 NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
 
@@ -52,16 +53,7 @@ class Decomposition:
         self.work_ns = 0.0  # by the costs in `tuning.py`, which are the same on every machine
         self.most_work_ns = most_work_ns
         self.trace: list[WorkingSet] = []
-        self.profile = {
-            "kernel": 0.0,
-            "select": 0.0,
-            "local": 0.0,
-            "interior": 0.0,
-            "path": 0.0,
-            "update": 0.0,
-            "finish": 0.0,
-            "check": 0.0,
-        }
+        self.profile = dict.fromkeys(PHASES, 0.0)
         self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
         self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
         self.fresh = empty_block(0, 0, rows.dtype)  # room for those of new members
@@ -142,11 +134,11 @@ class Decomposition:
             self.rows.precise().update_gradient(gradient, used, self.beta[used], columns)
             self.gradient[columns] = gradient
 
-    def precise(self, beta: Vector) -> Decomposition:
-        """A solve that goes on in float64 from this beta, with as much work to spend as this one had."""
+    def precise(self, beta: Vector, n_steps: int = 0) -> Decomposition:
+        """A solve that goes on in float64 from this beta, found in n_steps, with as much work to spend as this had."""
         other = Decomposition(self.rows.precise(), self.problem, beta, self.most_work_ns)
         other.begun, other.trace, other.profile = self.begun, self.trace, self.profile
-        other.n_iter, other.n_recorded = self.n_iter, self.n_recorded
+        other.n_iter, other.n_recorded = self.n_iter + n_steps, self.n_recorded + n_steps
         return other
 
     def approach_roughly(self, tol: float, limit: float) -> bool:
@@ -161,20 +153,7 @@ class Decomposition:
         if not holds_all:
             return False
         with self.timed("local"):
-            share, first_steps = tuning.FIT_ROUND_SHARE, 1 + int(tuning.FIT_STEPS_PER_ROW * self.n)
-            gradient = self.gradient.copy()
-            turns = Turns(
-                rough,
-                self.rows.diagonal,
-                self.problem,
-                self.beta,
-                gradient,
-                round_share=share,
-                most_work_ns=self.work_left_ns(),
-            )
-            steps, _ = turns.take(tol, int(limit), first_steps)
-            self.n_iter += steps
-            self.work_ns += turns.work_ns
+            self.take_turns(rough, self.problem, self.beta, self.gradient.copy(), self.rows.diagonal, tol, int(limit))
             self.refresh()
         return True
 
@@ -318,27 +297,33 @@ class Decomposition:
         old, before, lower, upper = self.at(self.working)
         beta, after = old.copy(), before.copy()
         allowed = int(min(tuning.TURN_STEPS_PER_ROW * len(old), limit - self.n_iter))
-        part = DualProblem(before, lower, upper)
-        diagonal = self.rows.diagonal[self.working]
-        share, first_steps = tuning.FIT_ROUND_SHARE, 1 + int(tuning.FIT_STEPS_PER_ROW * len(old))
-        turns = Turns(
-            self.kernel,
-            diagonal,
-            part,
-            beta,
-            after,
-            round_share=share,
-            system=self.system,
-            most_work_ns=self.work_left_ns(),
-        )
-        steps, _ = turns.take(tol, allowed, first_steps)
+        part, diagonal = DualProblem(before, lower, upper), self.rows.diagonal[self.working]
+        turns = self.take_turns(self.kernel, part, beta, after, diagonal, tol, allowed, self.system)
         self.system = turns.system
-        self.work_ns += turns.work_ns + tuning.STEP_OVERHEAD_NS
+        self.work_ns += tuning.STEP_OVERHEAD_NS
         if self.rows.dtype != np.float64:  # a float32 gradient gathers rounding errors
             turns.refresh()
-        self.n_iter += steps
         self.beta[self.working] = beta
         return beta - old, after, float(0.5 * (beta - old) @ (before + after))
+
+    def take_turns(
+        self,
+        kernel: np.ndarray,
+        part: DualProblem,
+        beta: Vector,
+        gradient: Vector,
+        diagonal: Vector,
+        tol: float,
+        limit: int,
+        system: FreeSystem | None = None,
+    ) -> Turns:
+        """Pair steps and Newton rounds on a part of the problem, whose beta and gradient are updated."""
+        share, left_ns = tuning.FIT_ROUND_SHARE, self.work_left_ns()
+        turns = Turns(kernel, diagonal, part, beta, gradient, round_share=share, system=system, most_work_ns=left_ns)
+        steps, _ = turns.take(tol, limit, 1 + int(tuning.FIT_STEPS_PER_ROW * len(beta)))
+        self.n_iter += steps
+        self.work_ns += turns.work_ns
+        return turns
 
     def update(self, change: Vector, after: Vector) -> int:
         """Bring the gradient of the variables awake up to date; returns the number of variables that moved."""

@@ -96,10 +96,7 @@ def _interior(state: Decomposition, ns: float) -> Decomposition | None:
         interior = None if factor is None else interior_solution(factor, state.problem)
     if interior is None:
         return None
-    other = state.precise(interior.beta)
-    other.n_iter += interior.n_steps
-    other.n_recorded += interior.n_steps
-    return other
+    return state.precise(interior.beta, interior.n_steps)
 
 
 def _fits(state: Decomposition) -> bool:
@@ -121,10 +118,7 @@ def _from_smaller_boxes(state: Decomposition, tol: float) -> Decomposition | Non
         path, n_steps = Path(kernel, rows.diagonal, problem), 0
         for stage in range(n_stages, -1, -1):
             n_steps += path.advance(tuning.STAGE**-stage, tol, tuning.WORK.ns(state.n)).n_iter
-    other = state.precise(path.beta)
-    other.n_iter += n_steps
-    other.n_recorded += n_steps
-    return other
+    return state.precise(path.beta, n_steps)
 
 
 def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
