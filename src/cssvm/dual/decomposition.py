@@ -91,7 +91,7 @@ class Decomposition:
             if self.finish(tol):
                 return Status.CONVERGED
             objective, noise = self.objective()
-            if objective - reached <= noise or self.is_spent():
+            if objective - reached <= noise or self.work_left_ns() < 0.0:
                 break
             reached, patience = objective, 2 * patience
         self.refresh()
@@ -109,9 +109,8 @@ class Decomposition:
 
     def objective(self) -> tuple[float, float]:
         """The dual objective, and the size of its rounding errors."""
-        return float(0.5 * self.beta @ (self.problem.linear + self.gradient)), self.noise() * float(
-            np.abs(self.beta).sum()
-        )
+        value = float(0.5 * self.beta @ (self.problem.linear + self.gradient))
+        return value, self.noise() * float(np.abs(self.beta).sum())
 
     def noise(self) -> float:
         """What rounding may do to an entry of the gradient, p_i - sum_j K_ij beta_j: |K_ij|^2 <= K_ii K_jj."""
@@ -119,10 +118,14 @@ class Decomposition:
         sums = np.abs(self.problem.linear).max() + lengths.max() * (lengths @ np.abs(self.beta))
         return float(np.finfo(np.float64).eps * sums)
 
-    def refresh(self) -> None:
-        """Compute the gradient of a whole problem from beta alone, whose sum is made zero to its own last digits."""
+    def balance(self) -> None:
+        """Make the sum of beta zero to its own last digits."""
         if abs(self.beta.sum()) > LAST_DIGITS * float(np.abs(self.beta).sum()):
             update_balanced(self.beta, self.problem.lower, self.problem.upper)
+
+    def refresh(self) -> None:
+        """Compute the gradient of a whole problem from beta alone."""
+        self.balance()
         self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
 
     def correct(self, deviation: float) -> None:
@@ -165,7 +168,7 @@ class Decomposition:
             if top - bottom <= tol and self.asleep:
                 self.wake()
                 continue
-            if top - bottom <= tol or self.n_iter >= limit or idle == tuning.MAX_IDLE_SETS or self.is_spent():
+            if top - bottom <= tol or self.n_iter >= limit or idle == tuning.MAX_IDLE_SETS or self.work_left_ns() < 0.0:
                 self.wake()
                 return self.status(tol, limit)
             with self.timed("select"):
@@ -192,10 +195,6 @@ class Decomposition:
     def work_left_ns(self) -> float:
         """How much more work the solve may take."""
         return self.most_work_ns - self.work_ns
-
-    def is_spent(self) -> bool:
-        """Whether the solve has taken as much work as it may."""
-        return self.work_left_ns() < 0.0
 
     def at(self, variables: RowNumbers | None) -> tuple[Vector, Vector, Vector, Vector]:
         """beta, gradient, lower and upper of some variables; None: of all."""

@@ -149,6 +149,7 @@ def _hides(solution: Solution, tol: float) -> bool:
 def _certified(state: Decomposition, status: Status, tol: float) -> Solution:
     """What the solve has come to; it has not converged if by other code's gradient it may not have."""
     with state.timed("check"):
+        state.balance()  # what pair steps have left of it is below the rounding errors of the gradient
         solution = certified(
             state.beta,
             state.gradient,
