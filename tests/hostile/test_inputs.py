@@ -89,6 +89,18 @@ def test_scores_of_rows_far_from_zero_are_the_sums_that_the_model_shows(seed):
     np.testing.assert_allclose(model.decision_function(X), sums.astype(float), atol=3e-5)
 
 
+def test_scores_keep_their_digits_under_large_coefficients():
+    # Two groups far from each other, in which no machine can separate the classes: coefficients that cancel.
+    rng = np.random.default_rng(1)
+    X = 1e4 * rng.normal(size=(60, 3)) + 4e6 * rng.choice([-1, 1], size=(60, 1))
+    model = CostSensitiveSVC(C=1e10, gamma=3e-11).fit(X, rng.integers(0, 2, 60))
+    wide = X.astype(np.longdouble)
+    squares = ((wide[:, np.newaxis] - wide[model.support_]) ** 2).sum(axis=2)
+    sums = np.exp(-3e-11 * squares) @ model.dual_coef_[0].astype(np.longdouble) + model.intercept_[0]
+    rounding = 2.0**-52 * np.abs(model.dual_coef_).sum()
+    np.testing.assert_allclose(model.decision_function(X), sums.astype(float), atol=8 * rounding)
+
+
 def test_new_rows_whose_scores_overflow_are_refused():
     X, y = sample()
     model = CostSensitiveSVC(kernel="poly").fit(X, y)

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..runtime import threads
-from .precision import prediction_precision
+from .precision import SCORE_TOL, error_allowed, prediction_precision
 from .providers import GramRows, computed_rows
 from .relations import Relation, centred_sizes
 from .shared import SharedRelation, SharedValues
@@ -176,8 +176,9 @@ class ComputedKernel(Kernel):
             return total
         with threads.own_threads():
             dtype = self.expansion_dtype(vectors, coef) if dtype is None else dtype
+            allowed = error_allowed(coef, SCORE_TOL)
             for i in range(0, X.shape[0], EXPAND_ROWS):
-                left, right = prepare_points(self, X[i : i + EXPAND_ROWS], vectors, dtype)
+                left, right = prepare_points(self, X[i : i + EXPAND_ROWS], vectors, dtype, allowed)
                 update_minus_sums(right, left, -coef, total[i : i + EXPAND_ROWS], dtype)
         return total
 

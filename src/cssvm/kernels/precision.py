@@ -32,6 +32,7 @@ COLUMNS, PREDICTION_COLUMNS = 32, 16  # rows at which errors are estimated; a pr
 # Errors allowed in a prediction, relative to the size of scores and to that of sum_i |coef_i K_ij|. Scores are about 1,
 # so the first is a tenth of what the usual tolerance of a fit leaves open.
 SCORE_ERROR, SUM_ERROR = 1e-4, 1e-6
+SCORE_TOL = 1e-5  # to which distances that cancel leave scores, whatever the size of the coefficients
 
 
 class Rounding(NamedTuple):
@@ -64,7 +65,7 @@ def precisions(kernel: ComputedKernel, X: Any, boxes: np.ndarray, tol: float) ->
 
 
 def error_allowed(boxes: np.ndarray, tol: float) -> float:
-    """Error of a kernel value that a fit to `tol` can stand; no more than any other use."""
+    """Error of a kernel value that sums with these boxes, or coefficients, to `tol` can stand; at most the usual."""
     return min(KERNEL_ERROR, ROUNDING_ALLOWED * tol / max(float(np.linalg.norm(boxes)), np.finfo(float).tiny))
 
 
