@@ -49,3 +49,23 @@ def test_kernel_values_that_are_wrong_are_no_certificate(n):
     assert wrong.status == Status.STALLED
     assert wrong.deviation > 1e-3
     assert wrong.gap > right.gap + 1e-4
+
+
+def test_errors_that_leave_no_row_certain_show_in_the_gap_of_bounded_variables():
+    # Signs of an indefinite kernel that are wrong in many places: all variables end at their bounds.
+    rng = np.random.default_rng(2)
+    K = np.sign(rng.normal(size=(14, 14)))
+    K = np.triu(K) + np.triu(K, 1).T
+    wrong = np.where(rng.random((14, 14)) < 0.2, -2 * K, 0.0)
+    y, C = np.repeat([1.0, -1.0], 7), 7e6
+    problem = signed(y, np.ones(14), np.full(14, C))
+    solution = solve(LyingRows(K, np.triu(wrong) + np.triu(wrong, 1).T), problem, max_iter=10)
+    gradient = problem.linear - K @ solution.beta
+    dual = 0.5 * solution.beta @ (problem.linear + gradient)
+    primal = min(
+        0.5 * solution.beta @ (problem.linear - gradient) + C * np.maximum(0.0, y * (gradient - bias)).sum()
+        for bias in gradient
+    )
+    assert solution.status != Status.CONVERGED
+    assert not ((solution.beta != problem.lower) & (solution.beta != problem.upper)).any()
+    assert solution.gap >= (primal - dual) / max(abs(primal), abs(dual)) > 0.01

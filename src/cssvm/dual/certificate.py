@@ -17,6 +17,7 @@ from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet
 
 SAMPLE = 16  # rows of either kind whose gradient is computed again
 NEAR = 1e-6  # of the margins, from the bias: where an error that matters can turn a row to its wrong side
+WRONG = 0.1  # of the margins: a deviation of the gradient that leaves no row certain
 OTHERS = 2.0  # times the largest deviation of a sample: what other rows may have
 SHORTEST = 1e-8  # |k(x, .)| relative to the longest: a kernel with zeros on its diagonal has others in those rows
 WITNESSED_AT_ONCE = 1 << 15  # kernel values of each of them at a time
@@ -70,8 +71,8 @@ def _witnessed(
     may leave an error in a few kernel values only, which a sample does not see.
     """
     n, boxes = len(beta), problem.upper - problem.lower
-    near = NEAR * float(np.abs(problem.linear).max())
-    counts = is_free(beta, problem) | (np.abs(gradient - bias) <= near)
+    margin, distance = float(np.abs(problem.linear).max()), np.abs(gradient - bias)
+    counts = is_free(beta, problem) | (distance <= NEAR * margin)
     lengths = np.sqrt(np.abs(rows.diagonal))
     lengths = np.maximum(lengths, SHORTEST * float(lengths.max()) or 1.0)
     weights = np.cumsum(np.where(counts, boxes, 0.0) * lengths)
@@ -84,9 +85,10 @@ def _witnessed(
     found = _deviations(rows, some, beta, gradient, problem)
     alone = float((rows.errors * np.abs(beta)).max())  # what cancelling distances do to a row whose like are few
     deviation = max(alone, OTHERS * float(found.max()))
-    if not total > 0.0:
-        return deviation, 0.0
-    error = float(np.sqrt(np.mean((found[:SAMPLE] / lengths[some[:SAMPLE]]) ** 2)))
+    shares = found / lengths[some]
+    error = float(np.sqrt(np.mean((shares[:SAMPLE] if total > 0.0 else shares) ** 2)))
+    if deviation > WRONG * margin:  # any row that far may be on its wrong side
+        total = max(total, float((boxes * lengths)[distance <= deviation].sum()))
     if rows.dtype == np.float64:  # small enough for a bound
         error += float(rows.errors.max() * np.abs(beta).sum())
     return deviation, 0.5 * total * error
