@@ -123,18 +123,21 @@ def _from_smaller_boxes(state: Decomposition, tol: float) -> Decomposition | Non
 
 def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
     """What the decomposition makes of it, up to `limit` pair steps, in float64 if need be."""
-    status = state.run(tol, limit)
+    precise = state.rows.dtype == np.float64
+    state.run(tol if precise else tuning.ROUGH_SHARE * tol, limit)
+    status = state.status(tol, limit)
     solution = _certified(state, status, tol)
     if status == Status.ITERATION_LIMIT:
         return solution
     if status == Status.CONVERGED and solution.deviation <= tol and _hides(solution, tol):
-        if state.rows.dtype == np.float64:
+        if precise:
             state.run(tuning.CORRECTED_SHARE * tol, limit)
         else:
             state.correct(solution.deviation)
-            state.approach(max(tuning.CORRECTED_SHARE * tol, solution.violation), limit)
+            certain = tol - tuning.CERTAIN_DEVIATIONS * solution.deviation
+            state.approach(max(tuning.CORRECTED_SHARE * tol, min(solution.violation, certain)), limit)
         solution = _certified(state, state.status(tol, limit), tol)
-    if solution.status == Status.STALLED and state.rows.dtype != np.float64:
+    if solution.status == Status.STALLED and not precise:
         state = state.precise(state.beta)
         solution = _certified(state, state.run(tol, limit), tol)
     return solution
