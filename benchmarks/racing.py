@@ -36,7 +36,7 @@ def compare(name: str, X: np.ndarray, y: np.ndarray, *, seed: int, repeats: int,
     """The record of one set."""
     miss = float(np.sum(y == 0) / np.sum(y == 1))
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    settings = {"Cs": n_values, "gammas": n_values, "fn_cost": miss, "cv": folds, "n_jobs": JOBS}
+    settings = {"Cs": n_values, "gammas": n_values, "fn_cost": miss, "cv": folds, "n_jobs": JOBS, "grow": False}
     taken: dict[bool, list[float]] = {False: [], True: []}
     found = {}
     for _ in range(repeats):

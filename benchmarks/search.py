@@ -80,7 +80,7 @@ def timed(call, repeats: int) -> tuple[float, object]:
 
 
 def search(X, y, **settings):
-    return CostSensitiveSVCCV(fn_cost=FN_COST, cv=FOLDS, n_jobs=JOBS, **settings).fit(X, y)
+    return CostSensitiveSVCCV(fn_cost=FN_COST, cv=FOLDS, n_jobs=JOBS, grow=False, **settings).fit(X, y)
 
 
 def grid_search(X, y, Cs, gammas):

@@ -1,5 +1,3 @@
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cssvm import CostConditionWarning, CostSensitiveSVC, costs, paper_costs
-from cssvm.costs import row_weights, signed_terms, warn_outside_type_two
+from cssvm import CostSensitiveSVC, costs, paper_costs
+from cssvm.costs import row_weights, signed_terms
 from cssvm.sample import Sample
 from cssvm.target import Target
 
@@ -217,46 +215,3 @@ def test_overflowing_boxes_are_refused():
         margins_and_boxes(Y, C=1e200, fn_cost=1e200)
     with pytest.raises(ValueError, match="overflows"):
         margins_and_boxes(Y, fp_cost=5e-324, kappa="tied")
-
-
-def _warnings_of(**costs):
-    margins, boxes = margins_and_boxes(Y, **costs)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_outside_type_two(Y, margins, boxes, costs.get("fn_cost", 1.0), stacklevel=1)
-    return [str(w.message) for w in caught if w.category is CostConditionWarning]
-
-
-@pytest.mark.parametrize(
-    "costs",
-    [
-        {},
-        {"fn_cost": 5.0},
-        {"fp_cost": 5.0},
-        {"fn_cost": 4.0, "fp_cost": 1.0, "kappa": 0.25},
-        dict(paper_costs(4, 2)),
-        dict(paper_costs(49, 25)),
-        {"fn_cost": [4.0, NAN, 9.0, NAN, NAN], "kappa": [NAN, 0.25, NAN, 0.5, 1.0]},
-        {"fn_cost": [4.0, NAN, 0.1, NAN, NAN], "kappa": 0.5, "sample_weight": [1, 1, 0, 1, 1]},
-    ],
-)
-def test_no_warning_within_the_type_two_condition(costs):
-    assert _warnings_of(**costs) == []
-
-
-@pytest.mark.parametrize(
-    ("costs", "reason"),
-    [
-        ({"kappa": 2.0, "fn_cost": 9.0}, "kappa=2 exceeds 1"),
-        ({"fn_cost": 0.5}, "kappa=1 needs fn_cost >= 1, got 0.5"),
-        ({"kappa": 0.1, "fn_cost": 4.0}, "kappa=0.1 needs fn_cost >= 10, got 4"),
-        (dict(paper_costs(4, 3)), "kappa=0.2 needs fn_cost >= 5, got 4"),
-        (dict(paper_costs(4, 0.75)), "kappa=2 exceeds 1"),
-        ({"fn_cost": [4.0, NAN, 1.5, NAN, NAN], "kappa": 0.5}, "needs fn_cost >= 2, got 1.5"),
-        ({"fn_cost": 4.0, "kappa": [NAN, 0.5, NAN, 0.5, 0.2]}, "kappa=0.2 needs fn_cost >= 5"),
-    ],
-)
-def test_one_warning_with_the_reason_outside_the_type_two_condition(costs, reason):
-    (message,) = _warnings_of(**costs)
-    assert reason in message
-    assert "0 < kappa <= 1 <= 1/kappa <= fn_cost" in message

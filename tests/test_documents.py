@@ -18,6 +18,7 @@ WITH_CODE = [document for document in DOCUMENTS if "```python" in document.read_
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_code_runs_from_top_to_bottom(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.setenv("MPLBACKEND", "Agg")
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", document.read_text(), flags=re.DOTALL):

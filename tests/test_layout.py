@@ -92,8 +92,8 @@ FAMILIES = {
     "risks": ["metrics.min_cost_risk", "metrics.expected_cost_at", "metrics.savings_score"],
 }
 DIFFERENT = {
-    "SVMs": {"fn_cost", "fp_cost", "intercept_"},  # the moved boundary does not train with costs
-    "fits of SVMs": {"sample_weight"},  # a search also scores with weights
+    "SVMs": {"C", "fn_cost", "fp_cost", "intercept_"},  # the moved boundary does not train with costs
+    "fits of SVMs": {"X", "sample_weight"},  # a search also scores with weights, and has a transformer
     "displays from estimators": {"threshold", "pos_label", "normalize", "response_method"},
     "displays from predictions": {"threshold", "normalize"},
     "curves": {"t"},

@@ -4,18 +4,18 @@
 """
 
 import sys
-import warnings
 from pathlib import Path
 
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_validate, train_test_split
 
-from cssvm import CostConditionWarning, CostSensitiveSVC
+from cssvm import CostSensitiveSVC
 from cssvm.displays import (
     CostCurveDisplay,
     CostPathDisplay,
     CostRocDisplay,
+    GainsDisplay,
     LossDisplay,
     SupportVectorPathDisplay,
     ThresholdDisplay,
@@ -80,13 +80,17 @@ def threshold_folds():
 
 def support_vectors():
     X, y = make_classification(4000, 10, n_informative=6, weights=[0.97], flip_y=0.01, class_sep=1.0, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CostConditionWarning)
-        path = margin_path(CostSensitiveSVC(kappa="tied", fn_cost=32.0), X, y, kappas=[2.0**-k for k in range(13)])
+    path = margin_path(CostSensitiveSVC(1.0, kappa="tied", fn_cost=32.0), X, y, kappas=[2.0**-k for k in range(13)])
     return SupportVectorPathDisplay.from_path(path)
 
 
-PICTURES = [loss, smooth_losses, cost_roc, cost_curve, cost_path, threshold, threshold_folds, support_vectors]
+def gains():
+    X, X_test, y, y_test = applicants()
+    model = CostSensitiveSVC(**COSTS).fit(X, y)
+    return GainsDisplay.from_estimator(model, X_test, y_test, **COSTS, total=True, currency="EUR")
+
+
+PICTURES = [gains, loss, smooth_losses, cost_roc, cost_curve, cost_path, threshold, threshold_folds, support_vectors]
 
 if __name__ == "__main__":
     for picture in PICTURES:

@@ -2,6 +2,8 @@
 
 from .costs import CostConditionWarning, paper_costs
 from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, DesignedLossClassifier
+from .evaluation import Evaluation, evaluate
+from .outcomes import DecisionCosts, decision_costs
 from .search import CostSensitiveSVCCV
 from .wrappers import CostThresholdClassifier
 
@@ -14,6 +16,10 @@ __all__ = [
     "CostSensitiveSVC",
     "CostSensitiveSVCCV",
     "CostThresholdClassifier",
+    "DecisionCosts",
     "DesignedLossClassifier",
+    "Evaluation",
+    "decision_costs",
+    "evaluate",
     "paper_costs",
 ]

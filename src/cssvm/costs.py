@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 from ._types import Mask, Vector, as_floats, is_number
 
 TIED = "tied"
+SCALE = "scale"
 
-# 1 / (1 / x) differs from x by a rounding error, which must not count as leaving the type-II condition.
+# 1 / (1 / x) differs from x by a rounding error, which must not count as leaving the paper's condition.
 CONDITION_SLACK = 1e-12
 
 # Of all boxes: the objective is a sum of them times decision values, and must be a number.
@@ -46,7 +47,7 @@ OF_TARGET, OF_OTHER = " of the positive class", " of the negative class"
 
 
 class CostConditionWarning(UserWarning):
-    """The costs leave the type-II condition 0 < kappa <= 1 <= 1/kappa <= fn_cost of the CS-SVM."""
+    """The costs leave the condition that the paper states for its loss, C_{-1} >= 1 and C_1 >= 2 C_{-1} - 1."""
 
 
 class PaperCosts(NamedTuple):
@@ -80,15 +81,20 @@ def paper_costs(C1: Any, C_minus1: Any) -> PaperCosts:
     C1 : float or array-like
         Cost C_1 > 0 of a false negative; an array holds one for each row.
     C_minus1 : float or array-like
-        Cost C_{-1} > 1/2 of a false positive; an array holds one for each row. The loss is of type II for
-        C_{-1} >= 1 and C_1 >= 2 C_{-1} - 1. Costs of at most 1/2 have no such loss: divide all costs, C_1 too, by the
-        smallest C_{-1}, and multiply C by it.
+        Cost C_{-1} > 1/2 of a false positive; an array holds one for each row. Costs of at most 1/2 have no such
+        loss: divide all costs, C_1 too, by the smallest C_{-1}, and multiply C by it.
 
     Returns
     -------
     PaperCosts
         Named tuple ``(fn_cost, fp_cost, kappa)``; it also unpacks with ``**``, numbers into the constructor and
         arrays into `fit`. Missing values (nan) in an array stay missing: rows of the other class have no cost.
+
+    Warns
+    -----
+    CostConditionWarning
+        For class costs that leave C_{-1} >= 1 and C_1 >= 2 C_{-1} - 1, the paper's condition: both margins then are
+        ordered as its figures show. Training needs none of it.
 
     Examples
     --------
@@ -122,7 +128,26 @@ def paper_costs(C1: Any, C_minus1: Any) -> PaperCosts:
             f"shapes {np.shape(fn_cost)} and {np.shape(C_minus1)}."
         )
     fp_cost = 2.0 * C_minus1 - 1.0
+    if not shapes:
+        _warn_outside_condition(fn_cost, C_minus1)
     return PaperCosts(fn_cost, fp_cost, 1.0 / fp_cost)
+
+
+def _warn_outside_condition(C1: float, C_minus1: float) -> None:
+    """Warn, with the reason, of class costs that the paper's figures and claims are not about."""
+    slope = 2.0 * C_minus1 - 1.0
+    if C_minus1 < 1.0 - CONDITION_SLACK:
+        reason = f"C_minus1={C_minus1:g} gives the negative class a margin of {1.0 / slope:g}, above the target's 1"
+    elif slope * (1.0 - CONDITION_SLACK) > C1:
+        reason = f"C1={C1:g} is below 2 C_minus1 - 1 = {slope:g}, so the negative class has the steeper loss"
+    else:
+        return
+    warnings.warn(
+        f"The costs leave the paper's condition C_minus1 >= 1 and C1 >= 2 C_minus1 - 1: {reason}. They can be trained "
+        "with all the same; to set slopes and margin freely, give fn_cost, fp_cost and kappa to CostSensitiveSVC.",
+        CostConditionWarning,
+        stacklevel=3,
+    )
 
 
 def _positive_costs(name: str, value: Any, above: float, expected: str, fix: str) -> Any:
@@ -219,6 +244,16 @@ def row_weights(sample_weight: Any, n_samples: int) -> Vector:
     return weights
 
 
+def resolve_C(C: Any, weights: Vector, stakes: Vector) -> float:
+    """C as a number: "scale" is 1 / the weighted mean cost of a row, so that the unit of the costs does not matter."""
+    if not isinstance(C, str):
+        return float(C)
+    largest = float(stakes.max(initial=0.0))
+    if not largest > 0.0 or np.array_equal(stakes, weights):
+        return 1.0
+    return float(weights.sum() / (stakes / largest).sum()) / largest  # sums of costs of 1e300 are no number
+
+
 def margins_and_boxes(
     positive: Mask, stakes: Vector, *, C: float = 1.0, kappa: Any = 1.0, fp_cost: Any = 1.0
 ) -> tuple[Vector, Vector]:
@@ -241,32 +276,6 @@ def margins_and_boxes(
 def signed_terms(y: NDArray[Any], margins: Vector, boxes: Vector) -> tuple[Vector, Vector, Vector]:
     """Linear term, lower and upper bounds of the signed variables, by the last table that opens this module."""
     return y * margins, np.where(y > 0, 0.0, -boxes), np.where(y > 0, boxes, 0.0)
-
-
-def warn_outside_type_two(y: NDArray[Any], margins: Vector, boxes: Vector, fn_cost: Any, *, stacklevel: int) -> None:
-    """Warn once, with the reason, unless 0 < kappa <= 1 <= 1/kappa <= fn_cost for all rows that count.
-
-    The condition is on the margin and the positive slope only. fp_cost does not enter: with an untied
-    negative slope (fp_cost kappa != 1) the ratio of the slopes sets the decision rule, whatever the margins.
-    """
-    counts = boxes > 0
-    kappa = margins[counts & (y < 0)]
-    fn = np.broadcast_to(np.asarray(fn_cost, dtype=np.float64), len(y))[counts & (y > 0)]
-    if kappa.size == 0 or fn.size == 0:
-        return
-    if kappa.max() > 1 + CONDITION_SLACK:
-        reason = f"kappa={kappa.max():g} exceeds 1, so the negative class gets the larger margin. Lower kappa"
-    elif fn.min() * kappa.min() < 1 - CONDITION_SLACK:
-        needed = 1 / kappa.min()
-        reason = f"kappa={kappa.min():g} needs fn_cost >= {needed:g}, got {fn.min():g}. Raise fn_cost or kappa"
-    else:
-        return
-    warnings.warn(
-        f"The costs leave the type-II condition 0 < kappa <= 1 <= 1/kappa <= fn_cost: {reason}, or filter "
-        "out CostConditionWarning where this is meant; the fit is exact either way.",
-        CostConditionWarning,
-        stacklevel=stacklevel + 1,
-    )
 
 
 def read_margins(positive: Mask, kappa: Any, fp_cost: Any) -> Vector:

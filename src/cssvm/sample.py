@@ -1,8 +1,8 @@
 """Rows with labels, weights and costs, checked once: what estimators, metrics, search, wrappers and displays share.
 
 A `Sample` speaks of the target class alone: which rows are of it, what each row weighs, and what a wrong decision on it
-costs. `Sample.read`, for metrics, matches a pandas Series of values to the index of y, so that the folds of a
-cross-validation find their own values; `Sample.of`, for estimators, takes values by position.
+costs. A pandas Series of values is matched to the index of the rows, here and in `fit` and `predict` (`in_row_order`),
+so that the folds of a cross-validation find their own values.
 
 `Sample.of` checks row by row, so that a fold or a partition can be made by itself. Checks that need the whole sample
 are apart: `check_whole`, `check_classes_matter` and `check_both_classes`. `Sample.read` is for what a
@@ -55,6 +55,7 @@ class Sample:
         index: Any = None,
     ) -> Sample:
         """Check the weights and costs of rows whose classes are known."""
+        target.check_named(fn_cost=fn_cost, fp_cost=fp_cost)
         weights = read_weights(sample_weight, len(positive))
         fn_cost, fp_cost = (
             cost_column("fn_cost", fn_cost, len(positive)),
@@ -64,19 +65,20 @@ class Sample:
 
     @classmethod
     def read(
-        cls, y_true: Any, *, pos_label: Any, fn_cost: Any = 1.0, fp_cost: Any = 1.0, sample_weight: Any = None
+        cls, y_true: Any, *, pos_label: Any = None, fn_cost: Any = 1.0, fp_cost: Any = 1.0, sample_weight: Any = None
     ) -> Sample:
-        """Check a whole sample: labels, of which one is `pos_label`, weights and costs; a single class is accepted."""
+        """Check a whole sample: labels, weights and costs; a single class is accepted.
+
+        pos_label : the target's label, a `Target`, or None for the larger label.
+        """
         labels = one_dimensional("y_true", y_true)
         if len(labels) == 0:
             raise ValueError("y_true must hold at least one row; got none. Pass the labels of the rows to evaluate.")
-        positive, other = _target_and_other(labels, pos_label)
-        classes = np.empty(2, dtype=object)
-        classes[:] = other, pos_label
+        target, positive = _read_target(labels, pos_label)
         index = y_true.index if is_series(y_true) else None
         given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "sample_weight": sample_weight}
         own = {name: matched(name, value, len(labels), index) for name, value in given.items()}
-        sample = cls.of(Target(classes, 1), positive, **own, index=index)
+        sample = cls.of(target, positive, **own, index=index)
         sample.check_whole()
         return sample
 
@@ -107,6 +109,15 @@ class Sample:
     def costs_differ(self) -> bool:
         """Whether rows of the same class have different costs."""
         return any(np.ptp(self.cost[rows]) > 0 for rows in (self.positive, ~self.positive) if rows.any())
+
+    def mean_costs(self) -> tuple[float, float]:
+        """fn_cost and fp_cost: the numbers given for the classes, or the weighted means over the rows of each class."""
+        of_rows = zip((self.fn_cost, self.fp_cost), (self.positive, ~self.positive), strict=True)
+        means = [
+            float(np.average(self.cost[rows], weights=self.weights[rows])) if np.ndim(cost) else float(cost)
+            for cost, rows in of_rows
+        ]
+        return means[0], means[1]
 
     @property
     def miss_cost(self) -> float:
@@ -164,7 +175,7 @@ class Sample:
         positive = self.positive[self.counted()]
         if both_classes(positive):
             return
-        missing = "the other class" if positive.any() else f"pos_label={self.target.label!r}"
+        missing = "the other class" if positive.any() else f"pos_label={self.target.shown}"
         raise ValueError(
             f"y_true must hold rows of both classes, with positive weight, for {what}; got none of {missing}. "
             "Evaluate on more rows, use stratified folds, or correct pos_label."
@@ -180,12 +191,12 @@ class Sample:
         accepted = _equals(labels, self.target.label)
         refused = labels[~accepted]
         if len(refused):
-            other = refused[0] if self.target.other is None else self.target.other
+            other = refused[:1].tolist()[0] if self.target.other is None else _plain(self.target.other)
             strange = ~_equals(refused, other)
             if strange.any():
                 raise ValueError(
-                    f"y_pred must hold the labels of y_true, {self.target.label!r} (pos_label) or {other!r}; "
-                    f"got {refused[np.argmax(strange)]!r}. Pass decisions with these labels, not scores."
+                    f"y_pred must hold the labels of y_true, {self.target.shown} (pos_label) or {other!r}; "
+                    f"got {_plain(refused[np.argmax(strange)])!r}. Pass decisions with these labels, not scores."
                 )
         return accepted
 
@@ -243,8 +254,44 @@ def at_rows(value: Any, rows: Any) -> Any:
     return value if np.ndim(value) == 0 else np.asarray(value)[rows]
 
 
+def _plain(label: Any) -> Any:
+    """A label as the user would write it."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
 def _equals(labels: NDArray[Any], label: Any) -> Mask:
     return np.broadcast_to(np.asarray(labels == label, dtype=bool), labels.shape)
+
+
+def _read_target(labels: NDArray[Any], pos_label: Any) -> tuple[Target, Mask]:
+    """The target among the labels of a sample, in which one class may be missing, and which rows are of it."""
+    named = pos_label is not None
+    if isinstance(pos_label, Target):
+        pos_label, named = pos_label.label, pos_label.named
+    elif pos_label is None:
+        pos_label = _larger_label(labels)
+    positive, other = _target_and_other(labels, pos_label)
+    classes = np.empty(2, dtype=object)
+    classes[:] = other, pos_label
+    return Target(classes, 1, named), positive
+
+
+def _larger_label(labels: NDArray[Any]) -> Any:
+    """The larger of two labels; of one label alone 1, if it is one of 0, 1 and -1."""
+    first = labels[0]
+    others = labels[~_equals(labels, first)]
+    if not len(others):
+        if not isinstance(first, str) and first in (0, 1, -1):
+            return 1
+        label = labels[:1].tolist()[0]
+        raise ValueError(
+            f"pos_label must be given where y_true holds one class only; got the label {label!r} in all {len(labels)} "
+            f"rows. Pass pos_label={label!r} if it is the class that fn_cost is about, or the label of the other class."
+        )
+    second = others[0]
+    if isinstance(first, str) != isinstance(second, str):
+        return first  # refused below
+    return max(first, second)
 
 
 def _target_and_other(labels: NDArray[Any], pos_label: Any) -> tuple[Mask, Any]:
@@ -267,8 +314,29 @@ def _target_and_other(labels: NDArray[Any], pos_label: Any) -> tuple[Mask, Any]:
     raise ValueError(f"{problem}; got labels {reprlib.repr(found)}. {fix}")
 
 
+def in_row_order(X: Any, y: Any = None, **values: Any) -> dict[str, Any]:
+    """Values for the rows of X and y by name, a pandas Series of them in the order of the rows, by its index.
+
+    The rows have the index of y, or of X if y has none. Where neither has one, and for all else but a Series, values
+    are in the order of the rows already.
+    """
+    return {name: _in_order(name, value, X, y) if is_series(value) else value for name, value in values.items()}
+
+
+def _in_order(name: str, value: Any, X: Any, y: Any) -> Any:
+    own = [rows.index for rows in (y, X) if is_series(rows)]
+    if not own:
+        return np.asarray(value)
+    if len(own) == 2 and not own[0].equals(own[1]):
+        raise ValueError(
+            f"{name} is a pandas Series, which belongs to rows by its index, but X and y have different indexes. Give "
+            f"them the same one, or pass {name}.to_numpy() in the order of the rows."
+        )
+    return np.asarray(value)[_rows_of(name, value.index, own[0])]
+
+
 def is_series(value: Any) -> bool:
-    """A pandas Series, told without importing pandas; a list has an `index` as well, but no `iloc`."""
+    """A pandas Series or frame, told without importing pandas; a list has an `index` as well, but no `iloc`."""
     return hasattr(value, "index") and hasattr(value, "iloc")
 
 
@@ -295,11 +363,8 @@ def _rows_of(name: str, given: Any, wanted: Any) -> Any:
     rows = given.get_indexer(wanted) if given.is_unique else np.full(len(wanted), -1)
     if (rows >= 0).all():
         return rows
-    # A Series numbered 0, 1, ... that was made for these very rows has no labels of its own.
-    if len(given) == len(wanted) and np.array_equal(given, np.arange(len(given))):
-        return slice(None)
     raise ValueError(
-        f"{name} must have exactly one value for each label in the index of y_true; got none, or several, for "
+        f"{name} must have exactly one value for each label in the index of the rows; got none, or several, for "
         f"{wanted[np.argmax(rows < 0)]!r} ({(rows < 0).sum()} such rows). Pass the Series of all rows with unique "
-        f"labels, or an array in the order of y_true: {name}.to_numpy()."
+        f"labels, or an array in the order of the rows: {name}.to_numpy()."
     )

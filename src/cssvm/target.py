@@ -28,17 +28,19 @@ OWN_THRESHOLD = {"decision_function": 0.0, "predict_proba": 0.5}
 class Target:
     """Two classes, and which of them is the target.
 
-    classes : (2,) labels, in the order of ``classes_``; index : 0 or 1, that of the target in it.
+    classes : (2,) labels, in the order of ``classes_``; index : 0 or 1, that of the target in it; named : whether the
+    user has said so, or it is the larger label by default.
     """
 
     classes: NDArray[Any]
     index: int
+    named: bool = True
 
     @classmethod
     def among(cls, classes: NDArray[Any], pos_label: Any, *, whose: str = "pos_label") -> Target:
         """The class `pos_label`; None means the last. `whose` names the parameter in the error message."""
         if pos_label is None:
-            return cls(classes, 1)
+            return cls(classes, 1, named=False)
         labels = classes.tolist()
         if pos_label not in labels:
             raise ValueError(
@@ -53,9 +55,29 @@ class Target:
         return self.classes[self.index]
 
     @property
+    def shown(self) -> str:
+        """The label of the target as the user would write it."""
+        return repr(self.label.item() if isinstance(self.label, np.generic) else self.label)
+
+    @property
     def other(self) -> Any:
         """Label of the other class."""
         return self.classes[1 - self.index]
+
+    def check_named(self, **costs: Any) -> None:
+        """Refuse costs that differ where labels are words and nobody has said which of them is the target."""
+        if self.named or not all(isinstance(label, str) for label in self.classes.tolist()):
+            return
+        numbers = {name: cost for name, cost in costs.items() if np.ndim(cost) == 0}
+        if len(numbers) == len(costs) and all(cost == numbers[name] for name in numbers for cost in numbers.values()):
+            return
+        given = [f"{name}={cost}" if name in numbers else f"one {name} for each row" for name, cost in costs.items()]
+        first, second = (str(label) for label in self.classes)
+        raise ValueError(
+            f"pos_label must be given where labels are words and costs differ: y holds {first!r} and {second!r}, with "
+            f"{', '.join(given)}. Pass pos_label={first!r} if fn_cost is what missing {first!r} costs, or "
+            f"pos_label={second!r}."
+        )
 
     @property
     def side(self) -> int:
@@ -90,16 +112,50 @@ class Target:
 class TargetScores(NamedTuple):
     """Scores of the rows of X, oriented so that a higher one speaks for the target class.
 
-    values : (n_samples,) float64; pos_label : the target; own_threshold : where `predict` decides for it.
+    values : (n_samples,) float64; target : which class that is; own_threshold : where `predict` decides for it.
     """
 
     values: Vector
-    pos_label: Any
+    target: Target
     own_threshold: float
+
+    @property
+    def pos_label(self) -> Any:
+        """Label of the target class."""
+        return self.target.label
 
 
 def target_scores(estimator: Any, X: Any, *, pos_label: Any = None, response_method: str = "auto") -> TargetScores:
-    """Scores of X for `pos_label`; None takes the estimator's own target, then ``classes_[1]``."""
+    """Scores of a fitted classifier for the target class, whichever of ``classes_`` that is.
+
+    The sign of `decision_function` is that of ``classes_[1]``. Metrics want scores that are higher for the target:
+    ``min_cost_risk(y, target_scores(model, X), fn_cost=5)`` gives them those, and tells them which class it is.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted, of two classes, with `decision_function` or `predict_proba`; also a pipeline or a search.
+    X : array-like, sparse matrix or data frame
+        Rows to score.
+    pos_label : label, default=None
+        The target; None takes the estimator's own `pos_label`, then ``classes_[1]``.
+    response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
+        Where scores come from; ``"auto"`` takes the first that there is.
+
+    Returns
+    -------
+    TargetScores
+        Named tuple ``(values, target, own_threshold)``; `pos_label` is the label of the target.
+
+    Examples
+    --------
+    >>> from cssvm import CostSensitiveSVC
+    >>> from cssvm.metrics import min_cost_risk, target_scores
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["bad", "bad", "good", "good"]
+    >>> model = CostSensitiveSVC(fn_cost=5.0, pos_label="bad").fit(X, y)
+    >>> min_cost_risk(y, target_scores(model, X), fn_cost=5.0).risk
+    0.0
+    """
     from sklearn.utils.validation import check_is_fitted  # importing this module needs no scikit-learn
 
     check_is_fitted(estimator)
@@ -112,7 +168,7 @@ def target_scores(estimator: Any, X: Any, *, pos_label: Any = None, response_met
     target = Target.among(classes, own_pos_label(estimator) if pos_label is None else pos_label)
     method = response_of(estimator, response_method)
     response = finite_response(estimator, method, X)
-    return TargetScores(target.oriented(response), target.label, OWN_THRESHOLD[method])
+    return TargetScores(target.oriented(response), target, OWN_THRESHOLD[method])
 
 
 def finite_response(estimator: Any, method: str, X: Any) -> Vector:

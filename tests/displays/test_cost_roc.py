@@ -36,7 +36,7 @@ def test_hand_computed_points_of_six_rows():
 def test_normalised_risk_is_relative_to_being_wrong_everywhere():
     display = CostRocDisplay.from_predictions(Y, SCORES, fn_cost=5.0, fp_cost=1.0, normalize=True)
     assert_allclose(display.points["NOTH-Risk"].risk, (5 + 1) / (3 * 5 + 3 * 1))
-    assert display.ax_.get_legend().get_title().get_text() == "risk, normalised"
+    assert display.ax_.get_legend().get_title().get_text() == "share of the largest cost"
 
 
 def test_the_curve_is_scikit_learns_for_costs_by_class(data, model):
@@ -150,7 +150,14 @@ def test_artists_hold_the_numbers_and_the_legend_the_risks(axis):
         assert display.point_lines_[name].get_xydata().tolist() == [[point.fpr, point.tpr]]
     assert_array_equal(display.hull_line_.get_xydata(), np.column_stack([display.hull_fpr, display.hull_tpr]))
     texts = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert texts == ["SVM", "convex hull", "equal risk", "Risk* = 0.167", "TH-Risk = 1.67", "NOTH-Risk = 1"]
+    assert texts == [
+        "SVM",
+        "convex hull",
+        "equal risk",
+        "best of these rows (Risk*): 0.167",
+        "threshold from training (TH-Risk): 1.67",
+        "the model's own decisions (NOTH-Risk): 1",
+    ]
 
 
 def test_drawing_twice_does_not_alter_the_numbers(axis):

@@ -19,7 +19,7 @@ def with_entry(value, container=np.asarray):
 
 
 PARAMETERS = [
-    ({"C": 0}, r"C of \w+ must be a positive finite number; got C=0\. Pass for example C=1\.0"),
+    ({"C": 0}, r'C of \w+ must be a positive finite number or "scale"; got C=0\. Pass for example C=1\.0'),
     ({"C": -1.0}, r"got C=-1\.0"),
     ({"C": NAN}, "got C=nan"),
     ({"C": INF}, "got C=inf"),

@@ -58,7 +58,7 @@ def test_cv_takes_the_threshold_from_pooled_held_out_scores(data, kernel, cv):
         X = rbf_kernel(X, gamma=0.1)
     parameters = {"kernel": kernel, "gamma": 0.1}
     model = BoundaryMovementSVC(fn_cost=5.0, cv=cv, **parameters).fit(X, y)
-    folds = StratifiedKFold(cv) if isinstance(cv, int) else cv
+    folds = StratifiedKFold(cv, shuffle=True, random_state=0) if isinstance(cv, int) else cv
     scores = np.empty(len(y))
     for train, test in folds.split(X, y):
         fold = CostSensitiveSVC(**parameters).fit(X[np.ix_(train, train)] if pairwise else X[train], y[train])

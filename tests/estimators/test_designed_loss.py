@@ -35,7 +35,7 @@ TOL = 1e-9
     [
         DesignedLossClassifier(),
         DesignedLossClassifier(kernel="rbf", tol=1e-11),
-        DesignedLossClassifier(CostSensitiveHinge(4.0, 2.0), kernel="rbf"),
+        DesignedLossClassifier(CostSensitiveHinge(3.0, 2.0), kernel="rbf"),
     ]
 )
 def test_scikit_learn_check(estimator, check):

@@ -72,7 +72,8 @@ def test_every_kernel_agrees_with_svc_on_dense_and_sparse_rows(real_data, kernel
 def test_kappa_below_one_is_a_rescaled_and_shifted_svc(real_data, kappa, kernel):
     X, y = real_data
     C, fn_cost, fp_cost, weights = 0.3, 25.0, 3.0, weights_for(y)
-    ours = CostSensitiveSVC(C, fn_cost=fn_cost, fp_cost=fp_cost, kappa=kappa, tol=TIGHT, **kernel)
+    target = np.unique(y)[1]
+    ours = CostSensitiveSVC(C, fn_cost=fn_cost, fp_cost=fp_cost, kappa=kappa, tol=TIGHT, pos_label=target, **kernel)
     ours.fit(X, y, sample_weight=weights)
     boxes = C * weights * np.where(y == ours.classes_[1], fn_cost, fp_cost)
     s = (1 + kappa) / 2

@@ -76,7 +76,8 @@ def _judge_certificate(model: Any, problem: Problem, warned: bool) -> tuple[str,
     claimed = f"claimed gap {model.dual_gap_:.2g}, status {int(model.fit_status_)}; {found}"
     if not np.isfinite([found.gap, model.dual_gap_, model.primal_objective_]).all():
         return "not a number", claimed
-    digits = 8 * (1 + problem.params.get("degree", 0)) * found.rounding  # a power loses as many as its degree
+    # A power loses as many digits as its degree, a sum of n terms the root of n.
+    digits = (8 + len(model.support_) ** 0.5) * (1 + problem.params.get("degree", 0)) * found.rounding
     shown = 1e-5 if len(model.support_) <= 1500 else 3e-4  # predictions in float32
     scores, allowed = model.decision_function(problem.X), shown * (1.0 + np.abs(found.scores)) + digits
     converged = model.fit_status_ == 0 and type(model).__name__ != "BoundaryMovementSVC"

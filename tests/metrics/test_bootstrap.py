@@ -144,7 +144,7 @@ def test_metrics_of_other_libraries_are_resampled_too():
 
 def test_income_of_resamples_is_around_the_income():
     pred = np.ones(N, dtype=int)
-    found = bootstrap_interval(income, Y, pred, tp_benefit=COST, fp_benefit=-1, n_resamples=200, random_state=0)
+    found = bootstrap_interval(income, Y, pred, tp_cost=-COST, fp_cost=1, n_resamples=200, random_state=0)
     assert found.estimate == COST[Y == 1].sum() - 40
     assert found.low < found.estimate < found.high
 

@@ -14,23 +14,23 @@ from .samples import cases, risk_by_definition
 NAN = np.nan
 
 
-def test_income_adds_the_benefit_of_each_outcome():
+def test_income_is_minus_the_cost_of_each_outcome():
     y, pred = [1, 1, 0, 0], [1, 0, 1, 0]
-    assert income(y, pred, tp_benefit=100, fp_benefit=-10, fn_benefit=-30, tn_benefit=1) == 100 - 30 - 10 + 1
-    assert income(y, pred, tp_benefit=100, fp_benefit=-10) == 90
+    assert income(y, pred, tp_cost=-100, fp_cost=10, fn_cost=30, tn_cost=-1) == 100 - 30 - 10 + 1
+    assert income(y, pred, tp_cost=-100, fp_cost=10) == 90
 
 
-def test_benefits_are_read_only_on_rows_they_apply_to():
+def test_costs_of_outcomes_are_read_only_on_rows_they_apply_to():
     y, pred = [1, 1, 0, 0], [1, 0, 1, 0]
     amounts = {
-        "tp_benefit": [5, NAN, NAN, NAN],
-        "fn_benefit": [NAN, -7, NAN, NAN],
-        "fp_benefit": [NAN, NAN, -2, NAN],
-        "tn_benefit": [NAN, NAN, NAN, 0.5],
+        "tp_cost": [-5, NAN, NAN, NAN],
+        "fn_cost": [NAN, 7, NAN, NAN],
+        "fp_cost": [NAN, NAN, 2, NAN],
+        "tn_cost": [NAN, NAN, NAN, -0.5],
     }
     assert income(y, pred, **amounts) == 5 - 7 - 2 + 0.5
     assert income(y, pred, **amounts, sample_weight=[2, 1, 0, 4]) == 10 - 7 + 2
-    with pytest.raises(ValueError, match="tp_benefit must be finite on every row it applies to; got nan on 1 of 2"):
+    with pytest.raises(ValueError, match="tp_cost must be finite on every row it applies to; got nan on 1 of 2"):
         income(y, [1, 1, 0, 0], **amounts)
 
 
@@ -39,7 +39,7 @@ def test_mailing_everybody_earns_the_donations_less_the_postage():
     donation = np.zeros(96_367)
     donation[:4_873] = 76_089.64 / 4_873
     everybody = np.ones(len(donation), dtype=int)
-    earned = income(donation > 0, everybody, tp_benefit=donation - 0.68, fp_benefit=-0.68)
+    earned = income(donation > 0, everybody, tp_cost=0.68 - donation, fp_cost=0.68)
     assert earned == pytest.approx(10_560.08, abs=0.005)
 
 
@@ -51,7 +51,7 @@ def test_mailing_everybody_of_the_kdd98_validation_file_earns_10560_dollars(shar
         answers = pd.read_csv(file)
     gave, donation = answers["TARGET_B"], answers["TARGET_D"]
     assert len(gave) == 96_367
-    earned = income(gave, np.ones(len(gave), dtype=int), tp_benefit=donation - 0.68, fp_benefit=-0.68)
+    earned = income(gave, np.ones(len(gave), dtype=int), tp_cost=0.68 - donation, fp_cost=0.68)
     assert earned == pytest.approx(10_560.08, abs=0.005)
 
 
@@ -60,25 +60,23 @@ def test_mailing_everybody_of_the_kdd98_validation_file_earns_10560_dollars(shar
 def test_income_of_negative_costs_is_minus_the_whole_cost(case, data):
     pred = data.draw(arrays(bool, len(case.y))).astype(int)
     lost = cost_risk(case.y, pred, **case.costs) * case.weight.sum()
-    earned = income(
-        case.y, pred, tp_benefit=0, fp_benefit=-case.fp_cost, fn_benefit=-case.fn_cost, sample_weight=case.weight
-    )
+    earned = income(case.y, pred, fp_cost=case.fp_cost, fn_cost=case.fn_cost, sample_weight=case.weight)
     assert earned == pytest.approx(-lost, rel=1e-14)
 
 
 @pytest.mark.parametrize(
-    ("benefit", "message"),
+    ("cost", "message"),
     [
-        (np.inf, "tp_benefit must be finite"),
-        ("much", "tp_benefit must be a number or hold one value"),
-        (None, "tp_benefit must be finite"),
-        ([1.0, 2.0], r"tp_benefit must be a number or hold one value for each row of y_true, shape \(3,\)"),
-        (["a", "b", "c"], "tp_benefit must be a number or an array of numbers"),
+        (np.inf, "tp_cost must be finite"),
+        ("much", "tp_cost must be a number or hold one value"),
+        (None, "tp_cost must be finite"),
+        ([1.0, 2.0], r"tp_cost must be a number or hold one value for each row of y_true, shape \(3,\)"),
+        (["a", "b", "c"], "tp_cost must be a number or an array of numbers"),
     ],
 )
-def test_benefits_must_be_numbers(benefit, message):
+def test_costs_of_outcomes_must_be_numbers(cost, message):
     with pytest.raises(ValueError, match=message):
-        income([1, 0, 1], [1, 1, 1], tp_benefit=benefit, fp_benefit=-1)
+        income([1, 0, 1], [1, 1, 1], tp_cost=cost, fp_cost=1)
 
 
 def test_savings_compare_with_the_better_of_the_two_constant_decisions():

@@ -27,7 +27,7 @@ def of_decisions(y_true, y_pred, **kwargs):
     return [
         cost_risk(y_true, y_pred, **kwargs),
         savings_score(y_true, y_pred, **kwargs),
-        income(y_true, y_pred, tp_benefit=1, fp_benefit=-1, **kwargs),
+        income(y_true, y_pred, tp_cost=-1, fp_cost=1, **kwargs),
     ]
 
 
@@ -90,7 +90,7 @@ def test_labels_that_are_no_two_classes_are_refused(y_true, pos_label, message):
 
 
 def test_decisions_with_a_third_label_are_refused():
-    with pytest.raises(ValueError, match=r"y_pred must hold the labels of y_true, 1 \(pos_label\) or .*0.*got .*-1"):
+    with pytest.raises(ValueError, match=r"y_pred must hold the labels of y_true, 1 \(pos_label\) or 0; got -1"):
         cost_risk(Y, 2 * PRED - 1)
     with pytest.raises(ValueError, match="Pass decisions with these labels, not scores"):
         cost_risk(Y, SCORE)
@@ -167,7 +167,7 @@ def test_a_series_of_costs_is_matched_to_the_index_of_y():
     missed_all = np.zeros(3, dtype=int)
     assert cost_risk(part["y"], missed_all, fn_cost=FRAME["amount"]) == (50 + 10) / 3
     assert savings_score(part["y"], missed_all, fn_cost=FRAME["amount"]) == 1 - 60
-    assert income(part["y"], 1 - missed_all, tp_benefit=FRAME["amount"], fp_benefit=-FRAME["amount"]) == 50 - 20 + 10
+    assert income(part["y"], 1 - missed_all, tp_cost=-FRAME["amount"], fp_cost=FRAME["amount"]) == 50 - 20 + 10
     assert cost_risk(part["y"], missed_all, sample_weight=FRAME["amount"]) == (50 + 10) / (50 + 20 + 10)
     assert min_cost_risk(part["y"], [3, 2, 1], fn_cost=FRAME["amount"], fp_cost=15).risk == 10 / 3
 
@@ -178,12 +178,15 @@ def test_a_series_with_the_default_index_is_matched_to_a_fold():
     assert cost_risk(fold, [0, 1], fn_cost=frame["amount"]) == 50 / 2
 
 
-def test_a_series_made_for_these_rows_and_all_arrays_are_taken_in_order():
+def test_all_arrays_are_taken_in_order_and_a_series_where_there_is_no_index():
     y, missed = FRAME["y"], np.zeros(5, dtype=int)
     in_order = pd.Series([1.0, NAN, 2.0, NAN, 3.0])
-    for fn_cost in (in_order, in_order.to_numpy(), in_order.tolist(), pl.Series(in_order), in_order.astype("Float64")):
+    for fn_cost in (in_order.to_numpy(), in_order.tolist(), pl.Series(in_order)):
         assert cost_risk(y, missed, fn_cost=fn_cost) == 6 / 5
+    for fn_cost in (in_order, in_order.astype("Float64")):
         assert cost_risk(y.to_numpy(), missed, fn_cost=fn_cost) == 6 / 5
+        with pytest.raises(ValueError, match="exactly one value for each label"):
+            cost_risk(y, missed, fn_cost=fn_cost)  # numbered, where y has names
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,7 @@ def test_a_series_made_for_these_rows_and_all_arrays_are_taken_in_order():
     ids=["lacks", "repeats"],
 )
 def test_a_series_that_lacks_or_repeats_rows_is_refused(amount):
-    with pytest.raises(ValueError, match="fn_cost must have exactly one value for each label in the index of y_true"):
+    with pytest.raises(ValueError, match="fn_cost must have exactly one value for each label in the index of the rows"):
         cost_risk(FRAME["y"], FRAME["y"], fn_cost=amount)
 
 

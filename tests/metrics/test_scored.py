@@ -74,7 +74,7 @@ def test_checked_rows_score_many_machines_as_the_public_metrics_score_each():
     for own, taken, risk, earned in zip(scores, accepted, risks, incomes, strict=True):
         # Sums of 40 whole numbers.
         assert risk == cost_risk(positive, taken, **costs)
-        assert earned == income(positive, taken, tp_benefit=cost, fp_benefit=-2.0, sample_weight=weights)
+        assert earned == income(positive, taken, tp_cost=-cost, fp_cost=2.0, sample_weight=weights)
         rows = ScoredSample.of(sample, own)
         assert minimum_risk(rows) == min_cost_risk(positive, own, **costs)
         assert ranked_tp_auc_loss(rows, t=0.7).value == tp_auc_loss(positive, own, t=0.7, sample_weight=weights)

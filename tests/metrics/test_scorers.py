@@ -40,7 +40,7 @@ SCORERS = {
     "min_cost_risk": (min_cost_risk_scorer, {"fn_cost": 5.0}, lambda **k: -min_cost_risk(Y, SCORE, **k).risk),
     "tp_auc": (tp_auc_scorer, {"t": 0.5}, lambda **k: -tp_auc_loss(Y, SCORE, **k)),
     "tn_auc": (tn_auc_scorer, {"t": 0.5}, lambda **k: -tn_auc_loss(Y, SCORE, **k)),
-    "income": (income_scorer, {"tp_benefit": 5, "fp_benefit": -1}, lambda **k: income(Y, PRED, **k)),
+    "income": (income_scorer, {"tp_cost": -5, "fp_cost": 1}, lambda **k: income(Y, PRED, **k)),
     "savings": (savings_scorer, {"fn_cost": 5.0}, lambda **k: savings_score(Y, PRED, **k)),
 }
 every_scorer = pytest.mark.parametrize(("make", "kwargs", "value"), SCORERS.values(), ids=SCORERS)
@@ -89,11 +89,11 @@ def test_scores_are_turned_to_the_side_of_the_target(make, model):
     assert make(pos_label="bad")(named, X, labels) == pytest.approx(make()(numbered, X, Y), rel=1e-6)
 
 
-def test_a_missing_pos_label_is_named():
+def test_a_pos_label_that_is_no_label_is_named():
     labels = np.where(Y == 1, "bad", "good")
     model = LogisticRegression().fit(X, labels)
     with pytest.raises(ValueError, match="pos_label=1"):
-        cost_risk_scorer()(model, X, labels)
+        cost_risk_scorer(pos_label=1)(model, X, labels)
 
 
 def fold_scores(metric, model=MODEL):
@@ -119,7 +119,7 @@ def test_grid_search_with_a_series_of_costs_needs_no_routing():
     scoring = {
         "risk": cost_risk_scorer(fn_cost=amount),
         "least": min_cost_risk_scorer(fn_cost=amount),
-        "money": income_scorer(tp_benefit=amount, fp_benefit=-2.0),
+        "money": income_scorer(tp_cost=-amount, fp_cost=2.0),
         "saved": savings_scorer(fn_cost=amount),
     }
     search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=FOLDS, scoring=scoring, refit="risk").fit(X, y)
@@ -133,7 +133,7 @@ def test_grid_search_with_a_series_of_costs_needs_no_routing():
         {
             "risk": mean(lambda i, m: -cost_risk(Y[i], m.predict(X[i]), fn_cost=AMOUNT[i])),
             "least": mean(lambda i, m: -min_cost_risk(Y[i], m.decision_function(X[i]), fn_cost=AMOUNT[i]).risk),
-            "money": mean(lambda i, m: income(Y[i], m.predict(X[i]), tp_benefit=AMOUNT[i], fp_benefit=-2.0)),
+            "money": mean(lambda i, m: income(Y[i], m.predict(X[i]), tp_cost=-AMOUNT[i], fp_cost=2.0)),
             "saved": mean(lambda i, m: savings_score(Y[i], m.predict(X[i]), fn_cost=AMOUNT[i])),
         },
         rel=1e-12,
@@ -160,12 +160,10 @@ def test_routed_costs_and_weights_reach_each_fold(make):
     np.testing.assert_array_equal(found["test_score"], expected)
 
 
-def test_routed_benefits_reach_each_fold():
+def test_routed_costs_of_income_reach_each_fold():
     with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_validate(
-            MODEL, X, Y, cv=FOLDS, scoring=income_scorer(fp_benefit=-1.0), params={"tp_benefit": AMOUNT}
-        )
-    expected = fold_scores(lambda i, m: income(Y[i], m.predict(X[i]), tp_benefit=AMOUNT[i], fp_benefit=-1.0))
+        found = cross_validate(MODEL, X, Y, cv=FOLDS, scoring=income_scorer(fp_cost=1.0), params={"tp_cost": -AMOUNT})
+    expected = fold_scores(lambda i, m: income(Y[i], m.predict(X[i]), tp_cost=-AMOUNT[i], fp_cost=1.0))
     np.testing.assert_array_equal(found["test_score"], expected)
 
 

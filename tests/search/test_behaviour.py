@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
-from cssvm.metrics import cost_risk, cost_risk_scorer, min_cost_risk
+from cssvm.metrics import cost_risk, cost_risk_scorer, tp_auc_loss
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,7 @@ def test_too_few_rows_of_a_class_mean_fewer_folds(data):
 
 def test_machines_that_do_not_converge_are_reported(data, monkeypatch):
     monkeypatch.setattr("cssvm.dual.tuning.MAX_STEPS_PER_ROW", 0)
-    with pytest.warns(ConvergenceWarning, match="machines of the search did not converge"):
+    with pytest.warns(ConvergenceWarning, match="search's machines did not converge"):
         small(refit=False).fit(*data)
 
 
@@ -193,7 +193,7 @@ def test_progress_is_written_to_the_error_stream(data, capsys):
     assert captured.out == ""
 
 
-@pytest.mark.parametrize("scoring", ["risk", "income", "min_risk", "accuracy"])
+@pytest.mark.parametrize("scoring", ["risk", "income", "min_risk", "tp_auc", "accuracy"])
 @pytest.mark.parametrize("pos_label", [0, 1])
 def test_score_is_the_scoring_of_the_search_on_other_rows(data, scoring, pos_label):
     X, y = data
@@ -204,7 +204,8 @@ def test_score_is_the_scoring_of_the_search_on_other_rows(data, scoring, pos_lab
     expected = {
         "risk": -cost_risk(y, decided, **costs),
         "income": 3.0 * hits.sum() - 2.0 * alarms.sum(),
-        "min_risk": -min_cost_risk(y, f if pos_label == 1 else -f, **costs).risk,
+        "min_risk": -cost_risk(y, decided, **costs),  # at the threshold found on the training rows
+        "tp_auc": -tp_auc_loss(y, f if pos_label == 1 else -f, pos_label=pos_label),
         "accuracy": np.mean(decided == y),
     }[scoring]
     assert search.score(X, y) == pytest.approx(expected, rel=1e-12)
@@ -216,7 +217,8 @@ def test_a_supervised_transformer_sees_the_labels_of_its_training_rows(data):
     ours = small(transformer=SelectKBest(k=3)).fit(X, y)
     model = make_pipeline(SelectKBest(k=3), CostSensitiveSVC())
     grid = {"costsensitivesvc__C": [0.5, 5.0], "costsensitivesvc__gamma": [0.05, 0.5]}
-    theirs = GridSearchCV(model, grid, scoring=cost_risk_scorer(), cv=3).fit(X, y)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    theirs = GridSearchCV(model, grid, scoring=cost_risk_scorer(), cv=folds).fit(X, y)
     np.testing.assert_allclose(
         ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1 / 50 + 1e-12
     )

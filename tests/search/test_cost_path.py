@@ -18,7 +18,6 @@ def data():
 
 
 @pytest.mark.parametrize("pos_label", [0, 1])
-@pytest.mark.filterwarnings("ignore::cssvm.CostConditionWarning")
 def test_rates_are_those_of_models_trained_for_each_ratio(data, pos_label):
     X, y = data
     model = CostSensitiveSVC(C=2.0, gamma=0.2, kappa=0.5, pos_label=pos_label, tol=1e-5)

@@ -28,10 +28,9 @@ def test_a_tied_kappa_sets_the_slope_instead(data):
         assert [path.n_negative[i], path.n_positive[i]] == model.n_support_.tolist()
 
 
-@pytest.mark.filterwarnings("ignore::cssvm.CostConditionWarning")
 def test_a_vanishing_kappa_at_fixed_slopes_is_a_doubled_C(data):
     path = margin_path(SVC, *data, kappas=[2.0**-40])
-    doubled = clone(SVC).set_params(C=2.0).fit(*data)
+    doubled = clone(SVC).set_params(C=2.0 * clone(SVC).fit(*data).C_).fit(*data)
     assert [path.n_negative[0], path.n_positive[0]] == doubled.n_support_.tolist()
 
 

@@ -177,7 +177,6 @@ def test_a_race_goes_with_every_setting(data, settings):
     np.testing.assert_array_equal(table(raced)[trained], table(plain)[trained])
 
 
-@pytest.mark.filterwarnings("ignore::cssvm.CostConditionWarning")
 def test_costs_of_single_rows_go_with_a_race(data):
     X, y = data
     amounts = np.where(np.arange(len(y)) % 10 == 0, 0.0, np.random.default_rng(0).uniform(0.5, 4.0, len(y)))

@@ -10,6 +10,7 @@ from ..metrics.operating import OperatingPoint
 from .cost_curve import CostCurveDisplay
 from .cost_path import CostPathDisplay
 from .cost_roc import CostRocDisplay
+from .gains import GainsDisplay
 from .loss import LossDisplay
 from .support_vectors import SupportVectorPathDisplay
 from .threshold import ThresholdDisplay
@@ -18,6 +19,7 @@ __all__ = [
     "CostCurveDisplay",
     "CostPathDisplay",
     "CostRocDisplay",
+    "GainsDisplay",
     "LossCurves",
     "LossDisplay",
     "OperatingPoint",

@@ -16,6 +16,11 @@ from ..target import TargetScores
 from .canvas import BLACK, GREY, LEGEND_POINTS, axis_or_new, label_once, unused_color
 from .scored import ScoredDisplayMixin
 
+WORDS = {
+    BEST: "best of these rows (Risk*)",
+    CHOSEN: "threshold from training (TH-Risk)",
+    OWN: "the model's own decisions (NOTH-Risk)",
+}
 MARKERS = {BEST: "*", CHOSEN: "o", OWN: "s"}
 MARKER_SIZES = {BEST: 15.0, CHOSEN: 8.0, OWN: 8.0}
 
@@ -183,7 +188,7 @@ class CostRocDisplay(ScoredDisplayMixin):
         *,
         fn_cost: float | ArrayLike = 1.0,
         fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = 1,
+        pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
         threshold: float | None = None,
         own_threshold: float | None = 0.0,
@@ -202,8 +207,8 @@ class CostRocDisplay(ScoredDisplayMixin):
             Scores, higher for the target.
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
             Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=1
-            The target.
+        pos_label : label, default=None
+            The target; None means the larger of the two labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row.
         threshold : float, default=None
@@ -278,7 +283,7 @@ class CostRocDisplay(ScoredDisplayMixin):
                 markeredgecolor=BLACK if name == BEST else color,
                 linestyle="none",
                 zorder=3,
-                label=f"{name} = {point.risk:.3g}",
+                label=f"{WORDS[name]}: {point.risk:.3g}",
             )
         self._label(ax)
         self.ax_ = ax
@@ -310,5 +315,5 @@ class CostRocDisplay(ScoredDisplayMixin):
             aspect="equal",
         )
         # Hull and line of equal risk run above the diagonal, so this corner is free.
-        title = "risk, normalised" if self.normalized else "risk: cost per row"
+        title = "share of the largest cost" if self.normalized else "cost per case"
         ax.legend(loc="lower right", title=title, fontsize=LEGEND_POINTS, title_fontsize=LEGEND_POINTS, frameon=False)

@@ -58,8 +58,8 @@ class ScoredDisplayMixin:
         scores = target_scores(estimator, X, pos_label=of_rows["pos_label"], response_method=response_method)
         return cls._from_predictions(
             y,
-            scores.values,
-            of_rows=of_rows | {"pos_label": scores.pos_label},
+            scores,
+            of_rows=of_rows | {"pos_label": None},
             options=options | cls._known_from_estimator(scores),
             name=type(estimator).__name__ if name is None else name,
             drawing=drawing,

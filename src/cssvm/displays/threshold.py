@@ -194,7 +194,7 @@ class ThresholdDisplay(ScoredDisplayMixin):
         *,
         fn_cost: float | ArrayLike = 1.0,
         fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = 1,
+        pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
         threshold: float | None = None,
         thresholds: ArrayLike | None = None,
@@ -216,8 +216,8 @@ class ThresholdDisplay(ScoredDisplayMixin):
             Scores, higher for the target.
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
             Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=1
-            The target.
+        pos_label : label, default=None
+            The target; None means the larger of the two labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row.
         threshold : float, default=None

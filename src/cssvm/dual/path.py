@@ -94,16 +94,16 @@ class Path(Turns):
         """What another path needs to go on from here."""
         return PathState(self.C, self.beta.copy(), self.gradient.copy(), self._variance)
 
-    def advance(self, C: float, tol: float, most_work_ns: float = np.inf) -> Solution:
+    def advance(self, C: float, tol: float, most_work_ns: float | None = None) -> Solution:
         """Solve for boxes of `C`, at least the last one's, to a violation of at most `tol`.
 
-        It is given up after `MAX_STEPS_PER_ROW` pair steps for each row, or `most_work_ns` on all boxes so far.
+        It is given up after `MAX_STEPS_PER_ROW` pair steps for each row, or `most_work_ns`; None: what a fit may take.
         """
         begun = time.perf_counter()
         per_row = tuning.NEXT_STEPS_PER_ROW if self.C else tuning.START_STEPS_PER_ROW
         with threads.own_threads():
             self._enlarge(C)
-            self.most_work_ns = most_work_ns
+            self.most_work_ns = self.work_ns + (tuning.WORK.ns(self.n) if most_work_ns is None else most_work_ns)
             converged, n_iter = self.solve(tol, tuning.MAX_STEPS_PER_ROW * self.n, 1 + int(per_row * self.n))
         return certified(
             self.beta.copy(),

@@ -117,7 +117,8 @@ def _from_smaller_boxes(state: Decomposition, tol: float) -> Decomposition | Non
         rows.update_block(kernel, everything, everything)
         path, n_steps = Path(kernel, rows.diagonal, problem), 0
         for stage in range(n_stages, -1, -1):
-            n_steps += path.advance(tuning.STAGE**-stage, tol, tuning.WORK.ns(state.n)).n_iter
+            left_ns = tuning.WORK.ns(state.n) - path.work_ns
+            n_steps += path.advance(tuning.STAGE**-stage, tol, left_ns).n_iter
     return state.precise(path.beta, n_steps)
 
 

@@ -111,7 +111,9 @@ FINISH_SHARE = 2.0  # of the time of all pair steps before it that the finish ma
 DRIFT_SHARE = 0.1  # of the tolerance: estimated error of the path's float32 gradient past which it is computed anew
 
 # Correction of float32.
-ROUGH_SHARE = 0.95  # of the tolerance, to which a solution in float32 is brought: errors of the gradient are added to it
+ROUGH_SHARE = (
+    0.95  # of the tolerance, to which a solution in float32 is brought: errors of the gradient are added to it
+)
 HIDDEN_SHARE = 0.1  # of the tolerance, as a relative gap: what errors of the gradient may hide without a correction
 CORRECTED_SHARE = 0.1  # of the tolerance, to which a corrected solution is brought
 CERTAIN_DEVIATIONS = 3.0  # of the gradient, that a corrected solution stays below the tolerance: the check takes 2

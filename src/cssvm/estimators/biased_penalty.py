@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..classifier import unchanged_on_failure
-from ..costs import margins_and_boxes
 from .kernel_svc import KernelSVC
 from .parameters import lists_kernels
 
@@ -25,8 +24,9 @@ class BiasedPenaltySVC(KernelSVC):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss against the norm of w.
+    C : "scale" or float, default="scale"
+        Weight of the loss against the norm of w. ``"scale"`` is 1 / the mean cost of a row, weighted, so that the
+        currency of the costs makes no difference; for costs of 1 it is 1.
     fn_cost : float, default=1.0
         Cost of a false negative: slope of the loss of the target class. One value for each row goes to `fit`.
     fp_cost : float, default=1.0
@@ -70,6 +70,8 @@ class BiasedPenaltySVC(KernelSVC):
         The weights w of a linear kernel, f(x) = <w, x> + b; other kernels have none.
     intercept_ : ndarray of shape (1,)
         The constant b.
+    C_ : float
+        The C used.
     gamma_ : float
         The gamma used; 1.0 for a kernel without one.
     n_iter_ : int
@@ -95,7 +97,7 @@ class BiasedPenaltySVC(KernelSVC):
     ...     missed_tumours = ((model.predict(X) == 1) & (y == 0)).sum()
     ...     print(fn_cost, missed_tumours)
     1.0 7
-    20.0 0
+    20.0 1
     """
 
     def fit(
@@ -123,7 +125,7 @@ class BiasedPenaltySVC(KernelSVC):
         """
         with unchanged_on_failure(self):
             X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
-            machine = self._solve(X, sample, *margins_and_boxes(sample.positive, sample.stakes, C=self.C))
+            machine = self._solve(X, sample, *self._margins_and_boxes(sample, sample.stakes))
             self._store(machine)
             self._report([machine])
         return self

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..classifier import given_cost, unchanged_on_failure
-from ..costs import margins_and_boxes, warn_outside_type_two
+from ..costs import SCALE
 from ..kernels import DEFAULT_KERNEL
+from ..sample import in_row_order
 from .kernel_svc import KernelSVC
 from .parameters import lists_kernels
 
@@ -27,8 +28,9 @@ class CostSensitiveSVC(KernelSVC):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss against the norm of w.
+    C : "scale" or float, default="scale"
+        Weight of the loss against the norm of w. ``"scale"`` is 1 / the mean cost of a row, weighted, so that the
+        currency of the costs makes no difference; for costs of 1 it is 1.
     fn_cost : float, default=1.0
         Cost of a false negative: slope of the loss of the target class. One value for each row goes to `fit`.
     fp_cost : float, default=1.0
@@ -74,6 +76,8 @@ class CostSensitiveSVC(KernelSVC):
         The weights w of a linear kernel, f(x) = <w, x> + b; other kernels have none.
     intercept_ : ndarray of shape (1,)
         The constant b.
+    C_ : float
+        The C used.
     gamma_ : float
         The gamma used; 1.0 for a kernel without one.
     n_iter_ : int
@@ -86,13 +90,6 @@ class CostSensitiveSVC(KernelSVC):
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where X has names.
-
-    Warns
-    -----
-    CostConditionWarning
-        Once for each fit that leaves 0 < kappa <= 1 <= 1/kappa <= fn_cost, the condition for a type-II risk.
-        With costs for each row it is judged by the smallest fn_cost and the extreme kappas; fp_cost does not
-        enter.
 
     Notes
     -----
@@ -120,14 +117,14 @@ class CostSensitiveSVC(KernelSVC):
     A cost for each row, here what a missed bad loan loses; entries of the other class are ignored:
 
     >>> loss = [np.nan, np.nan, 900.0, 150.0]
-    >>> model = CostSensitiveSVC(pos_label="bad").fit(X, y, fn_cost=loss)
+    >>> model = CostSensitiveSVC(1.0, pos_label="bad").fit(X, y, fn_cost=loss)
     >>> model.predict(X).tolist()
     ['good', 'good', 'bad', 'bad']
     """
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: Any = SCALE,
         *,
         fn_cost: float = 1.0,
         fp_cost: float = 1.0,
@@ -191,13 +188,9 @@ class CostSensitiveSVC(KernelSVC):
             The estimator itself.
         """
         with unchanged_on_failure(self):
+            kappa = given_cost(self, "kappa", in_row_order(X, y, kappa=kappa)["kappa"])
             X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
-            kappa = given_cost(self, "kappa", kappa)
-            margins, boxes = margins_and_boxes(
-                sample.positive, sample.stakes, C=self.C, kappa=kappa, fp_cost=sample.fp_cost
-            )
-            warn_outside_type_two(sample.signs, margins, boxes, sample.fn_cost, stacklevel=2)
-            machine = self._solve(X, sample, margins, boxes)
+            machine = self._solve(X, sample, *self._margins_and_boxes(sample, sample.stakes, kappa))
             self._store(machine)
             self._report([machine])
         return self

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import reprlib
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,23 +19,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Vector
 from ..classifier import BinaryClassifier, unchanged_on_failure
-from ..costs import CostConditionWarning
 from ..kernels import DEFAULT_KERNEL, KERNELS, LINEAR_KERNEL, kernel_class, make_kernel
 from ..losses import DUAL, GRADIENT, LogisticLoss, Loss
 from ..primal import minimise_smooth
-from ..sample import Sample, check_both_classes
+from ..sample import Sample, check_both_classes, in_row_order
 from .bandwidth import resolve_gamma
 from .cost_sensitive import CostSensitiveSVC
 from .feature_map import nystroem
 from .inputs import new_data, training_data
-from .parameters import CHECKS, check_parameters
+from .parameters import CHECKS, POSITIVE_C, Check, check_parameters
 
 # Positive definite kernels.
 FEATURE_KERNELS = [name for name, kernel in KERNELS.items() if kernel.positive_definite]
 
 # The checks of the parameters shared with the SVMs, and of those that differ.
-PARAMETER_CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
-    **{name: CHECKS[name] for name in ("C", "gamma", "degree", "coef0", "tol", "max_iter")},
+PARAMETER_CHECKS: dict[str, Check] = {
+    "C": POSITIVE_C,
+    **{name: CHECKS[name] for name in ("gamma", "degree", "coef0", "tol", "max_iter")},
     "kernel": (
         lambda v: isinstance(v, str) and v in FEATURE_KERNELS,
         f"one of {FEATURE_KERNELS}",
@@ -198,8 +197,11 @@ class DesignedLossClassifier(BinaryClassifier):
         with unchanged_on_failure(self):
             check_parameters(self, PARAMETER_CHECKS)
             self.loss_ = self._resolved_loss()
+            given = in_row_order(X, y, sample_weight=sample_weight)
             X, y = training_data(self, X, y, pairwise=False)
-            sample = Sample.of(*self._read_labels(y), sample_weight=sample_weight)
+            target, positive = self._read_labels(y)
+            target.check_named(fn_cost=self.loss_.costs[0], fp_cost=self.loss_.costs[1])
+            sample = Sample.of(target, positive, **given)
             sample.check_whole()
             rows = sample.counted_rows
             sample = sample.take(rows)
@@ -252,11 +254,7 @@ class DesignedLossClassifier(BinaryClassifier):
             pos_label=self._target.label,
             tol=self.tol / loss.pos_margin,
         )
-        with warnings.catch_warnings():
-            # Its advice is about kappa and fn_cost; whoever passes a hinge has chosen slopes and margins.
-            warnings.simplefilter("ignore", CostConditionWarning)
-            svc.fit(X, sample.labels, sample_weight=sample.weights)
-        self.svc_ = svc
+        self.svc_ = svc.fit(X, sample.labels, sample_weight=sample.weights)
         self.feature_map_: Any = None
         linear = kernel_class(self.kernel).is_linear
         self.coef_ = loss.pos_margin * svc.coef_ if linear else None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
 
 def training_data(estimator: BaseEstimator, X: Any, y: Any, *, pairwise: bool) -> tuple[Any, Any]:
@@ -18,6 +18,28 @@ def training_data(estimator: BaseEstimator, X: Any, y: Any, *, pairwise: bool) -
 def new_data(estimator: BaseEstimator, X: Any, *, pairwise: bool) -> Any:
     """X to be scored, in the form `training_data` gives it and with the features of the fit."""
     return _validated(estimator, X, pairwise=pairwise, reset=False)
+
+
+def raw_data(estimator: BaseEstimator, X: Any, *y: Any, reset: bool = True) -> Any:
+    """X as it is, for a transformer that knows what to do with it, and y as an array; the features are remembered."""
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if not y:
+        return X
+    check_consistent_length(X, *y)
+    return X, column_or_1d(*y, warn=True)
+
+
+def transformed_data(values: Any, transformer: Any) -> Any:
+    """What a transformer returns, in the form `training_data` gives it."""
+    try:
+        return check_array(values, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"transformer must turn X into finite numbers; {type(transformer).__name__} returned others: {error}. Add "
+            "steps that encode words and fill gaps, for example OneHotEncoder and SimpleImputer."
+        ) from error
 
 
 def _validated(estimator: BaseEstimator, X: Any, *y: Any, pairwise: bool, reset: bool = True) -> Any:

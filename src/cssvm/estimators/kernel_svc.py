@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Vector
 from ..classifier import BinaryClassifier
+from ..costs import SCALE, margins_and_boxes, resolve_C
 from ..dual import Solution, Status
 from ..kernels import DEFAULT_KERNEL, Linear, is_pairwise, make_kernel
-from ..sample import Sample
+from ..sample import Sample, in_row_order
 from .bandwidth import resolve_gamma
 from .inputs import new_data, training_data
 from .machine import Machine, train
@@ -40,7 +41,7 @@ class KernelSVC(BinaryClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: Any = SCALE,
         *,
         fn_cost: float = 1.0,
         fp_cost: float = 1.0,
@@ -70,8 +71,14 @@ class KernelSVC(BinaryClassifier):
     def _read(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> tuple[Any, Sample]:
         """Check parameters and data; X and its rows."""
         check_parameters(self)
+        given = in_row_order(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
         X, y = training_data(self, X, y, pairwise=is_pairwise(self.kernel))
-        return X, self._read_sample(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+        return X, self._read_sample(y, **given)
+
+    def _margins_and_boxes(self, sample: Sample, stakes: Vector, kappa: Any = 1.0) -> tuple[Vector, Vector]:
+        """Margins and boxes of rows with these stakes, by the C that they make of it."""
+        self.C_ = resolve_C(self.C, sample.weights, stakes)
+        return margins_and_boxes(sample.positive, stakes, C=self.C_, kappa=kappa, fp_cost=sample.fp_cost)
 
     def _solve(self, X: Any, sample: Sample, margins: Vector, boxes: Vector) -> Machine:
         """The machine for these margins and boxes, gamma taken from the weighted rows of X."""

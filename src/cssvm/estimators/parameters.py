@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._types import is_integer, is_number
+from ..costs import SCALE
 from ..kernels import DEFAULT_KERNEL, KERNEL_NAMES
 
 
@@ -27,9 +28,12 @@ def _among(value: Any, names: tuple[str, ...]) -> bool:
 LARGEST_DEGREE = 2**63  # compiled code counts to there
 Estimator = TypeVar("Estimator", bound=type)
 
-# parameter -> (is the value right?, what is expected, a value that works)
-CHECKS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
-    "C": (lambda v: _real(v) and v > 0, "a positive finite number", "C=1.0"),
+Check = tuple[Callable[[Any], bool], str, str]  # is the value right?, what is expected, a value that works
+POSITIVE_C: Check = (lambda v: _real(v) and v > 0, "a positive finite number", "C=1.0")
+
+# by the name of the parameter
+CHECKS: dict[str, Check] = {
+    "C": (lambda v: _among(v, (SCALE,)) or (_real(v) and v > 0), 'a positive finite number or "scale"', "C=1.0"),
     "kernel": (
         lambda v: callable(v) or _among(v, KERNEL_NAMES),
         f"a callable or one of {list(KERNEL_NAMES)}",

@@ -1,13 +1,14 @@
 """Measures of cost-sensitive decisions and scores: pure functions of labels, predictions and costs.
 
-All take ``(y_true, y_pred or y_score, *, fn_cost=1.0, fp_cost=1.0, pos_label=1, sample_weight=None)`` or the part of it
-that concerns them. `pos_label` is the target class: missing a row of it costs `fn_cost`, a false alarm `fp_cost`; each
-is a number or one value for each row.
+All take ``(y_true, y_pred or y_score, *, fn_cost=1.0, fp_cost=1.0, pos_label=None, sample_weight=None)`` or the part of
+it that concerns them. `pos_label` is the target class, the larger label unless it is given: missing a row of it costs
+`fn_cost`, a false alarm `fp_cost`; each is a number or one value for each row.
 
 Each is thin over a function of checked rows in the same module: `scored` says how the two floors meet. The numbers
 behind the pictures of `cssvm.displays` are in `operating` and `threshold_costs`.
 """
 
+from ..target import TargetScores, target_scores
 from .bootstrap import BootstrapInterval, bootstrap_interval
 from .curves import CostCurve, NeymanPearson, RocConvexHull, cost_curve, neyman_pearson, roc_convex_hull
 from .money import income, savings_score
@@ -28,6 +29,7 @@ __all__ = [
     "MinimumRisk",
     "NeymanPearson",
     "RocConvexHull",
+    "TargetScores",
     "bootstrap_interval",
     "cost_curve",
     "cost_risk",
@@ -41,6 +43,7 @@ __all__ = [
     "roc_convex_hull",
     "savings_score",
     "savings_scorer",
+    "target_scores",
     "tn_auc_loss",
     "tn_auc_scorer",
     "tp_auc_loss",

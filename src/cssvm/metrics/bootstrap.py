@@ -182,15 +182,15 @@ def _lacking_a_class(counts: Counts, classes: list[RowNumbers]) -> RowNumbers:
 
 def _ranked_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs: dict[str, Any]) -> Resampled:
     """A metric of the ranking: the columns of the counts are in its order."""
-    of_rows = {"pos_label": 1} | {name: value for name, value in kwargs.items() if name in OF_ROWS}
+    of_rows = {name: value for name, value in kwargs.items() if name in OF_ROWS}
     options = {name: value for name, value in kwargs.items() if name not in OF_ROWS}
-    sample = Sample.read(y_true, **of_rows)
-    ranked = RANKED[metric](ScoredSample.of(sample, sample.scores(y_score)), **options)
+    scored = ScoredSample.read(y_true, y_score, **of_rows)
+    ranked = RANKED[metric](scored, **options)
     order = ranked.rows.ranking.order
     weights = ranked.rows.ranked(ranked.rows.sample.weights)
     column = np.empty_like(order)
     column[order] = np.arange(len(order))
-    classes = [column[rows] for rows in _classes(np.asarray(y_true)[sample.counted()])]
+    classes = [column[rows] for rows in _classes(scored.sample.positive)]
     return classes, lambda counts: ranked.values(weights * counts)
 
 

@@ -50,7 +50,7 @@ class NeymanPearson(NamedTuple):
     fnr: float
 
 
-def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = 1, sample_weight: Any = None) -> RocConvexHull:
+def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> RocConvexHull:
     """Vertices of the upper convex hull of the ROC curve.
 
     Parameters
@@ -58,9 +58,9 @@ def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = 1, sample_wei
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class.
-    pos_label : label, default=1
-        The target class.
+        Scores, higher for the target class, or what `target_scores` returns.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1.
 
@@ -81,7 +81,7 @@ def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = 1, sample_wei
 
 
 def cost_curve(
-    y_true: Any, y_score: Any, *, probability_cost: Any = None, pos_label: Any = 1, sample_weight: Any = None
+    y_true: Any, y_score: Any, *, probability_cost: Any = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CostCurve:
     """Smallest normalised expected cost for every ratio of costs and priors: the cost curve.
 
@@ -93,11 +93,11 @@ def cost_curve(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class.
+        Scores, higher for the target class, or what `target_scores` returns.
     probability_cost : float or array-like, default=None
         Values of PC in [0, 1] at which to evaluate the curve. None: at its vertices, between which it is straight.
-    pos_label : label, default=1
-        The target class.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1.
 
@@ -127,7 +127,7 @@ def cost_curve(
 
 
 def neyman_pearson(
-    y_true: Any, y_score: Any, *, max_fpr: float, pos_label: Any = 1, sample_weight: Any = None
+    y_true: Any, y_score: Any, *, max_fpr: float, pos_label: Any = None, sample_weight: Any = None
 ) -> NeymanPearson:
     """Threshold with the smallest miss rate among those with a false positive rate of at most `max_fpr`.
 
@@ -136,11 +136,11 @@ def neyman_pearson(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class.
+        Scores, higher for the target class, or what `target_scores` returns.
     max_fpr : float
         Largest false positive rate allowed, in [0, 1].
-    pos_label : label, default=1
-        The target class.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1.
 

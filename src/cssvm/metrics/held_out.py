@@ -44,9 +44,9 @@ def held_out_rows(
     parts, scores = cv_results["indices"]["test"], []
     for estimator, rows in zip(cv_results["estimator"], parts, strict=True):
         found = target_scores(estimator, _safe_indexing(X, rows), pos_label=pos_label, response_method=response_method)
-        pos_label = found.pos_label
+        pos_label, target = found.pos_label, found.target
         scores.append(found.values)
-    sample = Sample.read(y, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+    sample = Sample.read(y, pos_label=target, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
     folds = [sample.take(rows) for rows in parts]
     scored = [ScoredSample.of(fold, fold.scores(own)) for fold, own in zip(folds, scores, strict=True)]
     pooled = sample.take(np.concatenate(parts))

@@ -1,6 +1,6 @@
 """What decisions earn, and what they save against the same decision for all rows.
 
-income  = sum_i w_i benefit_i        with the benefit of row i's outcome: tp, fp, fn or tn
+income  = -sum_i w_i cost_i          with the cost of row i's outcome: tp, fp, tn or fn
 savings = 1 - cost / min(cost of accepting all, cost of accepting none)
 """
 
@@ -25,14 +25,14 @@ def income(
     y_true: Any,
     y_pred: Any,
     *,
-    tp_benefit: Any,
-    fp_benefit: Any,
-    fn_benefit: Any = 0.0,
-    tn_benefit: Any = 0.0,
-    pos_label: Any = 1,
+    tp_cost: Any = 0.0,
+    fp_cost: Any = 0.0,
+    tn_cost: Any = 0.0,
+    fn_cost: Any = 0.0,
+    pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Sum over all rows of the benefit of their outcome; costs are negative benefits.
+    """Minus the sum of what the outcomes of all rows cost; what earns money is a negative cost.
 
     Parameters
     ----------
@@ -40,21 +40,20 @@ def income(
         Labels of two classes, or of one.
     y_pred : array-like of shape (n_samples,)
         Decisions, with the labels of `y_true`.
-    tp_benefit, fp_benefit : float or array-like of shape (n_samples,)
-        What an accepted row brings, of the target class and of the other one.
-    fn_benefit, tn_benefit : float or array-like of shape (n_samples,), default=0.0
-        What a refused row brings, of the target class and of the other one. Entries of an array count only on the
-        rows with its outcome; the others may be missing. A pandas Series is matched to `y_true` by index where both
-        have one.
-    pos_label : label, default=1
-        The target class.
+    tp_cost, fp_cost : float or array-like of shape (n_samples,), default=0.0
+        What an accepted row costs, of the target class and of the other one.
+    tn_cost, fn_cost : float or array-like of shape (n_samples,), default=0.0
+        What a refused row costs, of the other class and of the target. Entries of an array count only on the rows with
+        its outcome; the others may be missing. A pandas Series is matched to `y_true` by index where both have one.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1.
 
     Returns
     -------
     float
-        The income, in the unit of the benefits.
+        The income, in the unit of the costs.
 
     Examples
     --------
@@ -63,18 +62,20 @@ def income(
     >>> from cssvm.metrics import income
     >>> donation = [20, 0, 0, 5]
     >>> gave, mailed = [1, 0, 0, 1], [1, 1, 1, 0]
-    >>> print(round(income(gave, mailed, tp_benefit=[d - 0.68 for d in donation], fp_benefit=-0.68), 2))
+    >>> print(round(income(gave, mailed, tp_cost=[0.68 - d for d in donation], fp_cost=0.68), 2))
     17.96
     """
+    outcomes = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
     whole = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
+    whole.target.check_named(**outcomes)
     sample, accepted = whole.present(whole.decisions(y_pred))
-    outcomes = {
-        "tp_benefit": (tp_benefit, sample.positive & accepted),
-        "fp_benefit": (fp_benefit, ~sample.positive & accepted),
-        "fn_benefit": (fn_benefit, sample.positive & ~accepted),
-        "tn_benefit": (tn_benefit, ~sample.positive & ~accepted),
+    rows = {
+        "tp_cost": sample.positive & accepted,
+        "fp_cost": ~sample.positive & accepted,
+        "tn_cost": ~sample.positive & ~accepted,
+        "fn_cost": sample.positive & ~accepted,
     }
-    tp, fp, fn, tn = (_benefit(whole, name, given, rows) for name, (given, rows) in outcomes.items())
+    tp, fp, tn, fn = (_benefit(whole, name, cost, rows[name]) for name, cost in outcomes.items())
     benefits = Benefits(np.where(sample.positive, tp, fp), np.where(sample.positive, fn, tn))
     return float(income_of_decisions(sample, accepted, benefits))
 
@@ -85,7 +86,7 @@ def savings_score(
     *,
     fn_cost: Any = 1.0,
     fp_cost: Any = 1.0,
-    pos_label: Any = 1,
+    pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
     """Share of the cost that the decisions save against the best decision made alike for all rows.
@@ -100,8 +101,8 @@ def savings_score(
         Decisions, with the labels of `y_true`.
     fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
         Costs of a miss and of a false alarm, as in `cost_risk`.
-    pos_label : label, default=1
-        The target class.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1.
 
@@ -149,14 +150,14 @@ def savings_of_decisions(sample: Sample, accepted: Mask) -> float:
     return float(1.0 - (accepted != sample.positive) @ sample.stakes / constant)
 
 
-def _benefit(whole: Sample, name: str, benefit: Any, rows: Mask) -> Vector:
-    """A benefit on the rows of positive weight that it applies to, where it must be finite, and 0 on others.
+def _benefit(whole: Sample, name: str, cost: Any, rows: Mask) -> Vector:
+    """Minus a cost on the rows of positive weight that it applies to, where it must be finite, and 0 on others.
 
     A number that is finite stays one: it does no harm on others.
     """
-    values = as_floats(name, whole.column(name, benefit), "Pass one number, or one for each row of y_true.")
+    values = as_floats(name, whole.column(name, cost), "Pass one number, or one for each row of y_true.")
     if values.ndim == 0 and np.isfinite(values):
-        return values
+        return -values
     values = values[whole.counted()] if values.ndim else values
     applied = np.where(rows, values, 0.0)
     wrong = ~np.isfinite(applied)
@@ -165,4 +166,4 @@ def _benefit(whole: Sample, name: str, benefit: Any, rows: Mask) -> Vector:
             f"{name} must be finite on every row it applies to; got {applied[np.argmax(wrong)]} on {wrong.sum()} of "
             f"{rows.sum()} such rows. Correct these values, or drop the rows (values on other rows are ignored)."
         )
-    return applied
+    return -applied

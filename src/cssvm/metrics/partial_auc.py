@@ -22,7 +22,9 @@ from .._types import Vector, is_number
 from .scored import RankedMetric, ScoredSample
 
 
-def tp_auc_loss(y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1, sample_weight: Any = None) -> float:
+def tp_auc_loss(
+    y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = None, sample_weight: Any = None
+) -> float:
     """Mean false positive rate over true positive rates between t and 1 (TP-t-AUC, smaller is better).
 
     Parameters
@@ -30,11 +32,11 @@ def tp_auc_loss(y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class.
+        Scores, higher for the target class, or what `target_scores` returns.
     t : float, default=0.9
         Smallest true positive rate looked at, in [0, 1).
-    pos_label : label, default=1
-        The target class.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1.
 
@@ -55,7 +57,9 @@ def tp_auc_loss(y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1
     return ranked_tp_auc_loss(rows, t=t).value
 
 
-def tn_auc_loss(y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1, sample_weight: Any = None) -> float:
+def tn_auc_loss(
+    y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = None, sample_weight: Any = None
+) -> float:
     """Mean miss rate over true negative rates between t and 1 (TN-t-AUC, smaller is better).
 
     Parameters
@@ -63,11 +67,11 @@ def tn_auc_loss(y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = 1
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class.
+        Scores, higher for the target class, or what `target_scores` returns.
     t : float, default=0.9
         Smallest true negative rate looked at, in [0, 1): false positive rates up to 1 - t.
-    pos_label : label, default=1
-        The target class.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1.
 

@@ -39,7 +39,7 @@ def cost_risk(
     *,
     fn_cost: Any = 1.0,
     fp_cost: Any = 1.0,
-    pos_label: Any = 1,
+    pos_label: Any = None,
     sample_weight: Any = None,
     prior: float | None = None,
     normalize: bool = False,
@@ -59,8 +59,9 @@ def cost_risk(
         to `y_true` by index where both have one.
     fp_cost : float or array-like of shape (n_samples,), default=1.0
         Cost of a false alarm on each row of the other class, the rest ignored.
-    pos_label : label, default=1
-        The target class, the one that `fn_cost` is about.
+    pos_label : label, default=None
+        The target class, the one that `fn_cost` is about; None means the larger of the two labels. It must be given
+        where labels are words and costs differ.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1. Rows of weight zero do not count.
     prior : float, default=None
@@ -96,7 +97,7 @@ def min_cost_risk(
     *,
     fn_cost: Any = 1.0,
     fp_cost: Any = 1.0,
-    pos_label: Any = 1,
+    pos_label: Any = None,
     sample_weight: Any = None,
     prior: float | None = None,
     normalize: bool = False,
@@ -110,11 +111,11 @@ def min_cost_risk(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class.
+        Scores, higher for the target class, or what `target_scores` returns.
     fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
         Costs of a miss and of a false alarm, as in `cost_risk`.
-    pos_label : label, default=1
-        The target class.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1.
     prior : float, default=None
@@ -154,7 +155,7 @@ def expected_cost_at(
     *,
     fn_cost: Any = 1.0,
     fp_cost: Any = 1.0,
-    pos_label: Any = 1,
+    pos_label: Any = None,
     sample_weight: Any = None,
     prior: float | None = None,
     normalize: bool = False,
@@ -166,13 +167,13 @@ def expected_cost_at(
     y_true : array-like of shape (n_samples,)
         Labels of two classes. A sample of one class is accepted unless `prior` is given.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class.
+        Scores, higher for the target class, or what `target_scores` returns.
     thresholds : float or array-like
         Thresholds, of any shape and order; infinite ones are allowed.
     fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
         Costs of a miss and of a false alarm, as in `cost_risk`.
-    pos_label : label, default=1
-        The target class.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Weight of each row; None means 1.
     prior : float, default=None

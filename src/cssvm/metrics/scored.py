@@ -8,6 +8,7 @@ score is at or above the threshold. Rows of weight zero are absent.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -17,7 +18,10 @@ from numpy.typing import NDArray
 
 from .._types import Vector
 from ..sample import Sample
+from ..target import Target, TargetScores
 from .ranking import Ranking
+
+BELOW_CHANCE = 2.0  # standard deviations of the area under the ROC curve of random scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +49,43 @@ class ScoredSample:
         *,
         fn_cost: Any = 1.0,
         fp_cost: Any = 1.0,
-        pos_label: Any = 1,
+        pos_label: Any = None,
         sample_weight: Any = None,
         in_double: bool = False,
     ) -> ScoredSample:
-        """Check labels, scores, costs and weights as users pass them; scores keep their type unless `in_double`."""
+        """Check labels, scores, costs and weights as users pass them; scores keep their type unless `in_double`.
+
+        y_score : scores, or `TargetScores`, which know their target; others are believed to be higher for the target,
+        with a warning where the rows say the opposite.
+        """
+        oriented = isinstance(y_score, TargetScores)
+        if oriented:
+            pos_label, y_score = _agreed_target(pos_label, y_score), y_score.values
         sample = Sample.read(y_true, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
         scores = sample.scores(y_score)
-        return cls.of(sample, scores.astype(np.float64, copy=False) if in_double else scores)
+        rows = cls.of(sample, scores.astype(np.float64, copy=False) if in_double else scores)
+        if not oriented:
+            rows.warn_below_chance()
+        return rows
+
+    def warn_below_chance(self) -> None:
+        """Warn if the target ranks clearly below the other class."""
+        positive = self.ranked(self.sample.positive)
+        n_target, n_other = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+        if not n_target or not n_other:
+            return
+        alarms, hits = self.ranking.alarms_and_hits(positive, np.ones(len(positive)))
+        area = float(np.trapezoid(hits, alarms)) / (n_target * n_other)
+        deviation = np.sqrt((n_target + n_other + 1) / (12.0 * n_target * n_other))  # of the area if scores are chance
+        if area < 0.5 - BELOW_CHANCE * deviation:
+            warnings.warn(
+                f"The scores rank {self.sample.target.shown}, the target, below the other class: the area under the "
+                f"ROC curve is {area:.2f}, chance gives 0.50 +- {deviation:.2f}. Scores must be higher for pos_label; "
+                "decision_function is higher for classes_[1]. Pass target_scores(model, X) in place of "
+                "model.decision_function(X), or another pos_label.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def ranked(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the rows (n,) in the order of the ranking."""
@@ -64,6 +97,18 @@ class ScoredSample:
         if sample.weights.all():
             return replace(self, sample=sample)
         return ScoredSample.of(sample, self.scores)
+
+
+def _agreed_target(pos_label: Any, scores: TargetScores) -> Target:
+    """The target of the scores, which must be `pos_label` if one is given."""
+    if pos_label is None or isinstance(pos_label, Target):
+        return scores.target
+    if pos_label != scores.pos_label:
+        raise ValueError(
+            f"pos_label must be the class that the scores are for, {scores.target.shown}; got pos_label={pos_label!r}. "
+            f"Pass target_scores(model, X, pos_label={pos_label!r}), or leave pos_label out."
+        )
+    return replace(scores.target, named=True)
 
 
 class RankedMetric(NamedTuple):

@@ -3,6 +3,9 @@
 A scorer's value is better when greater, so a risk or a loss comes with a minus sign. Values given for each row reach
 the right rows in two ways: as a pandas Series with the index of y, here; or as metadata, which the scorers request
 already, with ``sklearn.set_config(enable_metadata_routing=True)``. What is routed comes before what is given here.
+
+Costs of the rows also reach `predict`, if it takes them: a classifier that decides by the costs of each row is judged
+by those decisions. Without `pos_label` the target is the estimator's own, and the larger label if it has none.
 """
 
 from __future__ import annotations
@@ -12,10 +15,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn import config_context
-from sklearn.metrics import make_scorer
+from sklearn.metrics._scorer import _Scorer
 
-from ..target import RESPONSES
+from ..decisions import costs_for_predict
+from ..outcomes import OUTCOMES, decision_costs
+from ..sample import is_series, matched
+from ..target import RESPONSES, own_pos_label, target_scores
 from .money import income, savings_score
 from .partial_auc import tn_auc_loss, tp_auc_loss
 from .risk import cost_risk, min_cost_risk
@@ -23,7 +30,7 @@ from .risk import cost_risk, min_cost_risk
 DECISIONS = "predict"
 
 # What can differ from row to row, and is therefore requested as metadata.
-ROW_VALUES = ("fn_cost", "fp_cost", "tp_benefit", "fp_benefit", "fn_benefit", "tn_benefit", "sample_weight")
+ROW_VALUES = ("fn_cost", "fp_cost", "tp_cost", "tn_cost", "sample_weight")
 
 
 def cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
@@ -32,7 +39,7 @@ def cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
     Parameters
     ----------
     **kwargs
-        Arguments of `cost_risk`: `fn_cost`, `fp_cost`, `pos_label` (default 1), `sample_weight`, `prior`, `normalize`.
+        Arguments of `cost_risk`: `fn_cost`, `fp_cost`, `pos_label`, `sample_weight`, `prior`, `normalize`.
 
     Returns
     -------
@@ -65,7 +72,7 @@ def min_cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
     Parameters
     ----------
     **kwargs
-        Arguments of `min_cost_risk`: `fn_cost`, `fp_cost`, `pos_label` (default 1), `sample_weight`, `prior`,
+        Arguments of `min_cost_risk`: `fn_cost`, `fp_cost`, `pos_label`, `sample_weight`, `prior`,
         `normalize`.
 
     Returns
@@ -82,7 +89,7 @@ def tp_auc_scorer(**kwargs: Any) -> Callable[..., float]:
     Parameters
     ----------
     **kwargs
-        Arguments of `tp_auc_loss`: `t`, `pos_label` (default 1), `sample_weight`.
+        Arguments of `tp_auc_loss`: `t`, `pos_label`, `sample_weight`.
 
     Returns
     -------
@@ -98,7 +105,7 @@ def tn_auc_scorer(**kwargs: Any) -> Callable[..., float]:
     Parameters
     ----------
     **kwargs
-        Arguments of `tn_auc_loss`: `t`, `pos_label` (default 1), `sample_weight`.
+        Arguments of `tn_auc_loss`: `t`, `pos_label`, `sample_weight`.
 
     Returns
     -------
@@ -114,13 +121,12 @@ def income_scorer(**kwargs: Any) -> Callable[..., float]:
     Parameters
     ----------
     **kwargs
-        Arguments of `income`: `tp_benefit` and `fp_benefit`, unless routed, `fn_benefit`, `tn_benefit`,
-        `pos_label` (default 1), `sample_weight`.
+        Arguments of `income`: `tp_cost`, `fp_cost`, `tn_cost`, `fn_cost`, `pos_label`, `sample_weight`.
 
     Returns
     -------
     scorer
-        ``scorer(estimator, X, y)``. It requests the four benefits and `sample_weight` as metadata.
+        ``scorer(estimator, X, y)``. It requests the four costs and `sample_weight` as metadata.
     """
     return _scorer(income, DECISIONS, kwargs, greater_is_better=True)
 
@@ -131,7 +137,7 @@ def savings_scorer(**kwargs: Any) -> Callable[..., float]:
     Parameters
     ----------
     **kwargs
-        Arguments of `savings_score`: `fn_cost`, `fp_cost`, `pos_label` (default 1), `sample_weight`.
+        Arguments of `savings_score`: `fn_cost`, `fp_cost`, `pos_label`, `sample_weight`.
 
     Returns
     -------
@@ -146,17 +152,46 @@ def _scorer(
 ) -> Callable[..., float]:
     signature = inspect.signature(metric)
     signature.bind_partial(None, None, **kwargs)  # an argument the metric does not have is an error here, not in a fold
-    pos_label = kwargs.get("pos_label", signature.parameters["pos_label"].default)
     # Bound to the metric, not to the scorer: of an argument that is both routed and the scorer's own, scikit-learn
-    # warns. Only pos_label, never routed, is the scorer's: it turns the sign of scores for classes_[0].
+    # warns. Only pos_label, never routed, is the scorer's.
     bound = functools.partial(metric, **{name: value for name, value in kwargs.items() if name != "pos_label"})
     bound.__name__ = metric.__name__  # type: ignore[attr-defined]
-    scorer = make_scorer(
-        bound, response_method=response_method, greater_is_better=greater_is_better, pos_label=pos_label
-    )
+    sign, own = 1 if greater_is_better else -1, {"pos_label": kwargs.get("pos_label")}
+    scorer = CostScorer(bound, sign, own, response_method)
     requests = {name: True for name in ROW_VALUES if name in signature.parameters}
     with config_context(enable_metadata_routing=True):
         return scorer.set_score_request(**requests)
+
+
+class CostScorer(_Scorer):
+    """A scorer that knows the target of the estimator, and hands the costs of the rows to its `predict`."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **routed: Any) -> float:
+        pos_label = self._kwargs["pos_label"]
+        if pos_label is None:
+            pos_label = own_pos_label(estimator)
+        if self._response_method != DECISIONS:
+            y_pred: Any = target_scores(estimator, X, pos_label=pos_label)
+        elif costs := self._costs_for_predict(estimator, y_true, routed):
+            y_pred = estimator.predict(X, **costs)
+        else:
+            y_pred = method_caller(estimator, DECISIONS, X, pos_label=pos_label)
+        return self._sign * self._score_func(y_true, y_pred, pos_label=pos_label, **routed)
+
+    def _costs_for_predict(self, estimator: Any, y_true: Any, routed: dict[str, Any]) -> dict[str, Any]:
+        """The costs given for each of these rows that the estimator decides by."""
+        taken = costs_for_predict(estimator)
+        index = y_true.index if is_series(y_true) else None
+        given = {
+            name: matched(name, value, len(y_true), index)
+            for name, value in {**self._score_func.keywords, **routed}.items()
+            if name in OUTCOMES
+        }
+        if not taken or all(np.ndim(value) == 0 for value in given.values()):
+            return {}
+        if self._score_func.func is income:
+            given = dict(decision_costs(**given))
+        return {name: given[name] for name in taken if name in given and np.ndim(given[name]) > 0}
 
 
 def _smallest_risk(
@@ -165,7 +200,7 @@ def _smallest_risk(
     *,
     fn_cost: Any = 1.0,
     fp_cost: Any = 1.0,
-    pos_label: Any = 1,
+    pos_label: Any = None,
     sample_weight: Any = None,
     prior: float | None = None,
     normalize: bool = False,

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from scipy import sparse
 
@@ -64,7 +65,7 @@ class Checkpoint:
 
 
 def fingerprint(parts: Iterable[Any]) -> str:
-    """A digest of arrays, sparse matrices and anything with a telling repr."""
+    """A digest of arrays, sparse matrices, data frames and anything with a telling repr."""
     digest = hashlib.sha256()
     for part in parts:
         if sparse.issparse(part):
@@ -73,6 +74,8 @@ def fingerprint(parts: Iterable[Any]) -> str:
         elif isinstance(part, np.ndarray) and part.dtype != object:
             digest.update(f"{part.dtype}{part.shape}".encode())
             digest.update(np.ascontiguousarray(part).tobytes())
+        elif isinstance(part, np.ndarray) or hasattr(part, "columns"):
+            digest.update(joblib.hash(part).encode())
         else:
             digest.update(ADDRESS.sub("", repr(part)).encode())
     return digest.hexdigest()

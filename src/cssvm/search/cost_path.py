@@ -14,6 +14,7 @@ from ..estimators.bandwidth import resolve_gamma
 from ..kernels import kernel_class, make_kernel
 from ..metrics.hull import upper_hull
 from ..runtime.threads import n_cores
+from ..sample import Sample
 from .engine import Engine, FoldScores, Machines, Task, tasks_of
 from .features import Features
 from .folds import make_folds
@@ -114,11 +115,12 @@ def cost_path(
     X, sample = model.set_params(fn_cost=1.0, fp_cost=1.0)._read(X, y, None, None, sample_weight)
     kernel_class(model.kernel).check_training_matrix(X)
     values = np.unique(axis("ratios", ratios, lambda count: np.geomspace(*RATIO_RANGE, count)))
+    sample.target.check_named(fn_cost=float(values.max()), fp_cost=1.0)
     gamma = resolve_gamma(model.gamma, model.kernel, X, sample.weights)
     grid = make_grid(
         kernels=[make_kernel(model.kernel, gamma=gamma, degree=model.degree, coef0=model.coef0)],
-        Cs=np.array([model.C * 2.0 / (1.0 + model.kappa)]),
-        slopes=_slopes(values),
+        Cs=np.array([(1.0 if isinstance(model.C, str) else model.C) * 2.0 / (1.0 + model.kappa)]),
+        slopes=_slopes_at(model.C, values, sample),
         kappas=[model.kappa],
         example_costs=False,
     )
@@ -160,6 +162,15 @@ def _rates(machines: Machines) -> tuple[Vector, Vector]:
     counts = sorted(found, key=lambda each: each.fold)
     alarms, hits = np.sum([each.alarms for each in counts], axis=0), np.sum([each.hits for each in counts], axis=0)
     return alarms / sum(each.n_negative for each in counts), hits / sum(each.n_positive for each in counts)
+
+
+def _slopes_at(C: Any, ratios: Vector, sample: Sample) -> list[tuple[float, float]]:
+    """The slopes of each model for C = 1 where C is to be 1 / the mean cost of a row, which differs between models."""
+    share = float(sample.weights[sample.positive].sum() / sample.weights.sum())
+    if not isinstance(C, str):
+        return _slopes(ratios)
+    means = [share * fn_cost + (1.0 - share) * fp_cost for fn_cost, fp_cost in _slopes(ratios)]
+    return [(fn / mean, fp / mean) for (fn, fp), mean in zip(_slopes(ratios), means, strict=True)]
 
 
 def _slopes(ratios: Vector) -> list[tuple[float, float]]:

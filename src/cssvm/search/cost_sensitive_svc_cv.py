@@ -2,51 +2,36 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from typing import Any
 
-import numpy as np
-from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from .._types import Vector
-from ..classifier import BinaryClassifier, unchanged_on_failure
-from ..costs import CostConditionWarning
+from ..classifier import unchanged_on_failure
 from ..estimators import CostSensitiveSVC
-from ..estimators.inputs import training_data
+from ..estimators.inputs import raw_data, training_data
 from ..estimators.kernel_svc import with_kernel_tags
 from ..estimators.parameters import CHECKS, check_parameters, lists_kernels
 from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class
-from ..runtime.threads import n_cores
-from ..sample import Sample
-from .checkpoint import fingerprint
-from .engine import Machines
+from ..sample import Sample, in_row_order
+from .axes import Axes
+from .decision import check_decision
 from .features import Features
 from .folds import make_folds
-from .grid import FN_COST_REACH, Grid, automatic_Cs, axis, cost_values, kappa_values, kernel_values, make_grid
+from .growth import OF_POINT
+from .outcome import Outcome
+from .process import Search
 from .results import results_table
-from .run import Run, RunResult
 from .scoring import make_scoring
+from .searched import SearchedClassifier
 
 # Of the final model's fitted attributes, those that describe the X and y given to the search.
 OWN_ATTRIBUTES = ("classes_", "n_features_in_", "feature_names_in_")
 CHECKED = ("kernel", "tol", "cache_size", "verbose")
 
 
-def _refitted(estimator: CostSensitiveSVCCV) -> bool:
-    if not estimator.refit:
-        raise AttributeError(
-            "this CostSensitiveSVCCV was made with refit=False and has no model to predict with. "
-            "Pass refit=True, or fit CostSensitiveSVC(**best_params_)."
-        )
-    return True
-
-
 @lists_kernels
-class CostSensitiveSVCCV(BinaryClassifier):
+class CostSensitiveSVCCV(SearchedClassifier):
     """Cost-sensitive SVM with cross-validated C, gamma, slopes and margin, found in one search.
 
     All points of the grid that share a kernel matrix are solved from it, those that differ in C from one another's
@@ -86,14 +71,28 @@ class CostSensitiveSVCCV(BinaryClassifier):
         ``"tn_auc"``: the partial areas of `cssvm.metrics` at t = 0.9; ``"income"``: sum of fn_cost over hits less
         fp_cost over false alarms; or a scikit-learn scorer or its name. Greater is better, so a risk or area has
         a minus sign.
+    decision : {"zero", "threshold", "bayes"}, default=None
+        What the final model decides by, learnt from held-out scores without further fits. ``"zero"``: the sign of f;
+        ``"threshold"``: the threshold of least cost on the held-out scores of all folds together, at which points are
+        scored as well; ``"bayes"``: probabilities calibrated on these scores and the costs of each new row,
+        ``predict(X, fn_cost=amount)``. None is ``"threshold"`` for ``scoring="min_risk"``, else ``"zero"``.
     cv : int, splitter or iterable of splits, default=None
-        An integer means stratified folds, None 5 of them; fewer, with a warning, if the rarer class has fewer rows.
-        A fixed validation set is ``PredefinedSplit``.
+        An integer means stratified folds of shuffled rows, None 5 of them; fewer, with a warning, if the rarer class
+        has fewer rows. A fixed validation set is ``PredefinedSplit``; rows in time want ``TimeSeriesSplit``.
     transformer : transformer, default=None
         Fitted on the training rows of each fold alone, and on all rows for the final model: for example
-        ``StandardScaler()``. In a pipeline in front of the search, a scaler would see the validation rows as well.
+        ``StandardScaler()``, or a pipeline that fills gaps and encodes words. In front of the search it would see the
+        validation rows as well.
+    grid : {"shared", "paper"}, default="shared"
+        ``"paper"`` tries the plain product of Cs, slopes and kappas, without rescaling C by kappa, and leaves out
+        points with 1 / kappa > fn_cost.
+    grow : bool, default=True
+        Whether automatic axes of C and gamma go on where the best point lies at their end.
+    stages : bool, default=False
+        Whether the kernel is chosen first, with the standard SVM (equal slopes and margins), as in the paper's
+        experiments; the other parameters are then searched with that kernel.
     pos_label : label, default=None
-        The target class; None means ``classes_[1]``.
+        The target class; None means ``classes_[1]``. It must be given where labels are words and costs differ.
     tol : float, default=1e-3
         Largest violation of the optimality conditions of a machine.
     refit : bool, default=True
@@ -128,6 +127,13 @@ class CostSensitiveSVCCV(BinaryClassifier):
         The final model; its fitted attributes are also found on the search itself.
     transformer_ : transformer
         The fitted transformer of the final model, where one was given.
+    threshold_ : float
+        Subtracted from the score of the final model by `decision_function`; 0 for ``"zero"``, nan for ``"bayes"``.
+    held_out_scores_ : ndarray of shape (n_samples,)
+        Scores f of the best point for each row, positive for ``classes_[1]``, by machines that have not seen the row;
+        nan for rows that no fold holds out. For pictures and intervals: they are not less `threshold_`.
+    first_stage_ : dict
+        With `stages` the best parameters of the standard SVM.
     n_splits_ : int
         Number of folds.
     n_machines_ : int
@@ -139,6 +145,10 @@ class CostSensitiveSVCCV(BinaryClassifier):
 
     Notes
     -----
+    Where the best point lies at the end of an automatic axis of C or gamma, and no point inside is as good, the grid
+    grows there, up to three times or 64-fold, and a warning says so if that was not enough. `cv_results_` holds these
+    points too.
+
     Ctrl-C ends the search early: points with all folds done are kept, a warning says how many, and the best of them is
     trained. With a `checkpoint` nothing is lost.
 
@@ -171,8 +181,12 @@ class CostSensitiveSVCCV(BinaryClassifier):
         degree: Any = 3,
         coef0: Any = 0.0,
         scoring: Any = "risk",
+        decision: Any = None,
         cv: Any = None,
         transformer: Any = None,
+        grid: str = "shared",
+        grow: bool = True,
+        stages: bool = False,
         pos_label: Any = None,
         tol: float = 1e-3,
         refit: bool = True,
@@ -193,8 +207,12 @@ class CostSensitiveSVCCV(BinaryClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.scoring = scoring
+        self.decision = decision
         self.cv = cv
         self.transformer = transformer
+        self.grid = grid
+        self.grow = grow
+        self.stages = stages
         self.pos_label = pos_label
         self.tol = tol
         self.refit = refit
@@ -205,14 +223,22 @@ class CostSensitiveSVCCV(BinaryClassifier):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        fn_cost: Any = None,
+        fp_cost: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
     ) -> CostSensitiveSVCCV:
         """Search, and train the best point on all rows; a failed fit leaves the estimator as it was.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows; for ``kernel="precomputed"`` the symmetric kernel matrix (n_samples, n_samples).
+            Training rows; for ``kernel="precomputed"`` the symmetric kernel matrix (n_samples, n_samples). With a
+            transformer whatever that takes: a data frame with gaps and words, for example.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
@@ -221,6 +247,8 @@ class CostSensitiveSVCCV(BinaryClassifier):
             Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight of each row, in training and in scoring; None means 1.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one customer, and are held out together.
 
         Returns
         -------
@@ -228,76 +256,46 @@ class CostSensitiveSVCCV(BinaryClassifier):
             The estimator itself.
         """
         with unchanged_on_failure(self):
-            X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
-            scoring = make_scoring(self.scoring, X, sample)
-            folds = make_folds(self.cv, X, sample, ranking=scoring.ranking)
+            X, sample, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
+            decision = check_decision(self.decision, self.scoring)
+            scoring = make_scoring(self.scoring, X, sample, decision)
+            folds = make_folds(self.cv, X, sample, ranking=scoring.ranking and not scoring.pooled, groups=groups)
             features = Features(X, sample.labels, self.transformer)
-            grid = self._grid(features.whole[0], sample)
-            machines = Machines(features, sample, folds, grid, self.tol, self.cache_size)
-            run = Run(
-                machines,
-                scoring,
-                racing=self.racing,
-                n_jobs=n_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs),
-                verbose=self.verbose,
-                checkpoint=self.checkpoint,
-                fingerprint=lambda: self._fingerprint(machines),
-            )
-            found = run.results()
+            axes = Axes.of(self, features.whole[0], sample)
+            search = Search(self, features, sample, folds, scoring)
+            if self.stages:
+                axes, self.first_stage_ = search.with_first_kernel(axes)
+            found = search.outcome(axes)
             self._warn(found)
-            self.n_splits_, self.n_machines_ = len(folds), grid.n_machines
-            self.cv_results_, self.best_index_ = results_table(grid.points, found.values)
+            self.n_splits_, self.n_machines_ = len(folds), found.n_machines
+            self.cv_results_, self.best_index_ = results_table(found.points, found.values)
             self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
             self.best_params_ = self.cv_results_["params"][self.best_index_]
             if self.refit:
+                self._learn_decision(found.held_out_scores(self.best_index_), folds, sample)
                 self._train_best(features, sample)
         return self
 
-    def _read(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> tuple[Any, Sample]:
-        """Check parameters and data; X and its rows."""
+    def _read(
+        self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any, groups: Any
+    ) -> tuple[Any, Sample, Any]:
+        """Check parameters and data; X, its rows and their groups."""
         check_parameters(self, {name: CHECKS[name] for name in CHECKED})
         if self.n_jobs is not None and (self.n_jobs != int(self.n_jobs) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None or an integer other than 0; got n_jobs={self.n_jobs!r}.")
         pairwise = is_pairwise(self.kernel)
         if pairwise and self.transformer is not None:
             raise ValueError(f'transformer must be None with kernel="{self.kernel}": a kernel matrix has no features.')
-        X, y = training_data(self, X, y, pairwise=pairwise)
-        kernel_class(self.kernel).check_training_matrix(X)
-        return X, self._read_sample(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+        given = in_row_order(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+        groups = in_row_order(X, y, groups=groups)["groups"]
+        if self.transformer is None:
+            X, y = training_data(self, X, y, pairwise=pairwise)
+            kernel_class(self.kernel).check_training_matrix(X)
+        else:
+            X, y = raw_data(self, X, y)
+        return X, self._read_sample(y, **given), groups
 
-    def _grid(self, X: Any, sample: Sample) -> Grid:
-        """The axes of the grid, automatic ones from the rows, as the final model sees them, and their costs."""
-        fn_base, fp_base = (1.0 if np.ndim(cost) else float(cost) for cost in (sample.fn_cost, sample.fp_cost))
-        positive = sample.weights[sample.positive].sum()
-        total = float(sample.weights.sum())
-        imbalance = (total - positive) / max(positive, np.finfo(float).tiny)
-        limits = fp_base, FN_COST_REACH * max(fn_base, fp_base * max(1.0, imbalance))
-        mean_cost = sample.stakes.sum() / total
-        return make_grid(
-            kernels=kernel_values(self.kernel, self.gammas, self.degree, self.coef0, X, sample.weights),
-            Cs=axis("Cs", self.Cs, lambda count: automatic_Cs(count, mean_cost, total)),
-            slopes=list(
-                itertools.product(
-                    cost_values("fn_costs", self.fn_costs, fn_base, limits).tolist(),
-                    cost_values("fp_costs", self.fp_costs, fp_base, limits).tolist(),
-                )
-            ),
-            kappas=kappa_values(self.kappas),
-            example_costs=sample.has_row_costs,
-        )
-
-    def _fingerprint(self, machines: Machines) -> str:
-        """What the values of the points depend on."""
-        sample, points = machines.sample, [point.params for point in machines.grid.points]
-        return fingerprint(
-            [
-                *(machines.features.X, self.transformer, sample.signs, sample.weights, sample.cost),
-                *(np.ndim(sample.fn_cost), np.ndim(sample.fp_cost), points, str(self.scoring), self.kernel),
-                *(self.tol, self.racing, *itertools.chain(*machines.folds)),
-            ]
-        )
-
-    def _warn(self, found: RunResult) -> None:
+    def _warn(self, found: Outcome) -> None:
         if found.interrupted:
             go_on = "Give a checkpoint to go on later." if self.checkpoint is None else "Call fit again to go on."
             warnings.warn(
@@ -313,9 +311,18 @@ class CostSensitiveSVCCV(BinaryClassifier):
                 UserWarning,
                 stacklevel=3,
             )
+        if found.edge is not None:
+            name, best = found.edge.name, found.points[found.best]
+            warnings.warn(
+                f"The best point lies at the edge of the grid, {name}={OF_POINT[name](best):.3g}"
+                + (", after the grid has grown in that direction" if self.grow else "")
+                + f". Pass {name}s of your own that go further, or scale the features.",
+                UserWarning,
+                stacklevel=3,
+            )
         if found.n_failed:
             warnings.warn(
-                f"{found.n_failed} machines of the search did not converge; their scores are approximate. Scale the "
+                f"{found.n_failed} of the search's machines did not converge; such scores are approximate. Scale the "
                 "features (for example with transformer=StandardScaler()), lower the largest C or raise tol.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -327,62 +334,19 @@ class CostSensitiveSVCCV(BinaryClassifier):
         if fitted is not None:
             self.transformer_ = fitted
         best = CostSensitiveSVC(
-            **self.best_params_, kernel=self.kernel, pos_label=self.pos_label, tol=self.tol, cache_size=self.cache_size
+            **self.best_params_,
+            kernel=self.kernel,
+            pos_label=self._target.label,
+            tol=self.tol,
+            cache_size=self.cache_size,
         )
         priced = sample.priced(self.best_params_["fn_cost"], self.best_params_["fp_cost"])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CostConditionWarning)  # of a point that the grid was asked to hold
-            self.best_estimator_ = best.fit(
-                X, sample.labels, fn_cost=priced.fn_cost, fp_cost=priced.fp_cost, sample_weight=sample.weights
-            )
+        self.best_estimator_ = best.fit(
+            X, sample.labels, fn_cost=priced.fn_cost, fp_cost=priced.fp_cost, sample_weight=sample.weights
+        )
         for name, value in vars(best).items():
             if name.endswith("_") and name not in OWN_ATTRIBUTES:
                 setattr(self, name, value)
-
-    @available_if(_refitted)
-    def decision_function(self, X: Any) -> Vector:
-        """Score f of each row of X by the final model, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            For ``kernel="precomputed"`` the kernel between X and the training rows, (n_samples, n_training).
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        if self.transformer is not None:
-            X = self.transformer_.transform(X)
-        return self.best_estimator_.decision_function(X)
-
-    predict = available_if(_refitted)(BinaryClassifier.predict)
-
-    @available_if(_refitted)
-    def score(self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None) -> float:
-        """The value of the final model on other rows, by the `scoring` of the search; greater is better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            As for `decision_function`.
-        y : array-like of shape (n_samples,)
-            Labels.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
-            What errors on these rows cost; None takes the constructor's.
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight of each row; None means 1.
-
-        Returns
-        -------
-        float
-        """
-        f = self.decision_function(X)
-        scores = self._target.oriented(f)
-        sample = self._read_scored_sample(y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-        counted = sample.counted_rows
-        return float(make_scoring(self.scoring, X, sample).evaluate(scores[np.newaxis, counted], counted)[0])
 
     def __sklearn_tags__(self) -> Any:
         return with_kernel_tags(super().__sklearn_tags__(), self.kernel)

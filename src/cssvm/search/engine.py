@@ -27,12 +27,12 @@ import numpy as np
 from .._types import RowNumbers, Vector
 from ..costs import margins_and_boxes, signed_terms
 from ..dual import DualProblem, Path, PathState, Workspace, solve
+from ..folds import Fold
 from ..kernels import SharedValues, error_allowed, float32_suffices
 from ..runtime import threads
 from ..runtime.memory import memory_budget
 from ..sample import Sample
 from .features import Features
-from .folds import Fold
 from .grid import Grid, MachineKey
 from .matrices import MatrixStore
 

@@ -7,12 +7,17 @@ from typing import Any
 
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
-from .folds import Fold
+from ..estimators.inputs import transformed_data
+from ..folds import Fold
 
 
 class Features:
-    """X (n_samples, n_features), and a transformer that sees the labels `y` of the rows it is fitted on, or None."""
+    """X (n_samples, n_features), and a transformer that sees the labels `y` of the rows it is fitted on, or None.
+
+    With a transformer X may be anything it takes; what it returns is checked.
+    """
 
     def __init__(self, X: Any, y: NDArray[Any], transformer: Any = None):
         self.X, self.y, self.transformer = X, y, transformer
@@ -28,11 +33,11 @@ class Features:
         if self.transformer is None:
             return self.X, None
         fitted = clone(self.transformer)
-        return fitted.fit_transform(self.X, self.y), fitted
+        return transformed_data(fitted.fit_transform(self.X, self.y), fitted), fitted
 
     def of_fold(self, fold: Fold) -> Any:
         """All rows of X as the machines of a fold see them."""
         if self.transformer is None:
             return self.X
-        fitted = clone(self.transformer).fit(self.X[fold.train], self.y[fold.train])
-        return fitted.transform(self.X)
+        fitted = clone(self.transformer).fit(_safe_indexing(self.X, fold.train), self.y[fold.train])
+        return transformed_data(fitted.transform(self.X), fitted)

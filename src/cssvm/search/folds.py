@@ -1,69 +1,27 @@
-"""The folds: pairs of training and validation rows, checked before any work is done."""
+"""The folds of a search, checked before any work is done."""
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
-from .._types import RowNumbers, Vector, is_number
+from ..folds import Fold, make_splits
 from ..sample import Sample
 
-DEFAULT_FOLDS = 5
 
+def make_folds(cv: Any, X: Any, sample: Sample, *, ranking: bool, groups: Any = None) -> list[Fold]:
+    """The folds of `cv`, without rows of weight zero.
 
-class Fold(NamedTuple):
-    """Row numbers, sorted; rows of weight zero are in neither."""
-
-    train: RowNumbers
-    valid: RowNumbers
-
-
-def make_folds(cv: Any, X: Any, sample: Sample, *, ranking: bool) -> list[Fold]:
-    """The folds of `cv`; `ranking` measures need both classes among the validation rows as well."""
-    y = sample.labels
-    if cv is None:
-        cv = DEFAULT_FOLDS
-    if is_number(cv):
-        cv = _affordable(cv, sample)
-    splits = list(check_cv(cv, y, classifier=True).split(X, y))
-    if not splits:
-        raise ValueError(f"cv must yield at least one split; got none from cv={cv!r}. Pass for example cv=5.")
+    `ranking` measures need both classes among the validation rows as well.
+    """
+    splits = make_splits(cv, X, sample.labels, positive=sample.positive, weights=sample.weights, groups=groups)
     folds = []
     for number, parts in enumerate(splits):
-        fold = Fold(*(_counted(part, sample.weights) for part in parts))
+        fold = Fold(*(rows[sample.weights[rows] > 0] for rows in parts))
         _check_fold(fold, number, sample, ranking=ranking)
         folds.append(fold)
     return folds
-
-
-def _counted(part: Any, weights: Vector) -> RowNumbers:
-    rows = np.asarray(part)
-    rows = np.flatnonzero(rows) if rows.dtype == bool else np.sort(rows.astype(np.intp))
-    return rows[weights[rows] > 0]
-
-
-def _affordable(cv: Any, sample: Sample) -> int:
-    """`cv`, or as many stratified folds as the rarer class has rows, with a warning."""
-    if cv != int(cv) or cv < 2:
-        raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits; got cv={cv!r}.")
-    counted = sample.positive[sample.weights > 0]
-    rarest = int(min(np.sum(counted), np.sum(~counted)))
-    if rarest < 2:
-        raise ValueError(
-            f"every class needs at least 2 rows of positive weight for cross-validation; the rarer one has {rarest}. "
-            "Add rows, or pass splits that keep it in every training part."
-        )
-    if rarest < cv:
-        warnings.warn(
-            f"The rarer class has {rarest} rows, fewer than cv={cv}: {rarest} stratified folds are used, so that each "
-            "holds one of them.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return min(int(cv), rarest)
 
 
 def _check_fold(fold: Fold, number: int, sample: Sample, *, ranking: bool) -> None:

@@ -8,6 +8,9 @@ fn_cost and fp_cost and margins 1 and kappa, trained with C s, is
 because sum a+ = sum a- makes the dual's linear term s times that of f' (docs/theory.md). So the grid is laid out in the
 C of f': all kappas of a point share one machine, and the C of the point itself is C s. Margins of single examples
 (kappa="tied" with a cost for every row) have no such relation and get machines of their own.
+
+The paper's grid is the plain product of C, slopes and kappa, without the points that leave its constraint 1 / kappa <=
+fn_cost; there a point of C is read from the machine of C / s.
 """
 
 from __future__ import annotations
@@ -35,6 +38,9 @@ LARGE, C_RANGE_LARGE = 20_000, (2.0**-5, 2.0**7)
 FN_COST_REACH = 2.0
 # Automatic kappas go from 1 down to this.
 SMALLEST_KAPPA = 1 / 8
+# How points lie: in the C of their machines, or in the C of the paper.
+SHARED, PAPER = LAYOUTS = ("shared", "paper")
+CONSTRAINT_SLACK = 1e-12  # of fn_cost, for the rounding of 1 / kappa
 
 
 class Affine(NamedTuple):
@@ -93,12 +99,17 @@ class Grid:
 
 
 def make_grid(
-    *, kernels: list[Kernel], Cs: Vector, slopes: list[tuple[float, float]], kappas: list[Any], example_costs: bool
+    *,
+    kernels: list[Kernel],
+    Cs: Vector,
+    slopes: list[tuple[float, float]],
+    kappas: list[Any],
+    example_costs: bool,
+    paper: bool = False,
 ) -> Grid:
     """The product of the axes; slopes are pairs (fn_cost, fp_cost), factors of a cost for every row if there is one."""
     paths: dict[Path, int] = {}
-    steps = {C: step for step, C in enumerate(sorted(set(Cs.tolist())))}
-    points = []
+    points, machine_Cs = [], []
     # The order of scikit-learn's ParameterGrid: names sorted, the last one varying fastest.
     for C, (fn_cost, fp_cost), (number, kernel), kappa in itertools.product(
         Cs.tolist(), slopes, enumerate(kernels), kappas
@@ -106,11 +117,25 @@ def make_grid(
         own_margins = is_tied(kappa) and example_costs
         margin = tied_kappa(fp_cost) if is_tied(kappa) else kappa
         affine = Affine(1.0, 0.0) if own_margins else Affine((1.0 + margin) / 2.0, (1.0 - margin) / 2.0)
+        if paper and not own_margins and margin * fn_cost < 1.0 - CONSTRAINT_SLACK:
+            continue
         path = paths.setdefault(Path(fn_cost, fp_cost, TIED if own_margins else None), len(paths))
-        params = {"C": C * affine.scale, "fn_cost": fn_cost, "fp_cost": fp_cost, "kappa": kappa}
+        own_C = C if paper else C * affine.scale
+        params = {"C": own_C, "fn_cost": fn_cost, "fp_cost": fp_cost, "kappa": kappa}
         params |= {name: getattr(kernel, name) for name in kernel.parameters}
-        points.append(Point(params, number, MachineKey(path, steps[C]), affine))
-    return Grid(kernels, list(paths), np.array(list(steps)), points)
+        points.append((params, number, path, affine))
+        machine_Cs.append(own_C / affine.scale if paper else C)
+    if not points:
+        raise ValueError(
+            "kappas and fn_costs must leave a point with 1 / kappa <= fn_cost, the paper's constraint; got kappas "
+            f"{kappas} and slopes {slopes}. Raise kappas or fn_costs."
+        )
+    steps = {C: step for step, C in enumerate(sorted(set(machine_Cs)))}
+    placed = [
+        Point(params, number, MachineKey(path, steps[C]), affine)
+        for (params, number, path, affine), C in zip(points, machine_Cs, strict=True)
+    ]
+    return Grid(kernels, list(paths), np.array(list(steps)), placed)
 
 
 def axis(name: str, value: Any, automatic: Any) -> Vector:

@@ -11,8 +11,8 @@ import numpy as np
 
 from .._types import RowNumbers
 from ..dual import Workspace
+from ..folds import Fold
 from ..kernels import Kernel, SharedValues
-from .folds import Fold
 
 # Validation rows at a time, where their kernel values are not kept.
 BAND = 256

@@ -27,11 +27,23 @@ from .scoring import Scoring
 
 
 class TaskValues(NamedTuple):
-    """Values (n_points,) of one kernel's points on one fold, NaN for all points but those just trained."""
+    """Values (n_points,) of one kernel's points on one fold, NaN for all points but those just trained.
+
+    A scoring that needs all folds leaves all of them NaN. `scores` are those of the machines.
+    """
 
     task: Task
     values: Vector
+    scores: dict[MachineKey, Vector]
     n_failed: int
+
+
+class Best(NamedTuple):
+    """The best point so far by its number, its mean value, and its scores for the target on the rows of each fold."""
+
+    number: int
+    mean: float
+    scores: list[Vector]
 
 
 class RunResult(NamedTuple):
@@ -65,6 +77,8 @@ class Run:
     _engine: Engine = field(init=False)
     _points: list[list[int]] = field(init=False)  # of each kernel, by their numbers
     _n_failed: int = field(init=False, default=0)
+    _waiting: dict[int, dict[int, TaskValues]] = field(init=False, default_factory=dict)  # of each kernel, by folds
+    _best: Best | None = field(init=False, default=None)
 
     def results(self) -> RunResult:
         """Score all points; after Ctrl-C return what is done if a point is complete, else raise it again."""
@@ -118,14 +132,82 @@ class Run:
         left = [task for task in tasks if self._saved.n_done[task] < steps.stop]
         shown.skip(sum(len(wanted[task.kernel]) for task in set(tasks).difference(left)))
         for found in self._engine.results(left, wanted=lambda task: wanted[task.kernel], use=self._values):
-            self._saved.record(*found.task, found.values, steps.stop)
+            if not self.scoring.pooled:
+                self._saved.record(*found.task, found.values, steps.stop)
             self._n_failed += found.n_failed
+            self._collect(found, steps.stop)
             shown.advance(len(wanted[found.task.kernel]))
+        self._waiting.clear()
+
+    def _collect(self, found: TaskValues, n_done: int) -> None:
+        """Keep the scores of a kernel until they are those of all folds, then those of its best point, if any."""
+        kernel, folds = found.task.kernel, self.machines.folds
+        parts = self._waiting.setdefault(kernel, {})
+        parts[found.task.fold] = found
+        if len(parts) < len(folds):
+            return
+        of_folds = [self._waiting[kernel][fold] for fold in range(len(folds))]
+        del self._waiting[kernel]
+        if self.scoring.pooled:
+            for part, values in zip(of_folds, self._pooled_values(of_folds).T, strict=True):
+                self._saved.record(*part.task, values, n_done)
+        self._keep_best(of_folds)
+
+    def _keep_best(self, of_folds: list[TaskValues]) -> None:
+        """Keep the scores of the best point of a kernel if it is the best so far, the first of equals."""
+        points = self.machines.grid.points
+        numbers = self._trained(of_folds[0])
+        mean = self._saved.values[numbers].mean(axis=1)
+        if np.isnan(mean).all():
+            return
+        place = int(np.nanargmax(mean))
+        number = numbers[place]
+        if self._best is None or (mean[place], -number) > (self._best.mean, -self._best.number):
+            scale, offset = points[number].affine
+            scores = [scale * part.scores[points[number].machine] + offset for part in of_folds]
+            self._best = Best(number, float(mean[place]), scores)
+
+    def _trained(self, found: TaskValues) -> list[int]:
+        """The numbers of the points whose machines a task has trained."""
+        points = self.machines.grid.points
+        return [number for number in self._points[found.task.kernel] if points[number].machine in found.scores]
+
+    def _pooled_values(self, of_folds: list[TaskValues]) -> NDArray[np.float64]:
+        """Values (n_points, n_folds) that need the scores of all folds; an increasing map of them changes nothing."""
+        grid = self.machines.grid
+        values = np.full((len(grid.points), len(of_folds)), np.nan)
+        numbers, keys = self._trained(of_folds[0]), list(of_folds[0].scores)
+        scores = [np.array([part.scores[key] for key in keys]) for part in of_folds]
+        of_machines = self.scoring.evaluate_folds(scores, [fold.valid for fold in self.machines.folds])  # type: ignore[attr-defined]
+        place = {key: k for k, key in enumerate(keys)}
+        values[numbers] = of_machines[[place[grid.points[number].machine] for number in numbers]]
+        return values
+
+    def held_out_scores(self, number: int) -> list[Vector]:
+        """Scores for the target of a point, on the validation rows of each fold.
+
+        Those of the best point are known; but for values from a checkpoint, whose machines are trained once more.
+        """
+        if self._best is not None and self._best.number == number:
+            return self._best.scores
+        point = self.machines.grid.points[number]
+        tasks = [Task(point.kernel, fold) for fold in range(len(self.machines.folds))]
+        found = dict(
+            self._engine.results(
+                tasks,
+                wanted=lambda task: [point.machine],
+                use=lambda task, found: (task.fold, found.scores[point.machine]),
+            )
+        )
+        scale, offset = point.affine
+        return [scale * found[fold] + offset for fold in range(len(tasks))]
 
     def _values(self, task: Task, found: FoldScores) -> TaskValues:
         """The value of every point whose machine was trained, on the thread of the task."""
         grid, valid = self.machines.grid, self.machines.folds[task.fold].valid
         values = np.full(len(grid.points), np.nan)
+        if self.scoring.pooled:
+            return TaskValues(task, values, found.scores, found.n_failed)
         place = {machine: k for k, machine in enumerate(found.scores)}
         numbers = [number for number in self._points[task.kernel] if grid.points[number].machine in place]
         points = [grid.points[n] for n in numbers]
@@ -137,4 +219,4 @@ class Run:
             affine = np.array([point.affine for point in points])
             of_point = affine[:, :1] * of_machine[places] + affine[:, 1:]
             values[numbers] = self.scoring.evaluate(of_point, valid)
-        return TaskValues(task, values, found.n_failed)
+        return TaskValues(task, values, found.scores, found.n_failed)

@@ -8,13 +8,16 @@ tn_auc    minus `cssvm.metrics.tn_auc_loss` at t = 0.9
 income    sum over rows decided to be targets of fn_cost_i (a hit) or -fp_cost_i (a false alarm)
 ========= =====================================================================================
 
+With ``decision="threshold"`` risk, min_risk and income are those of the decisions at one threshold, of least cost on
+the held-out scores of all folds together.
+
 Any other scoring is a scikit-learn scorer. It is shown an estimator that is fitted already and knows the scores of
 exactly the rows it is asked about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,8 +33,9 @@ from ..metrics.partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics.risk import minimum_risk, risk_of_decisions
 from ..metrics.scored import ScoredSample
 from ..sample import Sample
+from .decision import THRESHOLD, ZERO, pooled_threshold
 
-DEFAULT_SCORING = "risk"
+DEFAULT_SCORING, MIN_RISK = "risk", "min_risk"
 
 # Values (n_points,) of decisions (n_points, n_valid) on a sample; the value of one vector of scores.
 OF_DECISIONS: dict[str, Callable[[Sample, NDArray[np.bool_]], Vector]] = {
@@ -39,7 +43,7 @@ OF_DECISIONS: dict[str, Callable[[Sample, NDArray[np.bool_]], Vector]] = {
     "income": lambda sample, accepted: income_of_decisions(sample, accepted, hits_less_alarms(sample)),
 }
 OF_RANKING: dict[str, Callable[[ScoredSample], float]] = {
-    "min_risk": lambda rows: -minimum_risk(rows).risk,
+    MIN_RISK: lambda rows: -minimum_risk(rows).risk,
     "tp_auc": lambda rows: -ranked_tp_auc_loss(rows).value,
     "tn_auc": lambda rows: -ranked_tn_auc_loss(rows).value,
 }
@@ -51,6 +55,8 @@ class Scoring(Protocol):
 
     # Whether only the order of the scores counts: an increasing map of them changes nothing.
     ranking: bool
+    # Whether a value depends on the scores of all folds; if so `evaluate_folds` is there as well.
+    pooled: bool
 
     def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
         """The values (n_points,) of scores (n_points, n_valid), positive for the target, of the rows `valid`."""
@@ -59,7 +65,7 @@ class Scoring(Protocol):
 class DecisionScoring:
     """Scores by the decisions of the points."""
 
-    ranking = False
+    ranking = pooled = False
 
     def __init__(self, name: str, sample: Sample):
         self.value, self.sample = OF_DECISIONS[name], sample
@@ -69,10 +75,22 @@ class DecisionScoring:
         return self.value(self.sample.take(valid), self.sample.target.accepted(scores))
 
 
+class PooledScoring(DecisionScoring):
+    """Scores by the decisions of the points, each at its own threshold of least cost on all folds together."""
+
+    ranking = pooled = True
+
+    def evaluate_folds(self, scores: Sequence[NDArray[Any]], valid: Sequence[RowNumbers]) -> NDArray[np.float64]:
+        """Values (n_points, n_folds) of scores (n_points, n_valid) on each fold."""
+        pooled, together = self.sample.take(np.concatenate(valid)), np.concatenate(scores, axis=1)
+        thresholds = np.array([pooled_threshold(each, pooled) for each in together])[:, np.newaxis]
+        return np.column_stack([self.evaluate(own - thresholds, rows) for own, rows in zip(scores, valid, strict=True)])
+
+
 class RankingScoring:
     """Scores by the order of the rows."""
 
-    ranking = True
+    ranking, pooled = True, False
 
     def __init__(self, name: str, sample: Sample):
         self.value, self.sample = OF_RANKING[name], sample
@@ -86,7 +104,7 @@ class RankingScoring:
 class ScorerScoring:
     """Values of a scikit-learn scorer, which gets what it has requested of costs and weights."""
 
-    ranking = False
+    ranking = pooled = False
 
     def __init__(self, scorer: Callable[..., float], X: Any, sample: Sample):
         self.scorer, self.X, self.sample = scorer, X, sample
@@ -119,14 +137,18 @@ class _Scored(BinaryClassifier):
         return self.scores
 
 
-def make_scoring(scoring: Any, X: Any, sample: Sample) -> Scoring:
-    """The scoring of that name, or the scorer given; None is "risk"."""
+def make_scoring(scoring: Any, X: Any, sample: Sample, decision: str = ZERO) -> Scoring:
+    """The scoring of that name for that decision, or the scorer given; None is "risk"."""
     if scoring is None:
         scoring = DEFAULT_SCORING
     refusal = ValueError(
         f"scoring must be one of {NAMES}, the name of a scikit-learn scorer or a scorer; got scoring={scoring!r}."
     )
     if isinstance(scoring, str):
+        if scoring == MIN_RISK and decision != ZERO:
+            return PooledScoring(DEFAULT_SCORING, sample)
+        if scoring in OF_DECISIONS and decision == THRESHOLD:
+            return PooledScoring(scoring, sample)
         if scoring in OF_DECISIONS:
             return DecisionScoring(scoring, sample)
         if scoring in OF_RANKING:

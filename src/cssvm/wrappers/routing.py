@@ -1,7 +1,7 @@
 """How costs and weights given to a wrapper reach the learner inside it.
 
 With metadata routing the learner gets what it requests of `fn_cost`, `fp_cost` and `sample_weight`. Without, it gets
-`sample_weight` if its `fit` takes it; costs are never passed on.
+`sample_weight` if its `fit`, or that of the last step of a pipeline, takes it; costs are never passed on.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from ..classifier import BinaryClassifier
+from ..folds import Fold
 from ..sample import at_rows
 
 
@@ -50,8 +51,9 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
             return {name: given[name] for name in names}
         if "sample_weight" not in given:
             return {}
-        if has_fit_parameter(self.estimator, "sample_weight"):
-            return {"sample_weight": given["sample_weight"]}
+        name = _weight_parameter(self.estimator)
+        if name is not None:
+            return {name: given["sample_weight"]}
         if warn_unused:
             warnings.warn(
                 f"fit of {type(self.estimator).__name__} takes no sample_weight: it is trained without the "
@@ -70,27 +72,17 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
         return metadata
 
     def _held_out_responses(
-        self, X: Any, y: NDArray[Any], folds: Sequence[tuple[Any, Any]], method: str, metadata: dict[str, Any]
-    ) -> NDArray[Any]:
-        """What the learner trained on the other folds responds to each row, (n_samples,) or (n_samples, 2).
+        self, X: Any, y: NDArray[Any], folds: Sequence[Fold], method: str, metadata: dict[str, Any]
+    ) -> list[NDArray[Any]]:
+        """What the learner trained on the other rows responds to those that each fold holds out, (n,) or (n, 2).
 
         `cross_val_predict` would give the learner labels 0 and 1 in place of the user's, which it may know by name.
         """
-        times = np.bincount(np.concatenate([np.arange(len(y))[held_out] for _, held_out in folds]), minlength=len(y))
-        if (times != 1).any():
-            raise ValueError(
-                f"cv of {type(self).__name__} must yield partitions, in which each row is held out exactly once; got "
-                f"{(times != 1).sum()} rows held out never or several times. Use for example StratifiedKFold."
-            )
         metadata = self._routed(metadata)
-        parts = Parallel(n_jobs=self.n_jobs)(
+        return Parallel(n_jobs=self.n_jobs)(
             delayed(_response)(clone(self.estimator), X, y, seen, held_out, method, metadata)
             for seen, held_out in folds
         )
-        responses = np.empty((len(y), *parts[0].shape[1:]))
-        for (_, held_out), part in zip(folds, parts, strict=True):
-            responses[held_out] = part
-        return responses
 
     @property
     def n_features_in_(self) -> int:
@@ -121,6 +113,17 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
         tags.input_tags.sparse = inner.sparse
         tags.input_tags.pairwise = inner.pairwise
         return tags
+
+
+def _weight_parameter(estimator: Any) -> str | None:
+    """The argument of `fit` by which the learner, or the last step of a pipeline, takes weights; None if none does."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if not hasattr(estimator, "steps"):
+        return None
+    step, last = estimator.steps[-1]
+    inner = _weight_parameter(last)
+    return None if inner is None else f"{step}__{inner}"
 
 
 def _response(

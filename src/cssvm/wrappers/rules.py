@@ -8,17 +8,18 @@ p and the score are those of the target class.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import check_cv
 
 from .._types import Mask, Vector
 from ..classifier import given_cost
 from ..costs import read_decision_costs
+from ..folds import make_splits
 from ..metrics.thresholds import ONE_MARGIN, threshold_of_least_cost
 from ..sample import Sample, both_classes, check_both_classes
 from ..target import Target
@@ -51,7 +52,9 @@ class Rule(ABC):
         """Whether the trained learner will have `predict_proba`."""
 
     @abstractmethod
-    def fit(self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any]) -> FittedRule:
+    def fit(
+        self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any], groups: Any = None
+    ) -> FittedRule:
         """Train the learner and set the threshold; `given` holds the costs and weights that `fit` was given."""
 
     @abstractmethod
@@ -67,32 +70,38 @@ class BayesRule(Rule):
         """A calibrated learner has them, any other may."""
         return self.classifier.calibration is not None or hasattr(self.classifier.estimator, PROBABILITIES)
 
-    def fit(self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any]) -> FittedRule:
+    def fit(
+        self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any], groups: Any = None
+    ) -> FittedRule:
         """Costs given to `fit` are for the learner only, and refused if it does not take them."""
         classifier = self.classifier
+        target.check_named(fn_cost=classifier.fn_cost, fp_cost=classifier.fp_cost)
         fn_cost, fp_cost = self._costs(None, None, len(positive))
-        calibrate = classifier.calibration is not None
-        # CalibratedClassifierCV has a warning of its own about weights that the learner does not take.
-        metadata = classifier._metadata_for_estimator(given, warn_unused=not calibrate)
+        metadata = classifier._metadata_for_estimator(given)
         unused = sorted(given.keys() - metadata.keys() - {"sample_weight"})
         if unused:
             raise ValueError(
                 f"{unused[0]} given to fit does not enter the decisions of {type(classifier).__name__} with "
                 f'method="bayes". Pass it to predict: predict(X, {unused[0]}=...), or use method="tuned".'
             )
-        if calibrate:
-            calibrated = CalibratedClassifierCV(
-                clone(classifier.estimator), method=classifier.calibration, cv=classifier.cv, n_jobs=classifier.n_jobs
-            )
-            # The calibration is weighted even if the learner is not.
-            estimator = calibrated.fit(X, y, **{**metadata, "sample_weight": given.get("sample_weight")})
-        else:
+        if classifier.calibration is None:
             estimator = classifier._train_estimator(X, y, metadata)
+        else:
+            folds = make_splits(classifier.cv, X, y, positive=positive, groups=groups)
+            calibrated = CalibratedClassifierCV(
+                clone(classifier.estimator), method=classifier.calibration, cv=folds, n_jobs=classifier.n_jobs
+            )
+            with warnings.catch_warnings():
+                # Of weights that the learner does not take, or takes by the name of a step: said or done above.
+                warnings.filterwarnings("ignore", ".*does not appear to accept sample_weight", UserWarning)
+                # The calibration is weighted even if the learner is not.
+                estimator = calibrated.fit(X, y, **{**metadata, "sample_weight": given.get("sample_weight")})
         return FittedRule(estimator, PROBABILITIES, float(fp_cost / (fn_cost + fp_cost)), np.empty(0))
 
     def gain(self, score: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
         """P - fp / (fn + fp), in the form of the rule: no rounding of the threshold moves a tie."""
         fn, fp = self._costs(fn_cost, fp_cost, len(score))
+        self.classifier._target.check_named(fn_cost=fn, fp_cost=fp)
         return (score * fn - (1 - score) * fp) / (fn + fp)
 
     def _costs(self, fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
@@ -118,24 +127,32 @@ class TunedRule(Rule):
         """The learner's own."""
         return hasattr(self.classifier.estimator, PROBABILITIES)
 
-    def fit(self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any]) -> FittedRule:
+    def fit(
+        self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any], groups: Any = None
+    ) -> FittedRule:
         """Costs given to `fit` count for the threshold."""
         classifier = self.classifier
         costs = {name: given_cost(classifier, name, given.get(name)) for name in ("fn_cost", "fp_cost")}
         sample = Sample.of(target, positive, **costs, sample_weight=given.get("sample_weight"))
         sample.check_whole()
-        folds = list(check_cv(classifier.cv, y, classifier=True).split(X, y))
+        folds = make_splits(classifier.cv, X, y, positive=positive, weights=sample.weights, groups=groups)
         for seen, _ in folds:
             part = f"the training rows of each fold of cv={classifier.cv!r}"
             check_both_classes(sample.positive[seen], part, "Use fewer or stratified folds.")
         metadata = classifier._metadata_for_estimator(given)
         method = PROBABILITIES if self.has_probabilities else "decision_function"
-        scores = target.oriented(classifier._held_out_responses(X, y, folds, method, metadata))
+        held_out = classifier._held_out_responses(X, y, folds, method, metadata)
+        scores = [target.oriented(part) for part in held_out]
+        rows = [fold.valid for fold in folds]
+        pooled = sample.take(np.concatenate(rows))
+        check_both_classes(pooled.positive, f"the held-out rows of cv={classifier.cv!r}", "Use fewer folds.")
         return FittedRule(
             estimator=classifier._train_estimator(X, y, metadata),
             response=method,
-            threshold=_least_cost_threshold(sample, scores),
-            thresholds=np.array([_least_cost_threshold(sample.take(rows), scores[rows]) for _, rows in folds]),
+            threshold=_least_cost_threshold(pooled, np.concatenate(scores)),
+            thresholds=np.array(
+                [_least_cost_threshold(sample.take(part), own) for part, own in zip(rows, scores, strict=True)]
+            ),
         )
 
     def gain(self, score: Vector, fn_cost: Any, fp_cost: Any) -> Vector:

@@ -1,0 +1,151 @@
+"""What a search costs on rows it has not seen, beside what else one would use: `python -m benchmarks.nested`.
+
+Small real data sets with costs of 5 : 1 and 10 : 1, nested cross-validation: every outer fold searches anew, with the
+same shuffled inner folds for everybody, and decides on the rows held out. A method's cost is set in relation to that of
+the search as it comes; the mean over sets and costs, with its standard error over sets, is in the last lines.
+
+    search                  CostSensitiveSVCCV as it comes: points scored by the cost of their decisions at zero
+    threshold, bayes        the same with these decisions
+    grid-searched SVC       GridSearchCV(SVC(class_weight=costs)), scored by the cost
+    tuned threshold         the same SVC without costs, grid-searched, then TunedThresholdClassifierCV
+    SMOTE                   SVC behind SMOTE, grid-searched by the cost
+"""
+
+import argparse
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, TunedThresholdClassifierCV
+from sklearn.svm import SVC
+
+from benchmarks import report
+from benchmarks.real import data_folder
+from benchmarks.small import SMALL
+from benchmarks.tables import Column, table
+from cssvm import CostSensitiveSVCCV
+from cssvm.metrics import cost_risk, cost_risk_scorer
+
+ROWS = 1_000  # at most, of each set
+COSTS = (5.0, 10.0)
+OUTER, INNER = 5, 5
+BASE = "search"
+Model = Callable[[float], Any]
+
+
+def folds(seed: int) -> StratifiedKFold:
+    return StratifiedKFold(INNER, shuffle=True, random_state=seed)
+
+
+def grid(X: np.ndarray, fn_cost: float, y: np.ndarray) -> dict[str, Any]:
+    """The Cs and gammas that the search tries, as lists: eight of each, in its units."""
+    mean = float(np.mean(np.where(y == 1, fn_cost, 1.0)))
+    distance = 2.0 * float(X.var(axis=0).sum())
+    return {"Cs": np.geomspace(2**-5, 2**10, 8) / mean, "gammas": np.geomspace(1 / 32, 8, 8) / distance}
+
+
+def methods(X: np.ndarray, y: np.ndarray, fn_cost: float, seed: int) -> dict[str, Any]:
+    """A fresh model of each kind."""
+    values, cv = grid(X, fn_cost, y), folds(seed)
+    scorer, names = cost_risk_scorer(fn_cost=fn_cost), {"C": values["Cs"].tolist(), "gamma": values["gammas"].tolist()}
+    own = {"Cs": 8, "gammas": 8, "fn_cost": fn_cost, "cv": cv}
+    found: dict[str, Any] = {
+        BASE: CostSensitiveSVCCV(**own),
+        "threshold": CostSensitiveSVCCV(**own, decision="threshold"),
+        "bayes": CostSensitiveSVCCV(**own, decision="bayes"),
+        "grid-searched SVC": GridSearchCV(SVC(class_weight={1: fn_cost}), names, scoring=scorer, cv=cv),
+        "tuned threshold": TunedThresholdClassifierCV(
+            GridSearchCV(SVC(), names, scoring="roc_auc", cv=cv), scoring=scorer, cv=cv, refit=True
+        ),
+    }
+    smote = _smote(y, seed)
+    if smote is not None:
+        named = {f"svc__{name}": value for name, value in names.items()}
+        found["SMOTE"] = GridSearchCV(smote, named, scoring=scorer, cv=cv)
+    return found
+
+
+def _smote(y: np.ndarray, seed: int) -> Any:
+    """SVC behind SMOTE; None without imbalanced-learn."""
+    try:
+        from imblearn.over_sampling import SMOTE
+        from imblearn.pipeline import Pipeline
+    except ImportError:
+        return None
+    neighbours = max(1, min(5, int(min(np.bincount(y)) * (1 - 1 / OUTER) * (1 - 1 / INNER)) - 1))
+    return Pipeline([("smote", SMOTE(k_neighbors=neighbours, random_state=seed)), ("svc", SVC())])
+
+
+def compare(name: str, X: np.ndarray, y: np.ndarray, fn_cost: float, seed: int) -> dict[str, Any]:
+    """Cost per case of every method on the rows held out, and what the search expected of itself."""
+    decided: dict[str, np.ndarray] = {}
+    expected = []
+    for train, test in StratifiedKFold(OUTER, shuffle=True, random_state=seed).split(X, y):
+        for method, model in methods(X[train], y[train], fn_cost, seed).items():
+            model.fit(X[train], y[train])
+            decided.setdefault(method, np.zeros(len(y), int))[test] = model.predict(X[test])
+            if method == BASE:
+                expected.append(-model.best_score_)
+    costs = {method: cost_risk(y, own, fn_cost=fn_cost) for method, own in decided.items()}
+    return {"name": name, "n": len(y), "fn_cost": fn_cost, "costs": costs, "expected": float(np.mean(expected))}
+
+
+def relative(records: list[dict[str, Any]]) -> dict[str, tuple[float, float]]:
+    """Mean cost of each method over that of the search, less 1, and its standard error over the sets."""
+    found = {}
+    for method in records[0]["costs"]:
+        by_set: dict[str, list[float]] = {}
+        for record in records:
+            base = record["costs"][BASE]
+            if base > 0:
+                by_set.setdefault(record["name"], []).append(record["costs"][method] / base - 1)
+        means = np.array([np.mean(own) for own in by_set.values()])
+        found[method] = float(means.mean()), float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else 0.0
+    return found
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.nested", description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real data, as benchmarks/real.py says")
+    parser.add_argument("--sets", nargs="+", choices=list(SMALL), default=list(SMALL), metavar="SET")
+    parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help="at most, of each set")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path, metavar="PATH", help="where to write the results")
+    options = parser.parse_args(arguments)
+    folder = data_folder(options.data)
+    if folder is None:
+        parser.error("no folder of real data; name one with --data")
+    warnings.simplefilter("ignore")
+    records: list[dict[str, Any]] = []
+    for name in options.sets:
+        if SMALL[name].missing(folder) is None:
+            for fn_cost in COSTS:
+                X, y = SMALL[name].read(folder, options.rows, options.seed)
+                records.append(compare(name, X, y, fn_cost, options.seed))
+                print(
+                    name, fn_cost, {method: round(cost, 4) for method, cost in records[-1]["costs"].items()}, flush=True
+                )
+    columns: tuple[Column, ...] = (
+        ("set", 16),
+        ("costs", 7),
+        *((method, max(10, len(method) + 1)) for method in records[0]["costs"]),
+    )
+    lines = [
+        [each["name"], f"{each['fn_cost']:g} : 1", *(f"{cost:.3f}" for cost in each["costs"].values())]
+        for each in records
+    ]
+    print("\n".join(table(columns, lines)))
+    for method, (mean, error) in relative(records).items():
+        print(f"{method:20} {mean:+.3f} (standard error {error:.3f})")
+    optimism = np.mean([each["costs"][BASE] / each["expected"] for each in records if each["expected"] > 0])
+    print(f"cost held out over what the search expected: {optimism:.2f}")
+    if options.json is not None:
+        document = report.describe_run() | {"seed": options.seed, "rows": options.rows, "cases": records}
+        options.json.write_text(json.dumps(document, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

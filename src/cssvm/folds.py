@@ -1,0 +1,69 @@
+"""How rows are split for cross-validation, in the search, in the wrappers and wherever a threshold is tuned.
+
+An integer means stratified folds of *shuffled* rows, always shuffled in the same way. scikit-learn does not shuffle,
+and tables often come in order: by class, by date of entry, by customer. Unshuffled folds of such a table select badly.
+Where the order is time and the future is to be predicted, pass ``TimeSeriesSplit``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+
+from ._types import Mask, RowNumbers, Vector, is_number
+
+DEFAULT_FOLDS = 5
+SEED = 0  # of the shuffle
+
+
+class Fold(NamedTuple):
+    """Row numbers, sorted: those to train on, and those to validate with."""
+
+    train: RowNumbers
+    valid: RowNumbers
+
+
+def make_splits(
+    cv: Any, X: Any, y: Any, *, positive: Mask, weights: Vector | None = None, groups: Any = None
+) -> list[Fold]:
+    """The folds of `cv`: an integer, None for 5, a splitter or an iterable of splits.
+
+    positive : (n,) which rows are of the target; weights : (n,), rows of weight zero count for no class; groups : (n,)
+    labels of rows that belong together, which no fold of ours then parts.
+    """
+    if cv is None or is_number(cv):
+        cv = _shuffled(DEFAULT_FOLDS if cv is None else cv, positive, weights, groups)
+    splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    if not splits:
+        raise ValueError(f"cv must yield at least one split; got none from cv={cv!r}. Pass for example cv=5.")
+    return [Fold(*(_row_numbers(part) for part in parts)) for parts in splits]
+
+
+def _row_numbers(part: Any) -> RowNumbers:
+    rows = np.asarray(part)
+    return np.flatnonzero(rows) if rows.dtype == bool else np.sort(rows.astype(np.intp))
+
+
+def _shuffled(cv: Any, positive: Mask, weights: Vector | None, groups: Any) -> Any:
+    """Stratified folds of shuffled rows, or groups: `cv` of them, or as many as the rarer class has, with a warning."""
+    if cv != int(cv) or cv < 2:
+        raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits; got cv={cv!r}.")
+    counted = positive if weights is None else positive[weights > 0]
+    rarest = int(min(np.sum(counted), np.sum(~counted)))
+    if rarest < 2:
+        raise ValueError(
+            f"every class needs at least 2 rows of positive weight for cross-validation; the rarer one has {rarest}. "
+            "Add rows, or pass splits that keep it in every training part."
+        )
+    if rarest < cv:
+        warnings.warn(
+            f"The rarer class has {rarest} rows, fewer than cv={cv}: {rarest} stratified folds are used, so that each "
+            "holds one of them.",
+            UserWarning,
+            stacklevel=5,
+        )
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return kind(min(int(cv), rarest), shuffle=True, random_state=SEED)

@@ -1,0 +1,186 @@
+"""What a fitted search does with new rows: scores, decisions, probabilities, and what they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._types import Vector
+from ..classifier import BinaryClassifier
+from ..estimators.inputs import new_data, raw_data, transformed_data
+from ..folds import Fold
+from ..kernels import is_pairwise
+from ..sample import Sample, in_row_order
+from .decision import BAYES, ByProbability, Decision, check_decision, make_decision
+from .scoring import make_scoring
+
+
+def _refitted(estimator: SearchedClassifier) -> bool:
+    if not estimator.refit:
+        raise AttributeError(
+            "this CostSensitiveSVCCV was made with refit=False and has no model to predict with. "
+            "Pass refit=True, or fit CostSensitiveSVC(**best_params_)."
+        )
+    return True
+
+
+def _has_probabilities(estimator: SearchedClassifier) -> bool:
+    if _refitted(estimator) and not estimator.decides_by_costs:
+        raise AttributeError('this search has no probabilities; pass decision="bayes" for them.')
+    return True
+
+
+class SearchedClassifier(BinaryClassifier):
+    """A classifier whose final model, `best_estimator_`, and decision were found by a search."""
+
+    fn_cost: float
+    fp_cost: float
+    scoring: Any
+    decision: Any
+    transformer: Any
+    refit: bool
+    best_estimator_: Any
+    transformer_: Any
+    _decision: Decision
+
+    def _learn_decision(self, scores: Sequence[Vector], folds: Sequence[Fold], sample: Sample) -> None:
+        """What the final model decides by, from scores for the target of the rows that each fold holds out."""
+        rows = np.concatenate([fold.valid for fold in folds])
+        pooled = np.concatenate(scores)
+        times = np.bincount(rows, minlength=len(sample))
+        with np.errstate(invalid="ignore"):
+            mean = np.bincount(rows, pooled, minlength=len(sample)) / times
+        self.held_out_scores_ = self._target.as_f(mean)
+        self._decision = make_decision(self._decision_name, pooled, sample.take(rows))
+        self._row_costs = sample.has_row_costs
+        self._mean_costs = sample.mean_costs()
+        self.threshold_ = self._target.as_f(self._decision.threshold)
+
+    @property
+    def _decision_name(self) -> str:
+        return check_decision(self.decision, self.scoring)
+
+    @property
+    def decides_by_costs(self) -> bool:
+        """Whether `predict` takes the costs of the rows it decides on."""
+        return self._decision_name == BAYES
+
+    def _scores(self, X: Any) -> Vector:
+        """Scores of the final model for the target."""
+        check_is_fitted(self)
+        if self.transformer is None:
+            X = new_data(self, X, pairwise=is_pairwise(self.best_estimator_.kernel))
+        else:
+            X = transformed_data(self.transformer_.transform(raw_data(self, X, reset=False)), self.transformer_)
+        return self._target.oriented(self.best_estimator_.decision_function(X))
+
+    @available_if(_refitted)
+    def decision_function(self, X: Any) -> Vector:
+        """How far each row of X is from where the decision turns, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            For ``kernel="precomputed"`` the kernel between X and the training rows, (n_samples, n_training). With a
+            transformer whatever that takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The score of the final model less `threshold_`; for ``decision="bayes"`` the probability of the target less
+            fp_cost / (fn_cost + fp_cost), with the mean costs of the training rows if these have their own.
+        """
+        check_is_fitted(self)
+        return self._target.as_f(self._decision_values(X, *self._mean_costs))
+
+    def _decision_values(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
+        """Positive where the target is decided for."""
+        scores = self._scores(X)
+        return self._decision.gain(scores, fn_cost, fp_cost)
+
+    @available_if(_refitted)
+    def predict(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> NDArray[Any]:
+        """The class of each row of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As for `decision_function`.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            For ``decision="bayes"`` only: what each row costs if it is missed, and if it is a false alarm. None takes
+            the constructor's.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        given = in_row_order(X, fn_cost=fn_cost, fp_cost=fp_cost)
+        if not self.decides_by_costs and (fn_cost is not None or fp_cost is not None):
+            raise ValueError(
+                f'predict takes no costs with decision="{self._decision_name}", where one '
+                'threshold holds for all rows. Use decision="bayes" for costs of new rows.'
+            )
+        if self.decides_by_costs and self._row_costs and fn_cost is None and fp_cost is None:
+            raise ValueError(
+                "predict needs the costs of these rows, as fit was given one for each row: pass "
+                "predict(X, fn_cost=..., fp_cost=...), or what they cost on average."
+            )
+        costs = [self._cost(name, given[name]) for name in ("fn_cost", "fp_cost")]
+        if self.decides_by_costs:
+            self._target.check_named(fn_cost=costs[0], fp_cost=costs[1])
+        return self._target.labels(self._target.accepted(self._decision_values(X, *costs)))
+
+    def _cost(self, name: str, given: Any) -> Any:
+        return getattr(self, name) if given is None else given
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the two classes, for ``decision="bayes"``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Columns in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        assert isinstance(self._decision, ByProbability)
+        return self._target.columns(self._decision.probabilities(self._scores(X)))
+
+    @available_if(_refitted)
+    def score(self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None) -> float:
+        """The value of the final model on other rows, by the `scoring` of the search; greater is better.
+
+        That is not the accuracy: for ``scoring="risk"`` it is minus the mean cost of a row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As for `decision_function`.
+        y : array-like of shape (n_samples,)
+            Labels.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            What errors on these rows cost; None takes the constructor's.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight of each row; None means 1.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        given = in_row_order(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+        sample = self._read_scored_sample(y, **given)
+        values, counted = self._decision_values(X, sample.fn_cost, sample.fp_cost), sample.counted_rows
+        scoring = make_scoring(self.scoring, X, sample, self._decision_name)
+        return float(scoring.evaluate(values[np.newaxis, counted], counted)[0])

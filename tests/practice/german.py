@@ -1,0 +1,43 @@
+"""German credit as it comes: 20 columns of words and numbers, labels 1 (good) and 2 (bad), 5 : 1."""
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+AMOUNT = 4
+
+
+def read(folder):
+    """The frame with named columns, and the labels as a Series."""
+    table = pd.read_csv(folder / "german_credit" / "german.data", sep=" ", header=None)
+    return table.iloc[:, :-1].rename(columns=lambda k: f"a{k}"), table.iloc[:, -1].rename("class")
+
+
+def raw(folder, n=400, gaps=True):
+    """Some rows, a few numbers missing."""
+    X, y = read(folder)
+    rows = np.random.default_rng(0).permutation(len(y))[:n]
+    X, y = X.iloc[rows].copy(), y.iloc[rows]
+    if gaps:
+        X.iloc[::17, AMOUNT] = np.nan
+    return X, y
+
+
+def preparation(X):
+    """What a practitioner would put in front: gaps filled, words encoded, numbers scaled."""
+    words = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name])]
+    numbers = [name for name in X.columns if name not in words]
+    return make_column_transformer(
+        (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numbers),
+        (OneHotEncoder(handle_unknown="ignore"), words),
+    )
+
+
+def prepared(folder, n=400):
+    """A matrix of numbers and the labels as an array."""
+    X, y = raw(folder, n)
+    values = preparation(X).fit_transform(X)
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values), y.to_numpy()

@@ -1,0 +1,189 @@
+"""Costs of rows reach the rows they belong to: in fit, in predict, in scorers, in folds."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from cssvm import BoundaryMovementSVC, CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, evaluate
+from cssvm.metrics import cost_risk, cost_risk_scorer, income_scorer
+from tests.practice.german import AMOUNT, preparation, raw
+
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
+SMALL = {"Cs": [1.0], "gammas": [0.05]}
+
+
+@pytest.fixture(scope="module")
+def credit(shared_data):
+    """Numbers of the applicants, whether they are bad, and the amounts, all with the index of the table."""
+    X, y = raw(shared_data, gaps=False)
+    numbers = X.select_dtypes("number")
+    return numbers, (y == 2).astype(int), (X.iloc[:, AMOUNT] / 1000).rename("amount")
+
+
+def decided_by_amount(X, y, amount, fp_cost=1.0):
+    """Cost of each fold, with the amounts given to `predict` by hand."""
+    costs = []
+    for train, test in FOLDS.split(X, y):
+        model = CostThresholdClassifier(make_pipeline(StandardScaler(), LogisticRegression()), fp_cost=fp_cost, cv=3)
+        model.fit(X.iloc[train], y.iloc[train])
+        decided = model.predict(X.iloc[test], fn_cost=amount.iloc[test])
+        costs.append(cost_risk(y.iloc[test], decided, fn_cost=amount.iloc[test], fp_cost=fp_cost))
+    return np.array(costs)
+
+
+def decider(routing):
+    with sklearn.config_context(enable_metadata_routing=routing):
+        inner = make_pipeline(StandardScaler(), LogisticRegression())
+        model = CostThresholdClassifier(inner, fp_cost=1.0, cv=3)
+        return model.set_fit_request(fn_cost=False).set_predict_request(fn_cost=True) if routing else model
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("around", ["alone", "pipeline"])
+def test_costs_of_rows_reach_predict_in_cross_validation(credit, routing, around):
+    X, y, amount = credit
+    with sklearn.config_context(enable_metadata_routing=routing):
+        model = decider(routing)
+        if around == "pipeline":
+            model = make_pipeline("passthrough", model)
+        scorer = cost_risk_scorer(fp_cost=1.0) if routing else cost_risk_scorer(fn_cost=amount, fp_cost=1.0)
+        params = {"params": {"fn_cost": amount}} if routing else {}
+        found = -cross_val_score(model, X, y, scoring=scorer, cv=FOLDS, **params)
+        np.testing.assert_allclose(found, decided_by_amount(X, y, amount))
+        blind = -cross_val_score(
+            CostThresholdClassifier(make_pipeline(StandardScaler(), LogisticRegression()), method="tuned", cv=3),
+            X,
+            y,
+            scoring=cost_risk_scorer(fn_cost=amount, fp_cost=1.0),
+            cv=FOLDS,
+        )
+        assert found.mean() < blind.mean()
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_costs_of_rows_reach_predict_in_a_grid_search(credit, routing):
+    X, y, amount = credit
+    with sklearn.config_context(enable_metadata_routing=routing):
+        scorer = cost_risk_scorer(fp_cost=1.0) if routing else cost_risk_scorer(fn_cost=amount, fp_cost=1.0)
+        search = GridSearchCV(decider(routing), {"fp_cost": [1.0]}, scoring=scorer, cv=FOLDS)
+        search.fit(X, y, **({"fn_cost": amount} if routing else {}))
+    assert search.best_score_ == pytest.approx(-decided_by_amount(X, y, amount).mean())
+
+
+def test_income_hands_predict_the_differences_that_decide(credit):
+    X, y, amount = credit
+    scorer = income_scorer(tp_cost=1.0 - amount, fp_cost=1.0)  # refusing a bad applicant saves the amount, at 1 each
+    found = cross_val_score(decider(False), X, y, scoring=scorer, cv=FOLDS)
+    expected = []
+    for train, test in FOLDS.split(X, y):
+        model = decider(False).fit(X.iloc[train], y.iloc[train])
+        acted = model.predict(X.iloc[test], fn_cost=np.maximum(amount.iloc[test] - 1.0, 0.0)) == 1
+        expected.append((np.where(y.iloc[test] == 1, amount.iloc[test], 0.0) - 1.0)[acted].sum())
+    np.testing.assert_allclose(found, expected)
+
+
+def test_evaluate_hands_costs_to_fit_predict_and_the_sum(credit):
+    X, y, amount = credit
+    found = evaluate(decider(False), X, y, fn_cost=amount, fp_cost=1.0, cv=FOLDS, n_resamples=20)
+    assert found.model.total == pytest.approx(
+        sum(
+            cost * len(test) for cost, (_, test) in zip(decided_by_amount(X, y, amount), FOLDS.split(X, y), strict=True)
+        )
+    )
+
+
+MODELS = {
+    "CostSensitiveSVC": lambda: CostSensitiveSVC(fp_cost=1.0),
+    "BoundaryMovementSVC": lambda: BoundaryMovementSVC(fp_cost=1.0, cv=3),
+    "tuned": lambda: CostThresholdClassifier(LogisticRegression(), method="tuned", cv=3),
+    "search": lambda: CostSensitiveSVCCV(**SMALL, fp_cost=1.0, cv=3),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("with_index", ["X and y", "X", "y"])
+def test_a_series_is_matched_to_the_rows_by_index(credit, name, with_index):
+    X, y, amount = credit
+    X = pd.DataFrame(StandardScaler().fit_transform(X), index=X.index)
+    rows = X if "X" in with_index else X.to_numpy()
+    labels = y if "y" in with_index else y.to_numpy()
+    shuffled = amount.sample(frac=1.0, random_state=1)
+    right = MODELS[name]().fit(X.to_numpy(), y.to_numpy(), fn_cost=amount.to_numpy(), sample_weight=amount.to_numpy())
+    found = MODELS[name]().fit(rows, labels, fn_cost=shuffled, sample_weight=shuffled)
+    scores = [
+        each.decision_function(X if hasattr(each, "feature_names_in_") else X.to_numpy()) for each in (right, found)
+    ]
+    np.testing.assert_allclose(scores[0], scores[1], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_series_that_does_not_match_is_refused(credit, name):
+    X, y, amount = credit
+    with pytest.raises(ValueError, match=r"fn_cost must have exactly one value for each label.*to_numpy"):
+        MODELS[name]().fit(X, y, fn_cost=amount.reset_index(drop=True) + 1.0)
+    with pytest.raises(ValueError, match="X and y have different indexes"):
+        MODELS[name]().fit(X.reset_index(drop=True), y, fn_cost=amount)
+
+
+def test_predict_matches_a_series_by_index(credit):
+    X, y, amount = credit
+    model = decider(False).fit(X, y)
+    expected = model.predict(X, fn_cost=amount.to_numpy())
+    np.testing.assert_array_equal(model.predict(X, fn_cost=amount.sample(frac=1.0, random_state=1)), expected)
+    np.testing.assert_array_equal(model.predict(X, fn_cost=pl.Series(amount.to_numpy())), expected)
+    search = CostSensitiveSVCCV(**SMALL, decision="bayes", transformer=StandardScaler()).fit(X, y)
+    expected = search.predict(X, fn_cost=amount.to_numpy())
+    np.testing.assert_array_equal(search.predict(X, fn_cost=amount.sample(frac=1.0, random_state=1)), expected)
+    with pytest.raises(ValueError, match="exactly one value for each label"):
+        model.predict(X, fn_cost=amount.iloc[:-1])
+
+
+def test_weights_reach_the_last_step_of_a_pipeline_without_a_warning(credit, recwarn):
+    X, y, amount = credit
+    inner = make_pipeline(StandardScaler(), LogisticRegression())
+    weighted = CostThresholdClassifier(inner, cv=3).fit(X, y, sample_weight=amount)
+    assert not [str(w.message) for w in recwarn]
+    scaled = StandardScaler().fit_transform(X)  # pipelines fit it in each fold, which changes little
+    plain = CostThresholdClassifier(LogisticRegression(), cv=3).fit(scaled, y, sample_weight=amount)
+    np.testing.assert_allclose(weighted.predict_proba(X), plain.predict_proba(scaled), atol=0.02)
+    unweighted = CostThresholdClassifier(inner, cv=3).fit(X, y)
+    assert np.abs(weighted.predict_proba(X) - unweighted.predict_proba(X)).max() > 0.02
+
+
+def test_raw_frames_reach_the_transformer_of_each_fold(shared_data):
+    X, y = raw(shared_data)
+    search = CostSensitiveSVCCV(Cs=[0.1, 1.0], gammas=[0.02], fn_cost=5.0, pos_label=2, transformer=preparation(X)).fit(
+        X, y
+    )
+    by_hand = GridSearchCV(
+        make_pipeline(preparation(X), CostSensitiveSVC(gamma=0.02, fn_cost=5.0, pos_label=2)),
+        {"costsensitivesvc__C": [0.1, 1.0]},
+        scoring=cost_risk_scorer(fn_cost=5.0, pos_label=2),
+        cv=StratifiedKFold(5, shuffle=True, random_state=0),
+    ).fit(X, y)
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_score"], by_hand.cv_results_["mean_test_score"], atol=2 / len(y)
+    )
+    assert list(search.feature_names_in_) == list(X.columns)
+    assert np.mean(search.predict(X) == by_hand.predict(X)) > 0.98
+    with pytest.raises(ValueError, match="transformer must turn X into finite numbers; FunctionTransformer returned"):
+        CostSensitiveSVCCV(**SMALL, transformer=FunctionTransformer()).fit(X, y)
+    with pytest.raises(ValueError, match="feature names"):
+        search.predict(X.rename(columns={"a0": "b0"}))
+
+
+def test_a_checkpoint_knows_one_frame_from_another(shared_data, tmp_path):
+    X, y = raw(shared_data, n=200)
+    settings = {**SMALL, "transformer": preparation(X), "checkpoint": tmp_path / "search.npz"}
+    CostSensitiveSVCCV(**settings).fit(X, y)
+    CostSensitiveSVCCV(**settings).fit(X, y)
+    changed = X.copy()
+    changed.iloc[100, 1] += 1
+    with pytest.raises(ValueError, match="belongs to another search"):
+        CostSensitiveSVCCV(**settings).fit(changed, y)

@@ -1,0 +1,162 @@
+"""Money: costs of all four outcomes, one-call evaluation, intervals that cover, pictures in plain words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from cssvm import CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, decision_costs, evaluate
+from cssvm.displays import CostRocDisplay, GainsDisplay
+from cssvm.metrics import cost_risk, income, target_scores
+
+X, Y = make_classification(400, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
+FOLDS = StratifiedKFold(4, shuffle=True, random_state=1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_differences_decide_as_four_costs_do(seed):
+    rng = np.random.default_rng(seed)
+    tp, fp, tn, fn = rng.normal(size=(4, 200))
+    upside_down = (fn < tp) & (fp < tn)
+    tp, fp, tn, fn = (each[~upside_down] for each in (tp, fp, tn, fn))
+    costs = decision_costs(tp_cost=tp, fp_cost=fp, tn_cost=tn, fn_cost=fn)
+    for p in (0.01, 0.3, 0.9):
+        acting, leaving = p * tp + (1 - p) * fp, p * fn + (1 - p) * tn
+        np.testing.assert_array_equal(p * costs.fn_cost >= (1 - p) * costs.fp_cost, acting <= leaving)
+    np.testing.assert_array_equal(costs.fixed, np.where(fn < tp, -1, np.where(fp < tn, 1, 0)))
+    assert costs.n_fixed == np.count_nonzero((fn < tp) | (fp < tn))
+
+
+def test_income_is_minus_what_the_outcomes_cost():
+    rng = np.random.default_rng(0)
+    y, acted = rng.integers(0, 2, (2, 50))
+    outcomes = dict(zip(("tp_cost", "fp_cost", "tn_cost", "fn_cost"), rng.normal(size=(4, 50)), strict=True))
+    total = sum(
+        outcomes[("tn_cost", "fp_cost", "fn_cost", "tp_cost")[2 * label + act]][i]
+        for i, (label, act) in enumerate(zip(y, acted, strict=True))
+    )
+    assert income(y, acted, **outcomes) == pytest.approx(-total)
+
+
+def test_rows_whose_better_action_is_fixed_are_trained_on_as_what_they_are():
+    donation = np.where(Y == 1, np.random.default_rng(0).choice([0.3, 5.0, 20.0], len(Y)), 0.0)
+    costs = decision_costs(tp_cost=0.68 - donation, fp_cost=0.68)
+    assert costs.n_fixed == np.count_nonzero(donation < 0.68)  # who gives nothing is a row of unknown worth
+    labels, own = costs.training(Y)
+    worth = (Y == 1) & (donation > 0.68)
+    np.testing.assert_array_equal(labels == 1, worth)
+    np.testing.assert_allclose(own["fn_cost"][worth], donation[worth] - 0.68)
+    np.testing.assert_allclose(own["fp_cost"][~worth], 0.68 - donation[~worth])
+    model = CostSensitiveSVC().fit(X, labels, **own)
+    mailed = model.predict(X)
+    assert income(Y, mailed, **costs.outcomes) == pytest.approx((donation - 0.68)[mailed == 1].sum())
+
+
+def test_series_of_outcome_costs_keep_their_index():
+    index = np.random.default_rng(0).permutation(len(Y)) + 7
+    amount = pd.Series(np.random.default_rng(1).lognormal(1, 1, len(Y)), index=index)
+    costs = decision_costs(tp_cost=0.5, fp_cost=0.5, fn_cost=amount)
+    model = CostThresholdClassifier(LogisticRegression()).fit(X, Y)
+    frame = pd.DataFrame(X, index=index).rename(columns=str)
+    decided = CostThresholdClassifier(LogisticRegression()).fit(frame, Y).predict(frame.iloc[::-1], **costs)
+    expected = model.predict(X, fn_cost=np.maximum(amount.to_numpy() - 0.5, 0.0), fp_cost=0.5)
+    np.testing.assert_array_equal(decided[::-1], expected)
+
+
+def test_costs_that_are_upside_down_are_refused():
+    with pytest.raises(ValueError, match="Check the signs: what earns money is a negative cost"):
+        decision_costs(tp_cost=[1.0, 20.0], fp_cost=-1.0)
+
+
+@pytest.mark.parametrize("amounts", [False, True])
+def test_evaluate_counts_what_its_models_decide(amounts):
+    fn_cost = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y)) if amounts else 5.0
+    model = make_pipeline(StandardScaler(), CostSensitiveSVC())
+    other = make_pipeline(StandardScaler(), LogisticRegression())
+    found = evaluate(model, X, Y, fn_cost=fn_cost, fp_cost=1.0, cv=FOLDS, compare={"logistic": other})
+    decided = {name: np.zeros(len(Y), int) for name in ("model", "logistic", "cost-blind SVC")}
+    for train, test in FOLDS.split(X, Y):
+        own = {"costsensitivesvc__fn_cost": fn_cost[train]} if amounts else {"costsensitivesvc__fn_cost": 5.0}
+        decided["model"][test] = model.fit(X[train], Y[train], **own).predict(X[test])
+        decided["logistic"][test] = other.fit(X[train], Y[train]).predict(X[test])
+        blind = make_pipeline(StandardScaler(), SVC()).fit(X[train], Y[train])
+        decided["cost-blind SVC"][test] = blind.predict(X[test])
+    decided |= {"act on nobody": np.zeros(len(Y), int), "act on everybody": np.ones(len(Y), int)}
+    for name, own in decided.items():
+        policy, risk = found[name], cost_risk(Y, own, fn_cost=fn_cost, fp_cost=1.0)
+        assert policy.cost.value == pytest.approx(risk)
+        assert policy.total == pytest.approx(risk * len(Y))
+        assert policy.misses == np.sum((Y == 1) & (own == 0))
+        assert policy.alarms == np.sum((Y == 0) & (own == 1))
+        assert policy.actions == own.sum()
+        np.testing.assert_array_equal(found.decisions[name], own == 1)
+        if name != "model":
+            assert policy.difference.value == pytest.approx(risk - found.model.cost.value)
+            assert policy.difference.low <= policy.difference.value <= policy.difference.high
+    assert str(found).count("\n") >= 6
+    assert "act on nobody" in str(found)
+    assert max(map(len, str(found).splitlines())) <= 120
+    assert found.to_frame().loc["logistic", "actions"] == decided["logistic"].sum()
+
+
+def test_evaluate_nests_a_search_and_shows_its_optimism():
+    search = CostSensitiveSVCCV(Cs=4, gammas=4, transformer=StandardScaler(), cv=3)
+    found = evaluate(search, X, Y, fn_cost=5.0, cv=FOLDS, currency="EUR")
+    fitted = [search.fit(X[train], Y[train], fn_cost=5.0) and search.best_score_ for train, _ in FOLDS.split(X, Y)]
+    assert found.own_estimate == pytest.approx(-np.mean(fitted))
+    assert "The search itself expected" in str(found)
+    assert "EUR" in str(found)
+
+
+def test_intervals_of_evaluate_cover(shared_data):
+    """Decisions of a fixed rule on samples of a known population, a constant one among them."""
+    rng = np.random.default_rng(0)
+    from cssvm.evaluation import _policies
+    from cssvm.sample import Sample
+
+    covered, differs = [], []
+    for _ in range(300):
+        y = rng.random(200) < 0.2
+        score = rng.normal(size=200) + 1.5 * y
+        sample = Sample.read(y.astype(int), fn_cost=5.0, fp_cost=1.0)
+        acted = {"model": (score > 0.5).astype(float), "nobody": np.zeros(200)}
+        model, nobody = _policies(acted, sample, 300, 0.95, 0)
+        from scipy.stats import norm
+
+        truth = 0.2 * 5 * norm.cdf(0.5 - 1.5) + 0.8 * norm.sf(0.5)
+        covered.append(
+            [policy.cost.low <= true <= policy.cost.high for policy, true in ((model, truth), (nobody, 1.0))]
+        )
+        differs.append(nobody.difference.low <= 1.0 - truth <= nobody.difference.high)
+    for share in (*np.mean(covered, axis=0), np.mean(differs)):
+        assert 0.90 <= share <= 0.98
+
+
+def test_gains_are_what_acting_on_the_highest_scores_saves():
+    pytest.importorskip("matplotlib").use("Agg")
+    amounts = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
+    model = CostSensitiveSVC().fit(X, Y, fn_cost=amounts)
+    display = GainsDisplay.from_estimator(model, X, Y, fn_cost=amounts, currency="EUR", total=True)
+    scores = target_scores(model, X).values
+    nobody = cost_risk(Y, np.zeros(len(Y), int), fn_cost=amounts)
+    for t in (np.median(scores), 0.0):
+        acted = scores >= t
+        place = np.argmin(np.abs(display.share - acted.mean()))
+        assert display.gain[place] == pytest.approx(nobody - cost_risk(Y, acted.astype(int), fn_cost=amounts))
+    assert display.own_gain == pytest.approx(nobody - cost_risk(Y, model.predict(X), fn_cost=amounts))
+    assert display.perfect_gain == pytest.approx(nobody)
+    assert "EUR" in display.ax_.get_ylabel()
+    np.testing.assert_allclose(display.line_.get_ydata()[-1], len(Y) * display.gain[-1])
+
+
+def test_pictures_speak_plainly():
+    pytest.importorskip("matplotlib").use("Agg")
+    model = LogisticRegression().fit(X, Y)
+    display = CostRocDisplay.from_estimator(model, X, Y, fn_cost=5.0, threshold=0.3)
+    _, texts = display.ax_.get_legend_handles_labels()
+    assert any(text.startswith("threshold from training (TH-Risk)") for text in texts)

@@ -1,0 +1,149 @@
+"""Which class costs are about: never the wrong one without a word."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+
+from cssvm import (
+    BiasedPenaltySVC,
+    BoundaryMovementSVC,
+    CostSensitiveSVC,
+    CostSensitiveSVCCV,
+    CostThresholdClassifier,
+    DesignedLossClassifier,
+    evaluate,
+)
+from cssvm.displays import CostRocDisplay, GainsDisplay
+from cssvm.losses import LogisticLoss
+from cssvm.metrics import (
+    cost_risk,
+    cost_risk_scorer,
+    income,
+    min_cost_risk,
+    min_cost_risk_scorer,
+    savings_score,
+    target_scores,
+)
+from cssvm.search import cost_path
+from tests.practice.german import prepared
+
+SMALL = {"Cs": [1.0], "gammas": [0.05]}
+
+
+def by_hand(y, decided, bad, fn_cost=5.0, fp_cost=1.0):
+    return (fn_cost * ((y == bad) & (decided != bad)).sum() + fp_cost * ((y != bad) & (decided == bad)).sum()) / len(y)
+
+
+def test_labels_1_and_2_have_2_for_their_target_in_metrics_scorers_and_estimators(shared_data):
+    X, y = prepared(shared_data)
+    model = CostSensitiveSVC(fn_cost=5.0).fit(X, y)
+    decided = model.predict(X)
+    right = by_hand(y, decided, bad=2)
+    assert cost_risk(y, decided, fn_cost=5.0) == pytest.approx(right)
+    assert cost_risk_scorer(fn_cost=5.0)(model, X, y) == pytest.approx(-right)
+    assert by_hand(y, decided, bad=1) > 2 * right
+    search = CostSensitiveSVCCV(**SMALL, fn_cost=5.0).fit(X, y)
+    assert search.score(X, y) == pytest.approx(-by_hand(y, search.predict(X), bad=2))
+
+
+def test_a_scorer_without_a_target_takes_that_of_the_estimator(shared_data):
+    X, y = prepared(shared_data)
+    model = CostSensitiveSVC(fn_cost=5.0, pos_label=1).fit(X, y)
+    assert cost_risk_scorer(fn_cost=5.0)(model, X, y) == pytest.approx(-by_hand(y, model.predict(X), bad=1))
+    scores = -model.decision_function(X)
+    best = min(by_hand(y, np.where(scores >= t, 1, 2), bad=1) for t in [*scores, np.inf])
+    assert min_cost_risk_scorer(fn_cost=5.0)(model, X, y) == pytest.approx(-best)
+
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+WORDS = np.where(X[:, 0] + 0.5 * np.random.default_rng(1).normal(size=60) > 0, "bad", "good")
+AMOUNTS = np.random.default_rng(2).integers(1, 9, 60).astype(float)
+PLAIN = LogisticRegression().fit(X, WORDS)
+CALLS = {
+    "CostSensitiveSVC": lambda **pos: CostSensitiveSVC(fn_cost=5.0, **pos).fit(X, WORDS),
+    "BiasedPenaltySVC": lambda **pos: BiasedPenaltySVC(fn_cost=5.0, **pos).fit(X, WORDS),
+    "BoundaryMovementSVC": lambda **pos: BoundaryMovementSVC(fp_cost=5.0, **pos).fit(X, WORDS),
+    "costs of rows": lambda **pos: CostSensitiveSVC(**pos).fit(X, WORDS, fn_cost=AMOUNTS),
+    "search": lambda **pos: CostSensitiveSVCCV(**SMALL, fn_cost=5.0, **pos).fit(X, WORDS),
+    "bayes": lambda **pos: CostThresholdClassifier(LogisticRegression(), fn_cost=5.0, **pos).fit(X, WORDS),
+    "bayes, costs of new rows": lambda **pos: (
+        CostThresholdClassifier(LogisticRegression(), **pos).fit(X, WORDS).predict(X, fn_cost=AMOUNTS)
+    ),
+    "bayes of a search": lambda **pos: (
+        CostSensitiveSVCCV(**SMALL, decision="bayes", **pos).fit(X, WORDS).predict(X, fn_cost=AMOUNTS)
+    ),
+    "tuned": lambda **pos: CostThresholdClassifier(LogisticRegression(), fn_cost=5.0, method="tuned", **pos).fit(
+        X, WORDS
+    ),
+    "designed": lambda **pos: DesignedLossClassifier(LogisticLoss(C1=5.0), **pos).fit(X, WORDS),
+    "cost_risk": lambda **pos: cost_risk(WORDS, WORDS, fn_cost=5.0, **pos),
+    "savings_score": lambda **pos: savings_score(WORDS, WORDS, fp_cost=AMOUNTS, **pos),
+    "income": lambda **pos: income(WORDS, WORDS, tp_cost=-5.0, fp_cost=1.0, **pos),
+    "min_cost_risk": lambda **pos: min_cost_risk(WORDS, -np.abs(X[:, 0]), fn_cost=5.0, **pos),
+    "scorer": lambda **pos: cost_risk_scorer(fn_cost=5.0, **pos)(PLAIN, X, WORDS),
+    "scorer of scores": lambda **pos: min_cost_risk_scorer(fn_cost=5.0, **pos)(PLAIN, X, WORDS),
+    "display": lambda **pos: CostRocDisplay.from_estimator(PLAIN, X, WORDS, fn_cost=5.0, **pos),
+    "gains": lambda **pos: GainsDisplay.from_estimator(PLAIN, X, WORDS, fn_cost=5.0, **pos),
+    "evaluate": lambda **pos: evaluate(PLAIN, X, WORDS, fn_cost=5.0, cv=2, n_resamples=10, **pos),
+    "cost_path": lambda **pos: cost_path(CostSensitiveSVC(**pos), X, WORDS, ratios=[1.0, 5.0]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The scores rank")
+@pytest.mark.parametrize("name", CALLS)
+def test_words_with_unequal_costs_need_a_target(name):
+    with pytest.raises(ValueError, match=r"pos_label='bad' if .*or pos_label='good'") as error:
+        CALLS[name]()
+    assert "'bad' and 'good'" in str(error.value)
+    CALLS[name](pos_label="bad")
+
+
+def test_words_with_equal_costs_need_none():
+    assert CostSensitiveSVC(fn_cost=3.0, fp_cost=3.0).fit(X, WORDS).classes_.tolist() == ["bad", "good"]
+    assert cost_risk(WORDS, np.full(60, "good")) == pytest.approx(np.mean(WORDS == "bad"))
+
+
+@pytest.mark.parametrize(("label", "other", "expected"), [(1, 0, 5.0), (0, 0, 0.0), (-1, -1, 0.0), (True, False, 5.0)])
+def test_of_one_class_alone_1_is_the_target(label, other, expected):
+    assert cost_risk([label] * 3, [other] * 3, fn_cost=5.0) == expected
+
+
+@pytest.mark.parametrize("label", [2, "bad", 0.5])
+def test_of_one_other_class_alone_the_target_is_asked_for(label):
+    with pytest.raises(ValueError, match="pos_label must be given where y_true holds one class only"):
+        cost_risk([label] * 3, [label] * 3)
+    assert cost_risk([label] * 3, [label] * 3, pos_label=label) == 0.0
+
+
+def test_scores_that_rank_the_target_last_are_warned_about(shared_data):
+    X, y = prepared(shared_data)
+    words = np.where(y == 2, "bad", "good")
+    model = CostSensitiveSVC(fn_cost=5.0, pos_label="bad").fit(X, words)
+    with pytest.warns(UserWarning, match=r"rank 'bad', the target, below .*target_scores\(model, X\)"):
+        wrong = min_cost_risk(words, model.decision_function(X), fn_cost=5.0, pos_label="bad")
+    right = min_cost_risk(words, target_scores(model, X), fn_cost=5.0)
+    assert right == min_cost_risk(words, -model.decision_function(X), fn_cost=5.0, pos_label="bad")
+    assert right.risk < wrong.risk
+    with pytest.raises(ValueError, match="pos_label must be the class that the scores are for, 'bad'"):
+        min_cost_risk(words, target_scores(model, X), pos_label="good")
+
+
+@pytest.mark.filterwarnings("error")
+def test_scores_that_rank_by_chance_are_not_warned_about():
+    rng = np.random.default_rng(0)
+    quiet = 0
+    for _ in range(200):
+        try:
+            min_cost_risk(rng.integers(0, 2, 50), rng.normal(size=50))
+            quiet += 1
+        except UserWarning:
+            pass
+    assert quiet >= 185
+
+
+def test_cross_validation_of_labels_1_and_2(shared_data):
+    X, y = prepared(shared_data)
+    found = cross_val_score(CostSensitiveSVC(fn_cost=5.0), X, y, scoring=cost_risk_scorer(fn_cost=5.0), cv=3)
+    zeros = cross_val_score(CostSensitiveSVC(fn_cost=5.0), X, y - 1, scoring=cost_risk_scorer(fn_cost=5.0), cv=3)
+    np.testing.assert_array_equal(found, zeros)
