@@ -19,7 +19,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test sanitize fuzz lint format bench benchsearch benchmeasures benchtuning clean
+.PHONY: help demo test sanitize fuzz lint format bench benchsearch benchmeasures benchnested benchtuning clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ benchsearch: $(VENV)/.installed-bench  ## Time the search against GridSearchCV o
 
 benchmeasures: $(VENV)/.installed-bench  ## Time the measures on a million scores
 	@$(BIN)/python -m benchmarks.measures $(ARGS)
+
+benchnested: $(VENV)/.installed-bench  ## Compare ways to choose and decide, nested, on small real data sets (an hour)
+	@$(BIN)/python -m benchmarks.nested $(ARGS)
 
 benchtuning: $(VENV)/.installed-bench  ## Measure the solvers' tuning constants on this machine (some minutes)
 	@$(BIN)/python -m benchmarks.tuning $(ARGS)

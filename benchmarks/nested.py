@@ -14,7 +14,6 @@ the search as it comes; the mean over sets and costs, with its standard error ov
 import argparse
 import json
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,16 @@ from benchmarks.tables import Column, table
 from cssvm import CostSensitiveSVCCV
 from cssvm.metrics import cost_risk, cost_risk_scorer
 
+try:  # before any scorer is made: it adds a method to scikit-learn's metadata requests
+    from imblearn.over_sampling import SMOTE
+    from imblearn.pipeline import Pipeline
+except ImportError:
+    SMOTE = Pipeline = None
+
 ROWS = 1_000  # at most, of each set
 COSTS = (5.0, 10.0)
 OUTER, INNER = 5, 5
 BASE = "search"
-Model = Callable[[float], Any]
 
 
 def folds(seed: int) -> StratifiedKFold:
@@ -70,10 +74,7 @@ def methods(X: np.ndarray, y: np.ndarray, fn_cost: float, seed: int) -> dict[str
 
 def _smote(y: np.ndarray, seed: int) -> Any:
     """SVC behind SMOTE; None without imbalanced-learn."""
-    try:
-        from imblearn.over_sampling import SMOTE
-        from imblearn.pipeline import Pipeline
-    except ImportError:
+    if SMOTE is None:
         return None
     neighbours = max(1, min(5, int(min(np.bincount(y)) * (1 - 1 / OUTER) * (1 - 1 / INNER)) - 1))
     return Pipeline([("smote", SMOTE(k_neighbors=neighbours, random_state=seed)), ("svc", SVC())])

@@ -1,4 +1,4 @@
-"""Costs of rows that `predict` is to decide by: which of them an estimator takes."""
+"""Costs of rows that `predict` is to decide by: which of them an estimator takes, and how they reach it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,14 @@ def costs_for_predict(estimator: Any) -> list[str]:
 
 
 def _last_step(estimator: Any) -> Any:
-    """The last step of a pipeline, or of pipelines in it; a search that hides it takes no costs."""
+    """The last step of a pipeline, or of pipelines in it."""
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def decider_of(estimator: Any) -> Any:
+    """What decides: the estimator, or the best one of a search whose own `predict` takes no costs."""
+    while hasattr(estimator, "best_estimator_") and not hasattr(estimator, "decides_by_costs"):
+        estimator = estimator.best_estimator_
     return estimator

@@ -12,15 +12,17 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import column_or_1d
 
 from ._types import Mask, Vector
 from .classifier import two_classes
-from .decisions import COSTS, costs_for_predict
+from .decisions import COSTS, costs_for_predict, decider_of
 from .folds import Fold, make_splits
 from .metrics.bootstrap import check_request, generator, percentile_interval, resample_counts
+from .outcomes import OUTCOMES, decision_costs
 from .sample import Sample, at_rows, in_row_order
 from .target import Target, own_pos_label
 
@@ -139,6 +141,8 @@ def evaluate(
     *,
     fn_cost: Any = None,
     fp_cost: Any = None,
+    tp_cost: Any = 0.0,
+    tn_cost: Any = 0.0,
     sample_weight: Any = None,
     groups: Any = None,
     pos_label: Any = None,
@@ -164,6 +168,10 @@ def evaluate(
         Labels of two classes.
     fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
         What a miss and a false alarm cost, for all rows or for each; None takes the model's own, and 1 if it has none.
+    tp_cost, tn_cost : float or array-like of shape (n_samples,), default=0.0
+        What acting on a row of the target costs, and leaving one of the other class alone, if they do; negative where
+        they earn. Models learn and decide by the differences (`decision_costs`), the table counts all four; a negative
+        cost there is an income.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row, in training where the model takes it and in the sums.
     groups : array-like of shape (n_samples,), default=None
@@ -201,26 +209,36 @@ def evaluate(
     True
     """
     check_request(n_resamples, confidence)
-    own = _own(model)
-    given = in_row_order(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight, groups=groups)
+    outcomes = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
+    given = in_row_order(X, y, **outcomes, sample_weight=sample_weight, groups=groups)
     groups = given.pop("groups")
-    costs = {name: given[name] for name in COSTS if given[name] is not None}
+    own = {name: getattr(_own(model), name, 1.0) if given[name] is None else given[name] for name in COSTS}
+    outcomes = {name: own.get(name, given[name]) for name in OUTCOMES}
+    decisive = dict(decision_costs(**outcomes))
+    all_four = any(np.ndim(given[name]) or given[name] != 0.0 for name in ("tp_cost", "tn_cost"))
+    costs = {name: decisive[name] for name in COSTS if all_four or given[name] is not None}
     labels = column_or_1d(y, warn=True)
     classes, index = two_classes(labels, whose="evaluate")
     target = Target.among(classes, own_pos_label(model) if pos_label is None else pos_label)
-    every = {name: costs.get(name, getattr(own, name, 1.0)) for name in COSTS}
-    sample = Sample.of(target, index == target.index, **every, sample_weight=given["sample_weight"])
+    sample = Sample.of(target, index == target.index, **decisive, sample_weight=given["sample_weight"])
     sample.check_whole()
+    money = Money.of(sample, outcomes)
     folds = make_splits(cv, X, labels, positive=sample.positive, weights=sample.weights, groups=groups)
     rows = np.unique(np.concatenate([fold.valid for fold in folds]))
     models = {MODEL: model, BLIND: _blind(model)} | _named(compare)
     metadata = costs | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
+    metadata |= {} if groups is None else {"groups": np.asarray(groups)}
     found = {name: _decisions(each, X, labels, sample, folds, metadata) for name, each in models.items()}
     accepted = {name: shares for name, (shares, _) in found.items()}
     accepted |= {NOBODY: np.zeros(len(sample)), EVERYBODY: np.ones(len(sample))}
     order = [MODEL, NOBODY, EVERYBODY, BLIND, *(name for name in models if name not in (MODEL, BLIND))]
     policies = _policies(
-        {name: accepted[name][rows] for name in order}, sample.take(rows), n_resamples, confidence, random_state
+        {name: accepted[name][rows] for name in order},
+        sample.take(rows),
+        Money(money.acting[rows], money.leaving[rows]),
+        n_resamples,
+        confidence,
+        random_state,
     )
     estimates = [-fitted.best_score_ for fitted in found[MODEL][1] if _has_own_estimate(fitted)]
     return Evaluation(
@@ -233,13 +251,26 @@ def evaluate(
     )
 
 
+class Money(NamedTuple):
+    """What acting on each row costs, and what leaving it alone, given its class: (n,) each."""
+
+    acting: Vector
+    leaving: Vector
+
+    @classmethod
+    def of(cls, sample: Sample, outcomes: dict[str, Any]) -> Money:
+        """From the costs of the four outcomes, numbers or (n,) each."""
+        tp, fp, tn, fn = (np.asarray(outcomes[name], dtype=np.float64) for name in OUTCOMES)
+        return cls(np.where(sample.positive, tp, fp), np.where(sample.positive, fn, tn))
+
+
 def _policies(
-    accepted: dict[str, Vector], sample: Sample, n_resamples: int, confidence: float, random_state: Any
+    accepted: dict[str, Vector], sample: Sample, money: Money, n_resamples: int, confidence: float, random_state: Any
 ) -> list[Policy]:
     """The line of each policy, given the share of times that each row was acted on; intervals from shared resamples."""
     weights = sample.weights
     wrong = np.array([np.where(sample.positive, 1.0 - each, each) for each in accepted.values()])
-    stakes = wrong * sample.stakes
+    stakes = np.array([weights * (each * money.acting + (1.0 - each) * money.leaving) for each in accepted.values()])
     counts = resample_counts([np.arange(len(sample))], n_resamples, generator(random_state), stratified=False)
     means = np.concatenate([batch @ stakes.T / (batch @ weights)[:, np.newaxis] for batch in counts])
     cost, total = stakes.sum(axis=1) / weights.sum(), stakes.sum(axis=1)
@@ -271,8 +302,9 @@ def _decisions(
         X_new, _ = _safe_split(model, X, y, held_out, train)
         each = clone(model)
         each.fit(X_train, y_train, **_for_fit(each, {name: at_rows(value, train) for name, value in metadata.items()}))
-        names = [name for name in costs_for_predict(each) if name in metadata]
-        labels = each.predict(X_new, **{name: at_rows(metadata[name], held_out) for name in names})
+        decider = decider_of(each)
+        names = [name for name in costs_for_predict(decider) if name in metadata]
+        labels = decider.predict(X_new, **{name: at_rows(metadata[name], held_out) for name in names})
         acted[held_out] += np.asarray(labels) == sample.target.label
         times[held_out] += 1.0
         fitted.append(each)
@@ -280,7 +312,7 @@ def _decisions(
 
 
 def _for_fit(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
-    """What `fit` of a model, or of the last step of a pipeline, takes of costs and weights, by the names it takes."""
+    """What `fit` of a model, or of a pipeline's last step, takes of costs, weights and groups, by its own names."""
     if get_config()["enable_metadata_routing"]:
         names = get_routing_for_object(model).consumes("fit", metadata.keys())
         return {name: metadata[name] for name in names}
@@ -302,10 +334,11 @@ def _own(model: Any) -> Any:
 
 def _blind(model: Any) -> Any:
     """A standard SVC behind the same preparation of the rows."""
+    blind = SVC(kernel=_own(model).kernel) if get_tags(model).input_tags.pairwise else SVC()
     if hasattr(model, "steps"):
-        return clone(model).set_params(**{model.steps[-1][0]: SVC()})
+        return clone(model).set_params(**{model.steps[-1][0]: blind})
     own = getattr(model, "transformer", None)
-    return make_pipeline(clone(own), SVC()) if own is not None else SVC()
+    return blind if own is None else make_pipeline(clone(own), blind)
 
 
 def _named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

@@ -99,8 +99,11 @@ def test_a_search_from_a_checkpoint_knows_the_same_scores(tmp_path):
 def test_costs_that_a_decision_needs_or_cannot_use_are_said():
     amounts = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
     search = CostSensitiveSVCCV(**GRID, decision="bayes").fit(X, Y, fn_cost=amounts)
-    with pytest.raises(ValueError, match="predict needs the costs of these rows"):
+    with pytest.raises(ValueError, match="predict needs fn_cost of these rows, as fit was given one for each row"):
         search.predict(NEW_X)
+    with pytest.raises(ValueError, match="score needs fn_cost of these rows"):
+        search.score(NEW_X, NEW_Y)
+    search.predict(NEW_X, fn_cost=3.0)
     with pytest.raises(ValueError, match='predict takes no costs with decision="zero"'):
         CostSensitiveSVCCV(**GRID).fit(X, Y).predict(NEW_X, fn_cost=2.0)
     with pytest.raises(ValueError, match="decision must be None or one of"):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -104,6 +104,45 @@ def test_evaluate_counts_what_its_models_decide(amounts):
     assert found.to_frame().loc["logistic", "actions"] == decided["logistic"].sum()
 
 
+def test_evaluate_counts_all_four_outcomes():
+    donation = np.where(Y == 1, np.random.default_rng(0).choice([5.0, 20.0], len(Y)), 0.0)
+    letter = decision_costs(tp_cost=0.68 - np.where(Y == 1, donation, 10.0), fp_cost=0.68)
+    model = CostThresholdClassifier(LogisticRegression(), cv=3)
+    found = evaluate(model, X, Y, **letter.outcomes, cv=FOLDS, n_resamples=50)
+    for name in ("model", "act on everybody", "act on nobody"):
+        mailed = found.decisions[name].astype(int)
+        assert found[name].total == pytest.approx(-income(Y, mailed, **letter.outcomes))
+    assert found["act on nobody"].total == 0.0
+    assert found["act on everybody"].total == pytest.approx(0.68 * len(Y) - donation.sum())
+    decided = np.zeros(len(Y), int)
+    for train, test in FOLDS.split(X, Y):
+        each = CostThresholdClassifier(LogisticRegression(), cv=3).fit(X[train], Y[train])
+        decided[test] = each.predict(X[test], fn_cost=letter.fn_cost[test], fp_cost=0.68)
+    np.testing.assert_array_equal(found.decisions["model"], decided == 1)
+
+
+def test_evaluate_keeps_groups_together_inside_and_outside():
+    groups = np.repeat(np.arange(40), 10)
+    seen = []
+
+    class Noted(CostSensitiveSVC):
+        def fit(self, X, y, *, fn_cost=None, fp_cost=None, sample_weight=None, groups=None):
+            seen.append(set(groups))
+            return super().fit(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+
+    evaluate(Noted(), X, Y, fn_cost=5.0, groups=groups, cv=4, n_resamples=10)
+    assert [len(each) for each in seen] == [30] * 4  # whole groups are held out
+
+
+def test_costs_reach_the_best_estimator_of_a_grid_search():
+    amounts = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
+    decider = CostThresholdClassifier(LogisticRegression(), cv=3)
+    plain = evaluate(decider, X, Y, fn_cost=amounts, fp_cost=1.0, cv=FOLDS, n_resamples=20)
+    searched = GridSearchCV(decider, {"estimator__C": [1.0]}, cv=2)
+    found = evaluate(searched, X, Y, fn_cost=amounts, fp_cost=1.0, cv=FOLDS, n_resamples=20)
+    np.testing.assert_array_equal(found.decisions["model"], plain.decisions["model"])
+
+
 def test_evaluate_nests_a_search_and_shows_its_optimism():
     search = CostSensitiveSVCCV(Cs=4, gammas=4, transformer=StandardScaler(), cv=3)
     found = evaluate(search, X, Y, fn_cost=5.0, cv=FOLDS, currency="EUR")
@@ -116,7 +155,7 @@ def test_evaluate_nests_a_search_and_shows_its_optimism():
 def test_intervals_of_evaluate_cover(shared_data):
     """Decisions of a fixed rule on samples of a known population, a constant one among them."""
     rng = np.random.default_rng(0)
-    from cssvm.evaluation import _policies
+    from cssvm.evaluation import Money, _policies
     from cssvm.sample import Sample
 
     covered, differs = [], []
@@ -125,7 +164,8 @@ def test_intervals_of_evaluate_cover(shared_data):
         score = rng.normal(size=200) + 1.5 * y
         sample = Sample.read(y.astype(int), fn_cost=5.0, fp_cost=1.0)
         acted = {"model": (score > 0.5).astype(float), "nobody": np.zeros(200)}
-        model, nobody = _policies(acted, sample, 300, 0.95, 0)
+        money = Money(np.where(y, 0.0, 1.0), np.where(y, 5.0, 0.0))
+        model, nobody = _policies(acted, sample, money, 300, 0.95, 0)
         from scipy.stats import norm
 
         truth = 0.2 * 5 * norm.cdf(0.5 - 1.5) + 0.8 * norm.sf(0.5)

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.metrics._scorer import _Scorer
 
-from ..decisions import costs_for_predict
+from ..decisions import costs_for_predict, decider_of
 from ..outcomes import OUTCOMES, decision_costs
 from ..sample import is_series, matched
 from ..target import RESPONSES, own_pos_label, target_scores
@@ -172,8 +172,8 @@ class CostScorer(_Scorer):
             pos_label = own_pos_label(estimator)
         if self._response_method != DECISIONS:
             y_pred: Any = target_scores(estimator, X, pos_label=pos_label)
-        elif costs := self._costs_for_predict(estimator, y_true, routed):
-            y_pred = estimator.predict(X, **costs)
+        elif costs := self._costs_for_predict(decider_of(estimator), y_true, routed):
+            y_pred = decider_of(estimator).predict(X, **costs)
         else:
             y_pred = method_caller(estimator, DECISIONS, X, pos_label=pos_label)
         return self._sign * self._score_func(y_true, y_pred, pos_label=pos_label, **routed)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Vector
 from ..classifier import BinaryClassifier
+from ..decisions import COSTS
 from ..estimators.inputs import new_data, raw_data, transformed_data
 from ..folds import Fold
 from ..kernels import is_pairwise
@@ -57,9 +58,10 @@ class SearchedClassifier(BinaryClassifier):
             mean = np.bincount(rows, pooled, minlength=len(sample)) / times
         self.held_out_scores_ = self._target.as_f(mean)
         self._decision = make_decision(self._decision_name, pooled, sample.take(rows))
-        self._row_costs = sample.has_row_costs
+        costs = {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost}
+        self._fit_costs = {name: None if np.ndim(cost) else float(cost) for name, cost in costs.items()}
         self._mean_costs = sample.mean_costs()
-        self.threshold_ = self._target.as_f(self._decision.threshold)
+        self.threshold_ = self._target.as_f(self._decision.threshold) + 0.0  # no -0.0
 
     @property
     def _decision_name(self) -> str:
@@ -113,7 +115,7 @@ class SearchedClassifier(BinaryClassifier):
             As for `decision_function`.
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
             For ``decision="bayes"`` only: what each row costs if it is missed, and if it is a false alarm. None takes
-            the constructor's.
+            those of `fit`, if they were numbers.
 
         Returns
         -------
@@ -126,18 +128,22 @@ class SearchedClassifier(BinaryClassifier):
                 f'predict takes no costs with decision="{self._decision_name}", where one '
                 'threshold holds for all rows. Use decision="bayes" for costs of new rows.'
             )
-        if self.decides_by_costs and self._row_costs and fn_cost is None and fp_cost is None:
-            raise ValueError(
-                "predict needs the costs of these rows, as fit was given one for each row: pass "
-                "predict(X, fn_cost=..., fp_cost=...), or what they cost on average."
-            )
-        costs = [self._cost(name, given[name]) for name in ("fn_cost", "fp_cost")]
-        if self.decides_by_costs:
-            self._target.check_named(fn_cost=costs[0], fp_cost=costs[1])
-        return self._target.labels(self._target.accepted(self._decision_values(X, *costs)))
+        if not self.decides_by_costs:
+            return self._target.labels(self._target.accepted(self._decision_values(X, *self._mean_costs)))
+        costs = self._costs("predict", given)
+        self._target.check_named(**costs)
+        return self._target.labels(self._target.accepted(self._decision_values(X, **costs)))
 
-    def _cost(self, name: str, given: Any) -> Any:
-        return getattr(self, name) if given is None else given
+    def _costs(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
+        """The costs of new rows: those given, or the ones of the classes that `fit` had."""
+        costs = {name: self._fit_costs[name] if given[name] is None else given[name] for name in COSTS}
+        missing = [name for name, cost in costs.items() if cost is None]
+        if missing:
+            raise ValueError(
+                f"{method} needs {missing[0]} of these rows, as fit was given one for each row: pass "
+                f"{missing[0]}=..., for each of them or what it is on average."
+            )
+        return costs
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -170,7 +176,7 @@ class SearchedClassifier(BinaryClassifier):
         y : array-like of shape (n_samples,)
             Labels.
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
-            What errors on these rows cost; None takes the constructor's.
+            What errors on these rows cost; None takes those of `fit`, if they were numbers.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight of each row; None means 1.
 
@@ -180,7 +186,7 @@ class SearchedClassifier(BinaryClassifier):
         """
         check_is_fitted(self)
         given = in_row_order(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-        sample = self._read_scored_sample(y, **given)
+        sample = self._read_scored_sample(y, sample_weight=given.pop("sample_weight"), **self._costs("score", given))
         values, counted = self._decision_values(X, sample.fn_cost, sample.fp_cost), sample.counted_rows
         scoring = make_scoring(self.scoring, X, sample, self._decision_name)
         return float(scoring.evaluate(values[np.newaxis, counted], counted)[0])
