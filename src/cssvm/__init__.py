@@ -1,11 +1,20 @@
-"""Cost-sensitive support vector machines: a cost and a margin for every example, solved exactly."""
+"""Cost-sensitive support vector machines: a cost and a margin for every example, solved exactly.
 
-from .costs import CostConditionWarning, paper_costs
-from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, DesignedLossClassifier
-from .evaluation import Evaluation, evaluate
-from .outcomes import DecisionCosts, decision_costs
-from .search import CostSensitiveSVCCV
-from .wrappers import CostThresholdClassifier
+Names are imported when they are first asked for (PEP 562), so that ``import cssvm`` and the help of the command line
+cost nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .costs import CostConditionWarning, paper_costs
+    from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, DesignedLossClassifier
+    from .evaluation import Evaluation, evaluate
+    from .outcomes import DecisionCosts, decision_costs
+    from .search import CostSensitiveSVCCV
+    from .target import target_scores
+    from .wrappers import CostThresholdClassifier
 
 __version__ = "0.1.0"
 
@@ -22,4 +31,36 @@ __all__ = [
     "decision_costs",
     "evaluate",
     "paper_costs",
+    "target_scores",
 ]
+
+_HOME = {
+    "BiasedPenaltySVC": "estimators",
+    "BoundaryMovementSVC": "estimators",
+    "CostConditionWarning": "costs",
+    "CostSensitiveSVC": "estimators",
+    "CostSensitiveSVCCV": "search",
+    "CostThresholdClassifier": "wrappers",
+    "DecisionCosts": "outcomes",
+    "DesignedLossClassifier": "estimators",
+    "Evaluation": "evaluation",
+    "decision_costs": "outcomes",
+    "evaluate": "evaluation",
+    "paper_costs": "costs",
+    "target_scores": "target",
+}
+_PACKAGES = ("displays", "estimators", "kernels", "losses", "metrics", "search", "wrappers")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value  # asked for once
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_PACKAGES})
