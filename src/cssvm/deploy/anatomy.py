@@ -45,13 +45,13 @@ def described(model: Any) -> dict[str, Any]:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    classes = getattr(model, "classes_", None)
-    if np.shape(classes) != (2,):
+    classes = np.asarray(getattr(model, "classes_", ()))
+    if classes.shape != (2,):
         raise ValueError(
-            f"model must be a fitted classifier of two classes; got {type(model).__name__} with classes_={classes}."
+            f"model must be a fitted classifier of two classes; got {type(model).__name__} with classes_={classes.tolist()}."
         )
     decides = last_step(model)
-    target = Target.among(np.asarray(classes), own_pos_label(model))
+    target = Target.among(classes, own_pos_label(model))
     return {
         "classes": target.classes.tolist(),
         "pos_label": target.classes.tolist()[target.index],

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .card import ModelCard
-from .seal import ModelFileError, check_seal, digest, seal_text, write_whole
+from .seal import UNSEALED, ModelFileError, check_seal, sealed, write_whole
 from .trust import TRUSTED_TYPES
 
 CARD = "card.json"
@@ -68,7 +68,7 @@ def save_model(model: Any, path: Any, card: ModelCard | None = None, *, trusted:
     >>> import tempfile
     >>> from cssvm import CostSensitiveSVC
     >>> from cssvm.deploy import load_model, save_model
-    >>> model = CostSensitiveSVC(fn_cost=5.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> model = CostSensitiveSVC(C=10.0, fn_cost=5.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_model(model, f"{folder}/model.skops")
     ...     saved = load_model(f"{folder}/model.skops")
@@ -78,9 +78,9 @@ def save_model(model: Any, path: Any, card: ModelCard | None = None, *, trusted:
     path = Path(path)
     trusted = tuple(trusted)
     card = ModelCard.of(model) if card is None else card
-    archive = _archive(model, card, trusted)
-    _model_of(archive, path, trusted)  # what cannot be read is not written
-    write_whole(archive + digest(archive), path)
+    content = _content(model, card, trusted)
+    _model_of(content, f"this {type(model).__name__}", trusted)  # what cannot be read is not written
+    write_whole(content, path)
 
 
 def load_model(path: Any, *, trusted: Iterable[str] = ()) -> SavedModel:
@@ -109,8 +109,8 @@ def load_model(path: Any, *, trusted: Iterable[str] = ()) -> SavedModel:
         For a file that must not be read, with the reason.
     """
     path = Path(path)
-    content = _sealed_bytes(path)
-    return SavedModel(model=_model_of(content, path, tuple(trusted)), card=_card_of(content, path))
+    content = _checked_bytes(path)
+    return SavedModel(model=_model_of(content, str(path), tuple(trusted)), card=_card_of(content, path))
 
 
 def load_card(path: Any) -> ModelCard:
@@ -131,11 +131,11 @@ def load_card(path: Any) -> ModelCard:
         For a file that must not be read, with the reason.
     """
     path = Path(path)
-    return _card_of(_sealed_bytes(path), path)
+    return _card_of(_checked_bytes(path), path)
 
 
-def _archive(model: Any, card: ModelCard, trusted: tuple[str, ...]) -> bytes:
-    """All bytes of the file but the digest of the seal."""
+def _content(model: Any, card: ModelCard, trusted: tuple[str, ...]) -> bytes:
+    """The bytes of the file."""
     io_ = _skops_io()
     _check_parameters(model, trusted)
     buffer = io.BytesIO()
@@ -145,13 +145,11 @@ def _archive(model: Any, card: ModelCard, trusted: tuple[str, ...]) -> bytes:
         raise ModelFileError(f"{type(model).__name__} cannot be saved: {error}") from error
     with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(CARD, card.to_json())
-        seal = seal_text()
-        archive.comment = seal + digest(b"")  # of the right length; the digest replaces its last bytes
-    content = buffer.getvalue()
-    return content[: -len(digest(b""))]
+        archive.comment = UNSEALED
+    return sealed(buffer.getvalue())
 
 
-def _sealed_bytes(path: Path) -> bytes:
+def _checked_bytes(path: Path) -> bytes:
     """The bytes of a whole file of a known format."""
     try:
         content = path.read_bytes()
@@ -161,8 +159,8 @@ def _sealed_bytes(path: Path) -> bytes:
     return content
 
 
-def _model_of(content: bytes, path: Path, trusted: tuple[str, ...]) -> Any:
-    """The model in an archive, if all its types are trusted and all its parts are whole."""
+def _model_of(content: bytes, whose: str, trusted: tuple[str, ...]) -> Any:
+    """The model in a file, if all its types are trusted and all its parts are whole; `whose` names it in errors."""
     from .checks import check_model
 
     io_ = _skops_io()
@@ -171,16 +169,16 @@ def _model_of(content: bytes, path: Path, trusted: tuple[str, ...]) -> Any:
         unknown = sorted(set(io_.get_untrusted_types(data=content)) - set(allowed))
         model = None if unknown else io_.loads(content, trusted=list(allowed))
     except Exception as error:  # a forged schema can make skops raise anything
-        raise ModelFileError(f"{path} holds no model that can be read: {type(error).__name__}: {error}") from error
+        raise ModelFileError(f"{whose} holds no model that can be read: {type(error).__name__}: {error}") from error
     if unknown:
         raise ModelFileError(
-            f"{path} holds types that are not trusted: {', '.join(unknown)}. If you know that they are harmless, pass "
+            f"{whose} holds types that are not trusted: {', '.join(unknown)}. If you know that they are harmless, pass "
             f"trusted={unknown}."
         )
     try:
         check_model(model)
     except ModelFileError as error:
-        raise ModelFileError(f"{path} holds a broken model: {error}") from error
+        raise ModelFileError(f"{whose} holds a broken model: {error}") from error
     return model
 
 

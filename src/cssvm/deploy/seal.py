@@ -18,23 +18,23 @@ from contextlib import suppress
 from pathlib import Path
 
 FORMAT = 1  # raised when a file of today could not be read by the code of before
-SEAL = "cssvm-model format={format} sha256="
 PATTERN = re.compile(rb"cssvm-model format=(\d{1,9}) sha256=$")
 DIGITS = 64
+UNSEALED = f"cssvm-model format={FORMAT} sha256=".encode() + b"0" * DIGITS
 
 
 class ModelFileError(ValueError):
     """A model file that cannot be written, or must not be read; the message says why."""
 
 
-def seal_text(format_number: int = FORMAT) -> bytes:
-    """The seal without its digest."""
-    return SEAL.format(format=format_number).encode()
+def sealed(content: bytes) -> bytes:
+    """An archive with the comment `UNSEALED`, its digest put in."""
+    body = content[:-DIGITS]
+    return body + _digest(body)
 
 
-def digest(content: bytes) -> bytes:
-    """The hexadecimal digits of the seal of these bytes."""
-    return hashlib.sha256(content).hexdigest().encode()
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode()
 
 
 def check_seal(content: bytes, path: Path) -> None:
@@ -49,7 +49,7 @@ def check_seal(content: bytes, path: Path) -> None:
             "writes. Copy the file again, or save the model again with save_model."
         )
     number = int(sealed[1])
-    if digest(body) != found:
+    if _digest(body) != found:
         raise ModelFileError(
             f"{path} was damaged or altered after it was saved: its bytes do not match their digest. Copy the file "
             "again, or save the model again with save_model."
