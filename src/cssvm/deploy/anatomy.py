@@ -48,7 +48,8 @@ def described(model: Any) -> dict[str, Any]:
     classes = np.asarray(getattr(model, "classes_", ()))
     if classes.shape != (2,):
         raise ValueError(
-            f"model must be a fitted classifier of two classes; got {type(model).__name__} with classes_={classes.tolist()}."
+            f"model must be a fitted classifier of two classes; got {type(model).__name__} with classes_="
+            f"{classes.tolist()}."
         )
     decides = last_step(model)
     target = Target.among(classes, own_pos_label(model))
