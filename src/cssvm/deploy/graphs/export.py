@@ -12,6 +12,7 @@ A score that is not finite has no label: its row number in the table of labels d
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,10 +97,14 @@ def _inputs(graph: Graph, model: Any, columns: Sequence[Column], float32_input: 
         tensor = graph.input(name, kind, width)
         return Block(graph.floats(tensor) if float32_input else tensor, width)
 
-    expected = getattr(model, "n_features_in_", len(columns))
-    if len(columns) != expected:
-        raise ValueError(f"columns must be the {expected} columns that the model reads; got {len(columns)}.")
-    if not hasattr(model, "feature_names_in_") and not any(column.kind == CATEGORY for column in columns):
+    expected, names = columns_of(model), [column.name for column in columns]
+    named = hasattr(model, "feature_names_in_")
+    if len(columns) != len(expected) or (named and names != [column.name for column in expected]):
+        raise ValueError(
+            f"columns must be the {len(expected)} columns that the model reads, in the order of its fit: "
+            f"{reprlib.repr([column.name for column in expected])}; got {reprlib.repr(names)}."
+        )
+    if not named and not any(column.kind == CATEGORY for column in columns):
         return [numbers(MATRIX, len(columns))]
     return [
         Block(graph.input(column.name, TensorProto.STRING, 1), 1, words=True)

@@ -62,7 +62,7 @@ class Graph:
             {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}.get(array.dtype.kind, object)
         )
         name = name or self.new_name("constant")
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.constants.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
     def input(self, name: str, kind: int, width: int | None) -> str:
