@@ -14,8 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cssvm.deploy import ModelFileError, load_card, load_model, save_model
 from cssvm.deploy.seal import UNSEALED, sealed
-
-from .models import fitted
+from tests.deploy.models import fitted
 
 
 @pytest.fixture(scope="module")

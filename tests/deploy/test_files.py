@@ -23,8 +23,7 @@ from cssvm import CostSensitiveSVC, CostThresholdClassifier, DesignedLossClassif
 from cssvm.deploy import TRUSTED_TYPES, ModelCard, ModelFileError, load_card, load_model, save_model
 from cssvm.kernels import KERNELS
 from cssvm.losses import Loss, design_loss
-
-from .models import MODELS, fitted, inputs, rows, table
+from tests.deploy.models import MODELS, fitted, inputs, rows, table
 
 
 @pytest.fixture

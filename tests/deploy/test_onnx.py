@@ -29,8 +29,8 @@ from cssvm import (
 )
 from cssvm.deploy import Column, ModelCard, SavedModel, load_model, save_model, to_onnx
 from cssvm.kernels import KERNEL_NAMES, is_pairwise
-
-from .models import MODELS, NUMBERS, features, fitted, inputs, rows, table, words
+from tests.deploy.models import MODELS, NUMBERS, features, fitted, inputs, rows, table, words
+from tests.practice import german
 
 REFUSED = {"isotonic": "calibration by IsotonicRegression", "designed loss, features": "matern52"}
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
@@ -302,7 +302,7 @@ def test_imputers_of_words(imputer):
     frame = coded()
     words_ = make_pipeline(imputer, OneHotEncoder(handle_unknown="ignore"))
     prepared = ColumnTransformer(
-        [("words", words_, ["word"]), ("x", "passthrough", ["x"])], transformer_weights={"words": 0.5}
+        [("words", words_, ["word"]), ("x", "passthrough", ["x"])], transformer_weights={"words": 0.123456789}
     )
     agree(make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0)).fit(frame, rows()[1]), frame)
 
@@ -402,3 +402,32 @@ def test_columns_that_are_dropped_are_no_inputs():
 def test_what_is_not_fitted_is_refused():
     with pytest.raises(ValueError, match="not fitted"):
         to_onnx(CostSensitiveSVC())
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("scaler", [StandardScaler(), MaxAbsScaler()])
+def test_a_single_feature_keeps_its_digits(kernel, scaler):
+    """A product by one number beside a matrix product is fused with it by onnxruntime, in float32."""
+    X, y = rows()
+    model = make_pipeline(scaler, CostSensitiveSVC(kernel=kernel, fn_cost=4.0)).fit(X[:, 1:2] * 1.2345678901, y)
+    agree(model, X[:, 1:2] * 1.2345678901)
+
+
+def test_scores_without_a_constant_keep_their_digits():
+    X, y = rows()
+    learner = LogisticRegression(fit_intercept=False)
+    agree(CostThresholdClassifier(learner, fn_cost=4.0, cv=3).fit(X, y), X)
+    agree(CostThresholdClassifier(learner, fn_cost=4.0, method="tuned", cv=3).fit(X, y), X)
+    X = X.copy()
+    X[3, 1] = np.nan
+    with pytest.raises(Exception, match="out of data bounds"):
+        run(learner.fit(*rows()), X)
+
+
+def test_real_rows_of_words_and_numbers(shared_data):
+    X, y = german.raw(shared_data, n=1000)
+    search = CostSensitiveSVCCV(
+        Cs=[1.0], gammas=[0.02], cv=3, fn_cost=5.0, pos_label=2, decision="bayes", grow=False,
+        transformer=german.preparation(X),
+    )  # fmt: skip
+    agree(search.fit(X.iloc[:400], y.iloc[:400]), X)

@@ -166,7 +166,7 @@ def _labels(graph: Graph, score: str, above: str, target: Target) -> str:
     from onnx import TensorProto
 
     row = graph.cast(graph.node(above, score, graph.constant(0.0)), TensorProto.INT64)
-    broken = graph.node("IsNaN", graph.node("Mul", score, graph.constant(0.0)))  # 0 * f is NaN exactly for those
+    broken = graph.node("Or", graph.node("IsNaN", score), graph.node("IsInf", score))
     row = graph.node("Where", broken, graph.constant(len(target.classes)), row)
     return graph.node("Gather", graph.constant(target.classes), row)
 

@@ -44,8 +44,8 @@ def _column_transformer(graph: Graph, step: ColumnTransformer, table: Table) -> 
             continue
         part = convert_features(graph, branch, graph.columns(table, read))
         if name in (step.transformer_weights or {}):
-            weight = graph.constant(float(step.transformer_weights[name]))
-            part = [Block(graph.node("Mul", graph.matrix(part), weight), width(part))]
+            factors = np.full(width(part), step.transformer_weights[name], dtype=np.float64)
+            part = [Block(graph.divided(graph.matrix(part), 1.0 / factors), width(part))]
         made += part
     return made
 
@@ -55,12 +55,12 @@ def _scaler(graph: Graph, step: StandardScaler, table: Table) -> Table:
     if step.with_mean:
         X = graph.node("Sub", X, graph.constant(step.mean_))
     if step.with_std:
-        X = graph.node("Div", X, graph.constant(step.scale_))
+        X = graph.divided(X, step.scale_)
     return [Block(X, width(table))]
 
 
 def _max_abs_scaler(graph: Graph, step: MaxAbsScaler, table: Table) -> Table:
-    return [Block(graph.node("Div", graph.matrix(table), graph.constant(step.scale_)), width(table))]
+    return [Block(graph.divided(graph.matrix(table), step.scale_), width(table))]
 
 
 def _imputer(graph: Graph, step: SimpleImputer, table: Table) -> Table:

@@ -4,8 +4,7 @@
     p(x) = sigmoid(-(a f(x) + c))                                       the mean over the folds of a calibration
     (p(x) fn_cost - (1 - p(x)) fp_cost) / (fn_cost + fp_cost)           where costs decide
 
-gamma is folded into the support vectors: onnxruntime fuses a product by a number with the matrix product beside it, and
-keeps that number in float32.
+gamma is folded into the support vectors: a product by a number beside a matrix product would be computed in float32.
 """
 
 from __future__ import annotations
@@ -163,7 +162,7 @@ def _calibrated(graph: Graph, model: CalibratedClassifierCV, table: Table) -> st
 
 def _sigmoid(graph: Graph, calibrator: Any, scores: str) -> str:
     """The probability that a sigmoid gives to scores."""
-    product = graph.node("Mul", scores, graph.constant(-float(calibrator.a_)))
+    product = graph.times(scores, -float(calibrator.a_))
     return graph.node("Sigmoid", graph.node("Sub", product, graph.constant(float(calibrator.b_))))
 
 
@@ -174,8 +173,7 @@ def _linear(graph: Graph, model: Any, table: Table) -> str:
 
 def _designed_loss(graph: Graph, model: DesignedLossClassifier, table: Table) -> str:
     if model.svc_ is not None:
-        scale = graph.constant(float(model.loss_.pos_margin))
-        return graph.node("Mul", _kernel_svc(graph, model.svc_, table), scale)
+        return graph.times(_kernel_svc(graph, model.svc_, table), model.loss_.pos_margin)
     if model.feature_map_ is not None:
         raise ValueError(f"DesignedLossClassifier with kernel={model.kernel!r} cannot be converted to ONNX. {FILE}")
     return _linear(graph, model, table)

@@ -83,6 +83,22 @@ class Graph:
 
         return self.cast(tensor, TensorProto.DOUBLE)
 
+    def divided(self, X: str, values: Any) -> str:
+        """The columns of a matrix, each divided by its own number."""
+        values = np.asarray(values, dtype=np.float64)
+        if len(values) == 1:
+            return self.node("MatMul", X, self.constant([[1.0 / values[0]]]))  # for the reason below
+        return self.node("Div", X, self.constant(values))
+
+    def times(self, vector: str, number: float) -> str:
+        """A vector (n,) times a number.
+
+        As a matrix product: onnxruntime fuses a product by one number with a matrix product beside it, and keeps the
+        number in float32.
+        """
+        column = self.node("Unsqueeze", vector, self.constant([1]))
+        return self.node("MatMul", column, self.constant([float(number)]))
+
     def concat(self, tensors: Sequence[str]) -> str:
         """Tensors (n, k) side by side."""
         return tensors[0] if len(tensors) == 1 else self.node("Concat", *tensors, axis=1)
