@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -126,6 +126,16 @@ MODELS = {
     ),
     "pipeline": (
         lambda: make_pipeline(features(), CostSensitiveSVC(fn_cost=4.0, pos_label="bad")).fit(table(), words()),
+        True,
+    ),
+    "columns selected by type": (
+        lambda: make_pipeline(
+            make_column_transformer(
+                (make_pipeline(SimpleImputer(), StandardScaler()), make_column_selector(dtype_include=np.number)),
+                (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+            ),
+            CostSensitiveSVC(fn_cost=4.0, pos_label="bad"),
+        ).fit(table().astype({"job": "str", "code": "category"}), words()),
         True,
     ),
     "pipeline around a search": (
