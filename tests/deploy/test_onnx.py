@@ -154,6 +154,20 @@ def test_labels_of_every_type_and_targets_on_either_side(labels, side):
         agree(CostThresholdClassifier(CostSensitiveSVC(), fn_cost=2.0, cv=3, pos_label=target).fit(X, named), X)
 
 
+@pytest.mark.parametrize("target", ["a", "b"])
+def test_ties_are_broken_as_in_python(target):
+    """Scores of exactly 0: the wrapper takes the target, the others the first class."""
+    X, y = np.zeros((20, 1)), np.array(["a", "b"] * 10)
+    even = LogisticRegression(fit_intercept=False)
+    bayes = CostThresholdClassifier(even, calibration=None, pos_label=target).fit(X, y)
+    assert bayes.decision_function(X[:1]) == 0
+    assert run(bayes, X)["output_label"].tolist() == bayes.predict(X).tolist() == [target] * 20
+    svc = CostSensitiveSVC(pos_label=target).fit(X, y)
+    svc.intercept_ = np.zeros(1)
+    assert svc.decision_function(X[:1]) == 0
+    assert run(svc, X)["output_label"].tolist() == svc.predict(X).tolist() == ["a"] * 20
+
+
 @pytest.mark.parametrize("name", ["search, bayes", "sigmoid", "own probabilities", "pipeline around a search"])
 def test_costs_of_the_rows_are_inputs_where_asked_for(name):
     model, X = fitted(name), inputs(name)

@@ -101,7 +101,8 @@ def _check_svc(part: KernelSVC) -> None:
 
 
 def _check_search(part: CostSensitiveSVCCV) -> None:
-    _require(isinstance(part.best_estimator_, KernelSVC), "it has no final model: fit it with refit=True")
+    final = getattr(part, "best_estimator_", None)
+    _require(isinstance(final, KernelSVC), "it has no final model; one that is fitted with refit=True has")
     decision = part._decision
     _require(isinstance(decision, AtThreshold | ByProbability), f"its decision is {type(decision).__name__}")
     if isinstance(decision, AtThreshold):

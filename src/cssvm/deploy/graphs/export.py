@@ -59,8 +59,8 @@ def to_onnx(
     -------
     onnx.ModelProto
         Save it with ``model.SerializeToString()``. A model that was fitted on a data frame has one input (n, 1) for
-        each column, by its name, other models one input ``X`` (n, n_features). A missing number is NaN, a missing word
-        the empty word.
+        each column, by its name, other models one input ``X`` (n, n_features). All numbers are float64, or float32; a
+        missing one is NaN, a missing word the empty word.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _costs(graph: Graph, model: Any, row_costs: bool) -> Costs:
     if row_costs:
         fn_cost, fp_cost = (graph.input(name, TensorProto.DOUBLE, None) for name in COSTS)
         return fn_cost, fp_cost
-    known = getattr(model, "_fit_costs", vars(model))
+    known = getattr(model, "_fit_costs", None) or {name: getattr(model, name, None) for name in COSTS}
     missing = [name for name in COSTS if known[name] is None]
     if missing:
         raise ValueError(
