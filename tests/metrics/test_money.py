@@ -14,6 +14,18 @@ from .samples import cases, risk_by_definition
 NAN = np.nan
 
 
+def test_a_benefit_is_minus_the_cost_of_its_outcome():
+    y, pred = [1, 1, 0, 0, 1], [1, 0, 1, 0, 1]
+    donation = np.array([20.0, 5.0, np.nan, np.nan, 7.0])
+    by_benefits = income(y, pred, tp_benefit=donation - 0.68, fp_benefit=-0.68, fn_benefit=-1.0, tn_benefit=0.25)
+    assert by_benefits == pytest.approx(19.32 + 6.32 - 0.68 - 1.0 + 0.25)
+    assert by_benefits == income(y, pred, tp_cost=0.68 - donation, fp_cost=0.68, fn_cost=1.0, tn_cost=-0.25)
+    shuffled = pd.Series(donation - 0.68, index=list("abcde")).loc[list("edcba")]
+    assert income(pd.Series(y, index=list("abcde")), pred, tp_benefit=shuffled) == pytest.approx(19.32 + 6.32)
+    with pytest.raises(ValueError, match="tp_benefit and tp_cost of income are the same with opposite signs"):
+        income(y, pred, tp_benefit=1.0, tp_cost=1.0)
+
+
 def test_income_is_minus_the_cost_of_each_outcome():
     y, pred = [1, 1, 0, 0], [1, 0, 1, 0]
     assert income(y, pred, tp_cost=-100, fp_cost=10, fn_cost=30, tn_cost=-1) == 100 - 30 - 10 + 1
@@ -69,7 +81,7 @@ def test_income_of_negative_costs_is_minus_the_whole_cost(case, data):
     [
         (np.inf, "tp_cost must be finite"),
         ("much", "tp_cost must be a number or hold one value"),
-        (None, "tp_cost must be finite"),
+        (np.nan, "tp_cost must be finite"),
         ([1.0, 2.0], r"tp_cost must be a number or hold one value for each row of y_true, shape \(3,\)"),
         (["a", "b", "c"], "tp_cost must be a number or an array of numbers"),
     ],

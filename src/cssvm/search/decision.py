@@ -20,7 +20,7 @@ from ..costs import read_decision_costs
 from ..metrics.thresholds import ONE_MARGIN, threshold_of_least_cost
 from ..sample import Sample
 
-ZERO, THRESHOLD, BAYES = "zero", "threshold", "bayes"
+AUTO, ZERO, THRESHOLD, BAYES = "auto", "zero", "threshold", "bayes"
 DECISIONS = (ZERO, THRESHOLD, BAYES)
 
 
@@ -68,11 +68,11 @@ class ByProbability:
 
 
 def check_decision(decision: Any, scoring: Any) -> str:
-    """The decision asked for; None is "threshold" for a scoring that has one, else "zero"."""
-    if decision is None:
+    """The decision asked for; "auto" is "threshold" for a scoring that has one, else "zero"."""
+    if decision == AUTO:
         return THRESHOLD if isinstance(scoring, str) and scoring == "min_risk" else ZERO
     if decision not in DECISIONS:
-        raise ValueError(f"decision must be None or one of {list(DECISIONS)}; got decision={decision!r}.")
+        raise ValueError(f"decision must be one of {[AUTO, *DECISIONS]}; got decision={decision!r}.")
     return decision
 
 
