@@ -57,13 +57,13 @@ def list_datasets() -> Table[Dataset]:
     entries = [entry for variants in DATASETS.values() for entry in variants]
     rows = [
         (
-            *(entry.name, entry.variant, entry.experiment, f"{entry.n_rows:>7,}", f"{entry.n_features:>8,}"),
-            *(f"{entry.target_names[1]} {entry.ratio}", entry.costs),
+            *(entry.name, entry.variant, entry.experiment, f"{entry.n_rows:>9,}", f"{entry.n_features:>8,}"),
+            *(entry.target_names[1], entry.ratio, entry.costs),
         )
         for entry in entries
     ]
-    heading = ("name", "variant", "type", f"{'rows':>7}", "features", "target", "costs")
-    note = "type: CSA class costs known, CSU unknown, CSE costs per row, IDL imbalanced; costs: of a miss : false alarm"
+    heading = ("name", "variant", "type", f"{'rows':>9}", "features", "target", "ratio", "costs")
+    note = "CSA: class costs known, CSU: unknown, CSE: costs per row, IDL: imbalanced. Costs: miss : false alarm."
     return Table(entries, rows, heading, note)
 
 
