@@ -56,6 +56,7 @@ def read_webspam(paths: dict[str, Path], subset: Subset | None) -> dict[str, Any
         "data": X,
         "target": (labels == 0).astype(np.int64),
         "feature_names": [f"x{k}" for k in range(1, 255)],
+        "label": np.where(labels == 0, -1, 1),
     }
 
 
@@ -158,6 +159,7 @@ WEBSPAM = Dataset(
     "web spam automatically. CEAS",
     licence=NOT_STATED,
     notes="500 of the 350,000 rows of LIBSVM's webspam_wc_normalized_unigram, the only ones with a public copy of "
-    "modest size: enough to try things out, not for the paper's figures. Rows have length 1.",
+    "modest size: enough to try things out, not for the paper's figures. Rows have length 1. `label` is LIBSVM's, 1 for "
+    "spam.",
     paper=(350_000, 254),
 )
