@@ -10,7 +10,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import KDTree
 from sklearn.datasets import load_breast_cancer
+from sklearn.svm import SVC
 
+from cssvm import CostSensitiveSVC
 from cssvm.datasets import load
 from cssvm.datasets.registry import DATASETS
 
@@ -206,6 +208,16 @@ def test_rows_of_libsvm_files_are_those_of_the_text(real, shared_data):
     np.testing.assert_array_equal(pages.data.toarray(), X)
     np.testing.assert_array_equal(pages.target, y == 0)
     np.testing.assert_allclose(sp.linalg.norm(pages.data, axis=1), 1.0, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["webspam", "siam11", pytest.param("kdd99", marks=pytest.mark.slow)])
+def test_sparse_rows_are_such_that_scikit_learns_svms_take_them(real, name):
+    bunch = real(name, **({"subset": "test"} if name != "webspam" else {}))
+    rows = np.concatenate([np.flatnonzero(bunch.target == label)[:50] for label in (0, 1)])
+    assert bunch.data.format == "csr"
+    assert bunch.data.indices.dtype == bunch.data.indptr.dtype == np.int32
+    for estimator in (SVC(), CostSensitiveSVC()):
+        assert estimator.fit(bunch.data[rows], bunch.target[rows]).predict(bunch.data[rows]).shape == rows.shape
 
 
 def test_ijcnn_begins_as_its_file_does(real, shared_data):

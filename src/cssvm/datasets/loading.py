@@ -7,6 +7,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from .cache import cache_folder, obtain
@@ -157,7 +159,16 @@ def as_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:
         "citation": dataset.citation,
         "licence": dataset.licence,
     }
-    return Bunch(**(common | fields), DESCR=describe(dataset))
+    found = common | fields
+    if sp.issparse(found["data"]):
+        found["data"] = _with_short_indices(found["data"])
+    return Bunch(**found, DESCR=describe(dataset))
+
+
+def _with_short_indices(rows: Any) -> sp.csr_array:
+    """CSR with 32-bit indices: scikit-learn's SVMs take no others."""
+    parts = rows.data, rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
+    return sp.csr_array(parts, shape=rows.shape)
 
 
 def describe(dataset: Dataset) -> str:
