@@ -29,6 +29,14 @@ def server(tmp_path):
         thread.join()
 
 
+@pytest.fixture(scope="session")
+def all_data(shared_data):
+    """The folder of real data if it is the complete one, with a list of checksums, and not somebody's cache."""
+    if not (shared_data / "SHA256SUMS").is_file():
+        pytest.skip(f"{shared_data} is not the complete folder of data sets: it has no SHA256SUMS")
+    return shared_data
+
+
 def edition_of(path, content, *urls):
     return Edition(path, hashlib.sha256(content).hexdigest(), len(content), urls)
 

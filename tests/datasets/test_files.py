@@ -29,11 +29,11 @@ ROWS = b"30,64,1,1\n30,62,3,2\n31,65,4,1\n"
 
 
 @pytest.fixture
-def haberman(shared_data, tmp_path):
+def haberman(all_data, tmp_path):
     """A cache with a copy of one real file."""
     folder = tmp_path / "haberman"
     folder.mkdir()
-    shutil.copy(shared_data / "haberman/haberman.data", folder)
+    shutil.copy(all_data / "haberman/haberman.data", folder)
     (folder / "haberman.data").chmod(0o644)
     return folder / "haberman.data"
 
@@ -53,30 +53,28 @@ def test_a_truncated_file_is_refused_by_its_size(haberman, tmp_path):
         load("survival", data_home=tmp_path)
 
 
-def test_every_checksum_is_that_of_the_folders_own_list(shared_data):
-    listed = dict(
-        reversed(line.split()) for line in (shared_data / "SHA256SUMS").read_text().splitlines() if line.strip()
-    )
+def test_every_checksum_is_that_of_the_folders_own_list(all_data):
+    listed = dict(reversed(line.split()) for line in (all_data / "SHA256SUMS").read_text().splitlines() if line.strip())
     by_path = {}
     for edition in EDITIONS:
         by_path.setdefault(edition.path, {})[edition.sha256] = edition.n_bytes
     held = [path for path in by_path if path in listed]
     assert len(held) >= 28
     for path in held:
-        assert by_path[path][listed[path]] == (shared_data / path).stat().st_size
+        assert by_path[path][listed[path]] == (all_data / path).stat().st_size
 
 
-def test_files_that_were_packed_later_have_the_published_content(shared_data):
+def test_files_that_were_packed_later_have_the_published_content(all_data):
     """Of a file here as .gz and published as it is, both checksums are on record and belong to the same content."""
     digests = {edition.path: edition.sha256 for edition in EDITIONS}
     pairs = [path for path in digests if path.endswith(".gz") and path.removesuffix(".gz") in digests]
     assert len(pairs) == 5
     for path in pairs:
-        content = gzip.decompress((shared_data / path).read_bytes())
+        content = gzip.decompress((all_data / path).read_bytes())
         assert hashlib.sha256(content).hexdigest() == digests[path.removesuffix(".gz")]
 
 
-def test_a_last_newline_makes_no_other_file(shared_data, tmp_path):
+def test_a_last_newline_makes_no_other_file(all_data, tmp_path):
     """UCI's heart, sonar and echocardiogram differ from the copies here in their last byte only."""
     for name, path in (
         ("heart", "heart_statlog/heart.dat"),
@@ -84,9 +82,9 @@ def test_a_last_newline_makes_no_other_file(shared_data, tmp_path):
         ("echocardiogram", "echocardiogram/echocardiogram.data"),
     ):
         (tmp_path / path).parent.mkdir()
-        (tmp_path / path).write_bytes((shared_data / path).read_bytes() + b"\n")
+        (tmp_path / path).write_bytes((all_data / path).read_bytes() + b"\n")
         found = load(name, data_home=tmp_path, download=False)
-        np.testing.assert_array_equal(found.data, load(name, data_home=shared_data, download=False).data)
+        np.testing.assert_array_equal(found.data, load(name, data_home=all_data, download=False).data)
 
 
 def test_addresses_are_those_of_the_web_and_checksums_are_complete():
@@ -294,14 +292,14 @@ def test_pickles_in_an_array_archive_are_not_loaded(provide):
         load("isolet", data_home=folder, download=False)
 
 
-def test_without_the_extra_numbers_load_and_the_rest_says_what_to_install(shared_data, tmp_path):
+def test_without_the_extra_numbers_load_and_the_rest_says_what_to_install(all_data, tmp_path):
     code = f"""
 import sys
 sys.modules.update(pandas=None, pooch=None)
 from cssvm.datasets import list_datasets, load, where
 assert len(list_datasets()) == len(where({str(tmp_path)!r}))
-assert load("sonar", data_home={str(shared_data)!r}).data.shape == (208, 60)
-for name, home in (("kdd98", {str(shared_data)!r}), ("heart", {str(tmp_path)!r})):
+assert load("sonar", data_home={str(all_data)!r}).data.shape == (208, 60)
+for name, home in (("kdd98", {str(all_data)!r}), ("heart", {str(tmp_path)!r})):
     try:
         load(name, data_home=home)
     except ImportError as error:

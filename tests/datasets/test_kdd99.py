@@ -68,6 +68,15 @@ def test_rows_of_both_files_are_encoded_alike(small):
     assert small.cost_matrix[small.category, 0].tolist() == [0, 2, 3, 3]
 
 
+def test_a_label_that_is_not_the_cups_is_refused(provide):
+    contents = {
+        part: (f"kdd99/{part}.gz", (ROW.format(protocol="tcp", service="http") + ",odd.\n").encode())
+        for part in ("train", "test")
+    }
+    with pytest.raises(ValueError, match="kdd99 has the labels odd, which are not the cup's"):
+        load("kdd99", data_home=provide("kdd99", contents, variant="10_percent"), download=False)
+
+
 @pytest.mark.slow
 def test_the_classes_of_attacks_are_the_cups(real, shared_data):
     bunch = real("kdd99")

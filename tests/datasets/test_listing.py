@@ -64,8 +64,8 @@ def test_every_entry_names_source_citation_licence_and_a_note():
         assert (entry.fn_cost is None) == (entry.experiment != "CSA")
 
 
-def test_where_tells_what_is_here_what_can_be_fetched_and_what_is_refused(shared_data, tmp_path, monkeypatch):
-    states = {location.dataset.label: location.state for location in where(shared_data)}
+def test_where_tells_what_is_here_what_can_be_fetched_and_what_is_refused(all_data, tmp_path, monkeypatch):
+    states = {location.dataset.label: location.state for location in where(all_data)}
     assert states["german_credit"] == "here"
     assert states["kdd98 (full)"] == "can be fetched"
     assert states["isolet (uci)"] == "by hand"

@@ -197,13 +197,12 @@ def parse_libsvm(lines, n_features, base=1):
 
 
 def test_rows_of_libsvm_files_are_those_of_the_text(real, shared_data):
+    bunch, pages = real("german_credit_authors"), real("webspam")
     train = parse_libsvm(text(shared_data, "german_credit_authors/german.train").splitlines(), 24)
     test = parse_libsvm(text(shared_data, "german_credit_authors/german.test").splitlines(), 24)
-    bunch = real("german_credit_authors")
     np.testing.assert_array_equal(bunch.data, np.vstack([train[0], test[0]]))
     np.testing.assert_array_equal(bunch.target, np.concatenate([train[1], test[1]]) > 0)
     np.testing.assert_array_equal(real("german_credit_authors", subset="test").data, test[0])
-    pages = real("webspam")
     X, y = parse_libsvm(text(shared_data, "webspam/webspam_wc_normalized_unigram.svm0.test").splitlines(), 254)
     np.testing.assert_array_equal(pages.data.toarray(), X)
     np.testing.assert_array_equal(pages.target, y == 0)

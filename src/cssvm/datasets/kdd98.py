@@ -78,8 +78,13 @@ def read_full(paths: dict[str, Path], subset: Subset | None) -> dict[str, Any]:
         if -1 in rows or len(set(rows)) != len(place):
             raise TamperedFileError(f"{paths['answers']} does not answer the rows of {paths['test']}, one for one")
         tables["test"]["TARGET_B"], tables["test"]["TARGET_D"] = answers["TARGET_B"][rows], answers["TARGET_D"][rows]
-    nominal = {name for table in tables.values() for name in table.columns if not _is_number(table[name])}
-    table = pandas.concat([_as_words(table, nominal) for table in tables.values()], ignore_index=True)
+    is_number = pandas.api.types.is_numeric_dtype
+    nominal = {name for table in tables.values() for name in table.columns if not is_number(table[name])}
+    for table in tables.values():  # words also where one file happens to have only numbers
+        for name in nominal.intersection(table.columns):
+            if is_number(table[name]):
+                table[name] = table[name].map(lambda value: "" if np.isnan(value) else f"{value:g}")
+    table = pandas.concat(tables.values(), ignore_index=True)
     target, amounts = table.pop("TARGET_B").to_numpy(), table.pop("TARGET_D").to_numpy()
     numbers = table.pop("CONTROLN").to_numpy()
     return _fields(_tidy(table, tuple(nominal)), target, amounts, numbers) | {
@@ -99,18 +104,6 @@ def _read_cup(path: Path, pandas: Any) -> Any:
             low_memory=False,
         )
     table["ZIP"] = table["ZIP"].str.rstrip("-")
-    return table
-
-
-def _is_number(column: Any) -> bool:
-    return bool(np.issubdtype(np.asarray(column[:0]).dtype, np.number))
-
-
-def _as_words(table: Any, nominal: set[str]) -> Any:
-    """The nominal columns as words, also where one file happens to have only numbers in them."""
-    for name in nominal & set(table.columns):
-        if _is_number(table[name]):
-            table[name] = table[name].map(lambda value: "" if np.isnan(value) else f"{value:g}")
     return table
 
 

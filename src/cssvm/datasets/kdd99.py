@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from .._types import Vector
 from .addresses import CC_BY, FIGSHARE, GITHUB, UCI_KDD, UCI_PAGE, uci_citation
-from .files import unpacked
+from .files import TamperedFileError, unpacked
 from .optional import optional
 from .records import Dataset, Edition, File, Subset
 from .text_tables import columns
@@ -89,6 +89,8 @@ def read_kdd99(paths: dict[str, Path], subset: Subset | None) -> dict[str, Any]:
     label = table.pop("label").cat
     names = np.array([word.rstrip(".") for word in label.categories])
     category_of = {"normal": 0} | {name: CATEGORIES.index(kind) for kind, names in ATTACKS.items() for name in names}
+    if unheard_of := sorted(set(names) - set(category_of)):
+        raise TamperedFileError(f"kdd99 has the labels {', '.join(unheard_of)}, which are not the cup's")
     data, feature_names = _encoded(table)
     return {
         "data": data,
