@@ -73,3 +73,12 @@ def test_fitted_costs_are_those_the_times_were_made_of():
     m = np.array([10.0, 100.0, 1000.0])
     features = np.column_stack([m**3, m**2])
     np.testing.assert_allclose(fitted(features, features @ [0.025, 2.5]), [0.025, 2.5])
+
+
+def test_the_serving_benchmark_runs_and_prints_what_a_row_costs(capsys):
+    from benchmarks import serving
+
+    serving.main(["--quick"])
+    printed = capsys.readouterr().out
+    assert "vectors prepared for each row" in printed
+    assert "onnxruntime, features included" in printed

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -17,7 +18,7 @@ from .._types import Vector
 from ..classifier import BinaryClassifier
 from ..costs import SCALE, margins_and_boxes, resolve_C
 from ..dual import Solution, Status
-from ..kernels import DEFAULT_KERNEL, Linear, is_pairwise, make_kernel
+from ..kernels import DEFAULT_KERNEL, Expansion, Linear, is_pairwise, make_kernel
 from ..sample import Sample, in_row_order
 from .bandwidth import resolve_gamma
 from .inputs import new_data, training_data
@@ -26,6 +27,10 @@ from .parameters import check_parameters
 
 ROUNDING_SHARE = 0.1  # of tol, past which rounding is named as the reason
 UNUSABLE_GAP = 0.1  # relative, past which a model that did not converge is not what was asked for
+# What fitted estimators prepare to score rows, with what it was made of. Kept beside them, not in them: prediction
+# changes no estimator, and copies and files hold none of it.
+_expansions: WeakKeyDictionary[KernelSVC, tuple[tuple[Any, ...], Expansion]] = WeakKeyDictionary()
+
 STOPPED = {
     Status.CONVERGED: "converged",
     Status.ITERATION_LIMIT: "iteration limit",
@@ -157,11 +162,20 @@ class KernelSVC(BinaryClassifier):
         """
         check_is_fitted(self)
         X = new_data(self, X, pairwise=self._kernel.pairwise)
-        coef, dtype = self.dual_coef_[0], self._expansion_dtype
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = self._kernel.expand(X, self.support_, self.support_vectors_, coef, dtype) + self.intercept_[0]
+            scores = self._expansion()(X) + self.intercept_[0]
         check_scores(scores)
         return scores
+
+    def _expansion(self) -> Expansion:
+        """The sum over the support vectors, which are prepared for the first rows and kept so for later ones."""
+        of = (self._kernel, self.support_, self.support_vectors_, self.dual_coef_, self._expansion_dtype)
+        known, expansion = _expansions.get(self, ((), None))
+        if expansion is None or any(ours is not theirs for ours, theirs in zip(of, known, strict=True)):
+            kernel, support, vectors, coef, dtype = of
+            expansion = kernel.expansion(support, vectors, coef[0], dtype)
+            _expansions[self] = of, expansion
+        return expansion
 
     def __sklearn_tags__(self) -> Any:
         return with_kernel_tags(super().__sklearn_tags__(), self.kernel)

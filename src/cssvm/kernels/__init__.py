@@ -1,6 +1,6 @@
 """Kernels: one class each, the registry, rows of the Gram matrix within a byte budget, values that a search shares."""
 
-from .base import Kernel
+from .base import Expansion, Kernel
 from .functions import (
     DEFAULT_KERNEL,
     KERNEL_NAMES,
@@ -20,6 +20,7 @@ __all__ = [
     "KERNELS",
     "KERNEL_NAMES",
     "LINEAR_KERNEL",
+    "Expansion",
     "GramRows",
     "Kernel",
     "Linear",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,9 +20,11 @@ from .precision import SCORE_TOL, error_allowed, prediction_precision
 from .providers import GramRows, computed_rows
 from .relations import Relation, centred_sizes
 from .shared import SharedRelation, SharedValues
-from .tiles import KERNEL_ERROR, cancellation, prepare_points, update_minus_sums, update_values
+from .tiles import KERNEL_ERROR, cancellation, prepare_points, prepare_vectors, update_minus_sums, update_values
 
 EXPAND_ROWS = 1 << 14  # rows of X at a time
+
+Expansion = Callable[[Any], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -86,12 +89,16 @@ class Kernel(ABC):
         return np.float64
 
     @abstractmethod
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
-        """Sum over j of ``coef[j] * k(X[i], vectors[j])`` for every row of `X`, (len(X),) float64.
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
+        """The function X -> sum over j of ``coef[j] * k(X[i], vectors[j])``, (len(X),) float64, the vectors prepared.
 
         support : (n_SV,) row numbers of the training X; vectors : those rows, as `vectors` gave them; dtype : their
         `expansion_dtype`, if it is known.
         """
+
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+        """The `expansion` for the rows of X alone; who expands often keeps that function."""
+        return self.expansion(support, vectors, coef, dtype)(X)
 
     @abstractmethod
     def matrix(self, A: Any, B: Any) -> np.ndarray:
@@ -169,18 +176,23 @@ class ComputedKernel(Kernel):
         """Float32 where that does not show."""
         return prediction_precision(self, vectors, coef)
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """Computed in tiles."""
-        total = np.zeros(X.shape[0])
         if not len(coef):
-            return total
+            return lambda X: np.zeros(X.shape[0])
         with threads.own_threads():
-            dtype = self.expansion_dtype(vectors, coef) if dtype is None else dtype
-            allowed = error_allowed(coef, SCORE_TOL)
-            for i in range(0, X.shape[0], EXPAND_ROWS):
-                left, right = prepare_points(self, X[i : i + EXPAND_ROWS], vectors, dtype, allowed)
-                update_minus_sums(right, left, -coef, total[i : i + EXPAND_ROWS], dtype)
-        return total
+            kind = self.expansion_dtype(vectors, coef) if dtype is None else dtype
+            points = prepare_vectors(self, vectors, kind, error_allowed(coef, SCORE_TOL))
+
+        def sums(X: Any) -> np.ndarray:
+            total = np.zeros(X.shape[0])
+            with threads.own_threads(), np.errstate(over="ignore", invalid="ignore"):
+                for i in range(0, X.shape[0], EXPAND_ROWS):
+                    rows = points.alike(X[i : i + EXPAND_ROWS])
+                    update_minus_sums(points, rows, -coef, total[i : i + EXPAND_ROWS], kind)
+            return total
+
+        return sums
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
         """Computed in tiles."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .base import Kernel
+from .base import Expansion, Kernel
 from .providers import GramRows, MatrixRows, StoredRows, row_budget
 from .shared import SharedMatrix, SharedValues
 
@@ -59,9 +59,9 @@ class Precomputed(Kernel):
         """Rows looked up, of the symmetric matrix that X is up to rounding."""
         return MatrixRows(_symmetric(_dense(X)))
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """A product with the columns of the support vectors."""
-        return np.asarray(X[:, support] @ coef, dtype=np.float64).ravel()
+        return lambda X: np.asarray(X[:, support] @ coef, dtype=np.float64).ravel()
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
         """There are no features to compute them from."""
@@ -99,13 +99,17 @@ class Called(Kernel):
         """Rows stored as long as there is room."""
         return StoredRows(CalledRows(self, X), row_budget(cache_size, X.shape[0]))
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """Computed in blocks of rows."""
-        total = np.zeros(X.shape[0])
         step = max(1, EXPAND_VALUES // max(1, len(coef)))
-        for i in range(0, X.shape[0] if len(coef) else 0, step):
-            total[i : i + step] = self.matrix(X[i : i + step], vectors) @ coef
-        return total
+
+        def sums(X: Any) -> np.ndarray:
+            total = np.zeros(X.shape[0])
+            for i in range(0, X.shape[0] if len(coef) else 0, step):
+                total[i : i + step] = self.matrix(X[i : i + step], vectors) @ coef
+            return total
+
+        return sums
 
     def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
         """All kernel values."""

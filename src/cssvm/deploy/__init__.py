@@ -1,0 +1,31 @@
+"""Models that leave the process they were trained in: files with a card and a seal, and ONNX graphs."""
+
+from typing import TYPE_CHECKING, Any
+
+from .card import Column, ModelCard
+from .files import SavedModel, load_card, load_model, save_model
+from .seal import ModelFileError
+from .trust import TRUSTED_TYPES
+
+if TYPE_CHECKING:
+    from .graphs import to_onnx
+
+__all__ = [
+    "TRUSTED_TYPES",
+    "Column",
+    "ModelCard",
+    "ModelFileError",
+    "SavedModel",
+    "load_card",
+    "load_model",
+    "save_model",
+    "to_onnx",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "to_onnx":  # who reads a card needs no scikit-learn
+        from .graphs import to_onnx
+
+        return to_onnx
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
