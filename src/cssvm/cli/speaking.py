@@ -1,0 +1,158 @@
+"""How verbs speak: results on the standard output, messages on the error stream, one line for what went wrong.
+
+Exit codes: 0 done, 2 wrong use or input, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar
+
+import typer
+
+WRONG_INPUT, STOPPED = 2, 130
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Stopped(BaseException):
+    """Ctrl-C. Not KeyboardInterrupt, which ends a search early and keeps what it has found."""
+
+
+def spoken(verb: Callable[P, R]) -> Callable[P, R]:
+    """A verb whose failures on bad input are one line on the error stream, and whose warnings are one line each."""
+
+    @functools.wraps(verb)
+    def speaking(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            with _stoppable(), _warnings_as_lines():
+                return verb(*args, **kwargs)
+        except (Stopped, KeyboardInterrupt):
+            say("stopped; nothing was written.")
+            raise typer.Exit(STOPPED) from None
+        except BrokenPipeError:  # the reader of the standard output has gone, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
+        except (ValueError, OSError, ImportError, MemoryError) as error:
+            say(_said(error))
+            raise typer.Exit(WRONG_INPUT) from None
+
+    return speaking
+
+
+def say(message: str) -> None:
+    """One line on the error stream."""
+    print(f"cssvm: {' '.join(message.split())}", file=sys.stderr, flush=True)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}"
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Ctrl-C raises `Stopped` inside."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise Stopped
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Warnings as messages, each once."""
+    said: set[str] = set()
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def counting_rows(quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A function that shows how many rows are done, on an error stream that is a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda n_rows: None
+        return
+    with console.status("reading") as status:
+        yield lambda n_rows: status.update(f"{n_rows:,} rows")
+
+
+def print_json(value: Any) -> None:
+    """A result for machines, on the standard output; numbers that are not finite are null."""
+    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def shown(value: float) -> str:
+    """A number in four digits, without an exponent where it has more."""
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def interval(found: Any) -> str:
+    """A value and the ends of its interval."""
+    return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
+
+
+def counted(counts: dict[str, int]) -> str:
+    """Columns with their counts, without those that have none."""
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+
+
+def print_table(head: tuple[str, ...], lines: list[tuple[str, ...]], *, title: str = "") -> None:
+    """A table on the standard output, numbers on the right of their columns."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), title=title or None, title_justify="left", title_style="bold")
+    for k, name in enumerate(head):
+        table.add_column(name, justify="left" if k == 0 else "right", header_style="dim", overflow="fold")
+    for line in lines:
+        table.add_row(*(Text(cell) for cell in line))
+    Console().print(table)
