@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .datasets import datasets
 from .evaluate import evaluate
 from .info import info
 from .predict import predict
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 for verb in (train, predict, evaluate, info):
     app.command()(verb)
+app.add_typer(datasets)
 
 
 def _version(asked: bool) -> None:
@@ -41,7 +43,7 @@ def cssvm(
     new rows. "-" is the standard input or output; messages go to the error stream.
 
     \b
-    cssvm train loans.csv --target outcome --positive default \\
-        --fn-cost "0.6*amount" --fp-cost "0.1*amount" --currency EUR --out loans.skops
+    cssvm train loans.csv --target outcome --positive default --currency EUR \\
+        --fn-cost "0.6*amount" --fp-cost "0.1*amount" --out loans.skops
     cssvm predict loans.skops new.csv --out decisions.csv
     """

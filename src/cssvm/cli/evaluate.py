@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .options import Data, Json, Model, NewCost, Quiet, Seed, Weight
-from .speaking import counting_rows, interval, print_json, print_table, shown, spoken
+from .speaking import counting_rows, print_json, print_table, say, shown, spoken
 
 
 @spoken
@@ -53,9 +53,11 @@ def evaluate(
         print_json(vars(found))
         return
     unit = f" {found.currency}" if found.currency else ""
-    lines = [
-        ("rows", f"{found.n_rows:,}, {found.n_targets:,} of the target, {found.n_acted:,} acted on"),
-        ("total cost", f"{shown(found.total)}{unit}"),
-        *((name, interval(value)) for name, value in found.measures.items()),
-    ]
-    print_table(("", f"intervals of {found.confidence:.0%}"), lines)
+    lines = [(name, shown(each.value), f"[{shown(each.low)}, {shown(each.high)}]") for name, each in found.measures.items()]
+    print_table(("", "", f"interval of {found.confidence:.0%}"), lines)
+    typer.echo(
+        f"{found.n_rows:,} rows, {found.n_targets:,} of the target, {found.n_acted:,} acted on; "
+        f"total cost {shown(found.total)}{unit}."
+    )
+    if found.n_unlabelled and not quiet:
+        say(f"{found.n_unlabelled:,} rows without a label were left out")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from typing import TYPE_CHECKING
 
 import typer
 
 from .options import Json, Model
-from .speaking import print_table, shown, spoken
+from .speaking import facts_of, print_facts, print_table, shown, spoken
+
+if TYPE_CHECKING:
+    from ..deploy import Column
+
+GAP = "(gap)"  # the empty word
 
 
 @spoken
@@ -23,22 +28,23 @@ def info(model: Model, as_json: Json = False) -> None:
     if as_json:
         typer.echo(card.to_json())
         return
-    content = json.loads(card.to_json())
-    columns, measures, notes = (content.pop(name) for name in ("columns", "measures", "notes"))
-    lines = [(name.replace("_", " "), _line(value)) for name, value in content.items() if value not in (None, {}, [])]
-    lines += [(name, _measure(found)) for name, found in measures.items()]
-    lines += [("note", note) for note in notes]
-    print_table(("", ""), lines)
-    words = [(each["name"], each["kind"], ", ".join(each["categories"] or [])) for each in columns]
-    print_table(("column", "kind", "categories"), words)
+    versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
+    print_facts([*facts_of(card), ("trained", card.trained), ("versions", versions)])
+    if card.measures:
+        typer.echo()
+        print_table(("", "", "interval"), [(name, *_measured(found)) for name, found in card.measures.items()])
+    if card.columns:
+        typer.echo()
+        print_facts([_described(column) for column in card.columns], ("column", "kind", "words"))
 
 
-def _line(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {each}" for name, each in value.items() if each is not None)
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _measure(found: dict[str, float | None]) -> str:
+def _measured(found: dict[str, float | None]) -> tuple[str, str]:
     value, low, high = (found[name] for name in ("value", "low", "high"))
-    return "-" if value is None or low is None or high is None else f"{shown(value)} [{shown(low)}, {shown(high)}]"
+    ends = "" if low is None or high is None else f"[{shown(low)}, {shown(high)}]"
+    return "-" if value is None else shown(value), ends
+
+
+def _described(column: Column, at_most: int = 12) -> tuple[str, str, str]:
+    words = [word or GAP for word in column.categories or []]
+    more = f" and {len(words) - at_most:,} more" if len(words) > at_most else ""
+    return column.name, column.kind, ", ".join(words[:at_most]) + more

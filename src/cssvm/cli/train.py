@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .options import Data, Json, Quiet, Seed, Weight
-from .speaking import interval, print_json, print_table, say, shown, spoken
+from .speaking import facts_of, interval, print_facts, print_json, print_table, say, spoken
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -72,8 +73,8 @@ def train(
     tuned threshold.
 
     \b
-    cssvm train loans.csv --target outcome --positive default \\
-        --fn-cost "0.6*amount" --fp-cost "0.1*amount" --currency EUR --out loans.skops
+    cssvm train loans.csv --target outcome --positive default --currency EUR \\
+        --fn-cost "0.6*amount" --fp-cost "0.1*amount" --out loans.skops
     """
     from ..tables import train_table
 
@@ -104,10 +105,10 @@ def train(
     if as_json:
         print_json(_for_machines(trained, out))
         return
-    if not quiet:
-        for note in trained.card.notes:
-            say(note)
-    _print(trained)
+    print_facts(facts_of(trained.card))
+    if trained.evaluation is not None:
+        typer.echo()
+        _print_costs(trained.evaluation)
     if not quiet:
         say(f"the model is in {out}")
 
@@ -119,39 +120,21 @@ def _time_order(folds: int) -> Any:
 
 
 def _for_machines(trained: TrainedTable, out: str) -> dict[str, Any]:
-    import json
-
     found = trained.evaluation
-    policies = None if found is None else found.to_frame().reset_index().to_dict("records")
-    evaluation = None if found is None else {
-        "policies": policies,
-        "n_rows": found.n_rows,
-        "confidence": found.confidence,
-        "own_estimate": found.own_estimate,
-        "currency": found.currency,
-    }
+    evaluation = None
+    if found is not None:
+        evaluation = {
+            "policies": found.to_frame().reset_index().to_dict("records"),
+            "n_rows": found.n_rows,
+            "confidence": found.confidence,
+            "own_estimate": found.own_estimate,
+            "currency": found.currency,
+        }
     return {"out": out, "card": json.loads(trained.card.to_json()), "evaluation": evaluation}
 
 
-def _print(trained: TrainedTable) -> None:
-    card, model = trained.card, trained.model
-    kinds = [sum(column.kind == kind for column in card.columns) for kind in ("number", "category")]
-    n_rows, n_targets = card.n_rows or 0, card.n_targets or 0
-    best = ", ".join(f"{name} {shown(value)}" for name, value in model.best_params_.items() if name in ("C", "gamma"))
-    lines = [
-        ("rows", f"{n_rows:,}, {n_targets:,} of them {card.pos_label!r} ({n_targets / n_rows:.1%})"),
-        ("columns", f"{kinds[0]} of numbers, {kinds[1]} of categories"),
-        ("costs", f"{card.fn_cost} for a miss, {card.fp_cost} for a false alarm {card.currency or ''}"),
-        ("chosen", f"{best}, {card.parameters['kernel']} kernel"),
-        ("machine", f"{int(model.n_support_.sum()):,} support vectors, within {model.dual_gap_:.1g} of the optimum"),
-    ]
-    print_table(("", ""), lines)
-    if trained.evaluation is not None:
-        _print_evaluation(trained.evaluation)
-
-
-def _print_evaluation(found: Evaluation) -> None:
-    unit = f" in {found.currency}" if found.currency else ""
+def _print_costs(found: Evaluation) -> None:
+    unit = f" {found.currency}" if found.currency else ""
     lines = [
         (
             policy.name,
@@ -162,4 +145,7 @@ def _print_evaluation(found: Evaluation) -> None:
         )
         for policy in found.policies
     ]
-    print_table(("", "cost per case", "more than the model", "missed", "alarms"), lines, title=f"Costs{unit}")
+    print_table(("", f"cost per case{unit}", "more than the model", "missed", "alarms"), lines)
+    typer.echo(
+        f"{found.n_rows:,} rows, each decided by a model that has not seen it; intervals of {found.confidence:.0%}."
+    )

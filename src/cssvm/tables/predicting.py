@@ -160,25 +160,36 @@ def _destination(out: Any) -> Iterator[Callable[[pa.Table], None]]:
 @contextmanager
 def _writer(file: IO[bytes], *, parquet: bool) -> Iterator[Callable[[pa.Table], None]]:
     """A function that writes tables of one schema below each other."""
-    import pyarrow.parquet as pq
-    from pyarrow import csv as arrow_csv
-
-    made: list[Any] = []
+    writers: list[Any] = []
 
     def write(rows: pa.Table) -> None:
-        if not made:
-            made.append(pq.ParquetWriter(file, rows.schema) if parquet else _csv_writer(file, rows))
-        made[0].write_table(rows)
-
-    def _csv_writer(file: IO[bytes], rows: pa.Table) -> Any:
-        header = io.StringIO()
-        csv.writer(header, lineterminator="\n").writerow(rows.column_names)  # Arrow would quote all of them
-        file.write(header.getvalue().encode())
-        options = arrow_csv.WriteOptions(include_header=False, quoting_style="needed")
-        return arrow_csv.CSVWriter(file, rows.schema, write_options=options)
+        if not writers:
+            writers.append(_parquet_writer(file, rows.schema) if parquet else _CsvWriter(file, rows.column_names))
+        writers[0].write_table(rows)
 
     try:
         yield write
     finally:
-        for each in made:
+        for each in writers:
             each.close()
+
+
+def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(file, schema)
+
+
+class _CsvWriter:
+    """Quotes where they are needed, which Arrow's writer does not, and numbers that can be read back to the last bit."""
+
+    def __init__(self, file: IO[bytes], names: list[str]):
+        self.text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        self.rows = csv.writer(self.text, lineterminator="\n")
+        self.rows.writerow(names)
+
+    def write_table(self, rows: pa.Table) -> None:
+        self.rows.writerows(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+
+    def close(self) -> None:
+        self.text.detach()  # flushes, and leaves the file open
