@@ -232,10 +232,8 @@ def evaluate(
     models = {MODEL: model, BLIND: _blind(model)} | _named(compare)
     metadata = costs | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
     metadata |= {} if groups is None else {"groups": np.asarray(groups)}
-    with progress(verbose, len(models) * len(folds), "evaluate", "fits") as shown:
-        found = {name: _decisions(each, X, labels, sample, folds, metadata, shown) for name, each in models.items()}
+    found = _all_decisions(models, X, labels, sample, folds, metadata, verbose)
     accepted = {name: shares for name, (shares, _) in found.items()}
-    accepted |= {NOBODY: np.zeros(len(sample)), EVERYBODY: np.ones(len(sample))}
     order = [MODEL, NOBODY, EVERYBODY, BLIND, *(name for name in models if name not in (MODEL, BLIND))]
     policies = _policies(
         {name: accepted[name][rows] for name in order},
@@ -295,6 +293,21 @@ def _policies(
         )
         for k, (name, acted) in enumerate(accepted.items())
     ]
+
+
+def _all_decisions(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    sample: Sample,
+    folds: Sequence[Fold],
+    metadata: dict[str, Any],
+    verbose: int,
+) -> dict[str, tuple[Vector, list[Any]]]:
+    """`_decisions` of each model and of the plain policies, by name."""
+    with progress(verbose, len(models) * len(folds), "evaluate", "fits") as shown:
+        found = {name: _decisions(each, X, y, sample, folds, metadata, shown) for name, each in models.items()}
+    return found | {NOBODY: (np.zeros(len(sample)), []), EVERYBODY: (np.ones(len(sample)), [])}
 
 
 def _decisions(

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from .options import Json
-from .speaking import print_json, say, spoken
+from . import options as of
+from .speaking import print_json, say, spoken, with_example
 
-datasets = typer.Typer(name="datasets", no_args_is_help=True, rich_markup_mode=None)
-Home = Annotated[
-    str | None, typer.Option("--home", metavar="FOLDER", help="Where they are kept; $CSSVM_DATA if not given.")
-]
-LISTED = ("name", "variant", "experiment", "title", "n_rows", "n_features", "n_positives", "fn_cost", "fp_cost", "source")
+LISTED = (
+    *("name", "variant", "title", "experiment", "n_rows", "n_features", "n_positives", "fn_cost", "fp_cost"),
+    *("source", "citation", "licence"),
+)
 
-
-@datasets.callback()
-def _datasets() -> None:
-    """The data sets of the paper's Table 1: list, fetch, where.
-
-    \b
-    cssvm datasets list
-    cssvm datasets fetch german_credit
-    """
+datasets = typer.Typer(
+    name="datasets",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help=with_example("The data sets of the paper: list, fetch, where.", "cssvm datasets fetch german_credit"),
+)
 
 
 @datasets.command("list")
-@spoken
-def list_all(as_json: Json = False) -> None:
-    """List the data sets, with their sizes, targets and costs.
-
-    \b
-    cssvm datasets list
-    """
+@spoken("cssvm datasets list")
+def list_all(as_json: of.Json = False) -> None:
+    """List the data sets, with their sizes, targets and costs."""
     from ..datasets import list_datasets
 
     found = list_datasets()
@@ -44,40 +36,29 @@ def list_all(as_json: Json = False) -> None:
 
 
 @datasets.command()
-@spoken
-def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name that `cssvm datasets list` shows.")],
-    variant: Annotated[str | None, typer.Option(metavar="NAME", help="Of a set that comes in several forms.")] = None,
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
-    """Fetch the files of a data set, unless they are there, and check them.
-
-    \b
-    cssvm datasets fetch german_credit
-    """
+@spoken("cssvm datasets fetch german_credit")
+def fetch(name: of.DatasetName, variant: of.Variant = None, home: of.Home = None, as_json: of.Json = False) -> None:
+    """Fetch the files of a data set if they are not there, and check them."""
     from ..datasets import fetch as fetch_files
 
     paths = [str(path) for path in fetch_files(name, variant=variant, data_home=home)]
     if as_json:
         print_json(paths)
     else:
-        typer.echo("\\n".join(paths))
-        say(f"{len(paths)} files, whose checksums are right")
+        typer.echo("\n".join(paths))
+        say(f"{len(paths)} files with the bytes on record")
 
 
 @datasets.command()
-@spoken
-def where(home: Home = None, as_json: Json = False) -> None:
-    """Show the folder of the data sets, and which of them are in it.
-
-    \b
-    cssvm datasets where
-    """
+@spoken("cssvm datasets where")
+def where(home: of.Home = None, as_json: of.Json = False) -> None:
+    """Show the folder of the data sets, and which of them are in it."""
     from ..datasets import where as located
 
     found: Any = located(home)
     if as_json:
-        print_json([{"name": each.dataset.name, "variant": each.dataset.variant, "state": each.state} for each in found])
+        print_json(
+            [{"name": each.dataset.name, "variant": each.dataset.variant, "state": each.state} for each in found]
+        )
     else:
         typer.echo(str(found))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .options import Json, Model
+from . import options as of
 from .speaking import facts_of, print_facts, print_table, shown, spoken
 
 if TYPE_CHECKING:
@@ -15,13 +15,9 @@ if TYPE_CHECKING:
 GAP = "(gap)"  # the empty word
 
 
-@spoken
-def info(model: Model, as_json: Json = False) -> None:
-    """Show what a model file holds, without loading the model.
-
-    \b
-    cssvm info loans.skops
-    """
+@spoken("cssvm info loans.skops")
+def info(model: of.Model, as_json: of.Json = False) -> None:
+    """Show what a model file holds, without loading the model."""
     from ..deploy import load_card
 
     card = load_card(model)

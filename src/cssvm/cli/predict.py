@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from .options import Data, Json, Model, NewCost, Quiet
+from . import options as of
 from .speaking import counted, counting_rows, print_json, say, shown, spoken
 
 if TYPE_CHECKING:
     from ..tables import PredictedTable
 
 
-@spoken
+@spoken("cssvm predict loans.skops new.csv --keep customer --out decisions.csv")
 def predict(
-    model: Model,
-    data: Data,
-    out: Annotated[
-        str, typer.Option(metavar="FILE", help='CSV, or Parquet by its name; "-" for the standard output.')
-    ] = "-",
-    fn_cost: NewCost = None,
-    fp_cost: NewCost = None,
-    keep: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help="To be written beside decisions; may be given several times.")
-    ] = [],  # noqa: B006  # typer makes a list of its own
-    as_json: Json = False,
-    quiet: Quiet = False,
+    model: of.Model,
+    data: of.Data,
+    out: of.DecisionFile = "-",
+    fn_cost: of.NewCost = None,
+    fp_cost: of.NewCost = None,
+    keep: of.Keep = None,
+    as_json: of.Json = False,
+    quiet: of.Quiet = False,
 ) -> None:
     """Decide on the rows of a table, of any size.
 
-    Writes for every row the label, the score and, if the model has probabilities, the probability of the target and the
-    expected costs of acting and of leaving the row alone. Columns are read as the model's card says; one that is
+    Writes for every row the label, the score and, if the model has probabilities, the probability of the target and
+    the expected costs of acting and of leaving the row alone. Columns are read as the model's card says; one that is
     missing is refused, others are not read.
-
-    \b
-    cssvm predict loans.skops new.csv --keep customer --out decisions.csv
     """
     if as_json and out == "-":
-        raise typer.BadParameter('decisions and --json cannot both go to the standard output: give a file.', param_hint="--out")
+        raise typer.BadParameter("give a file: --json is on the standard output already", param_hint="--out")
     from ..tables import predict_table
 
     with counting_rows(quiet) as progress:
-        found = predict_table(model, data, out, fn_cost=fn_cost, fp_cost=fp_cost, keep=keep, progress=progress)
+        found = predict_table(model, data, out, fn_cost=fn_cost, fp_cost=fp_cost, keep=keep or (), progress=progress)
     if as_json:
         print_json({"out": out, **vars(found)})
     elif not quiet:
@@ -50,7 +43,7 @@ def predict(
 
 
 def _summarise(found: PredictedTable) -> None:
-    cost = "" if found.expected_cost is None else f", expected cost {shown(found.expected_cost)}"
+    cost = "" if found.expected_cost is None else f", expected cost {shown(found.expected_cost)} {found.currency}"
     say(f"{found.n_rows:,} rows, {found.n_targets:,} of the target ({found.n_targets / found.n_rows:.1%}){cost}")
     if gaps := counted(found.gaps):
         say(f"gaps filled: {gaps}")

@@ -6,6 +6,7 @@ Exit codes: 0 done, 2 wrong use or input, 130 stopped by Ctrl-C.
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import math
 import os
@@ -32,25 +33,34 @@ class Stopped(BaseException):
     """Ctrl-C. Not KeyboardInterrupt, which ends a search early and keeps what it has found."""
 
 
-def spoken(verb: Callable[P, R]) -> Callable[P, R]:
-    """A verb whose failures on bad input are one line on the error stream, and whose warnings are one line each."""
+def spoken(*example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A verb with an example in its help, whose failures on bad input and warnings are one line each."""
 
-    @functools.wraps(verb)
-    def speaking(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            with _stoppable(), _warnings_as_lines():
-                return verb(*args, **kwargs)
-        except (Stopped, KeyboardInterrupt):
-            say("stopped; nothing was written.")
-            raise typer.Exit(STOPPED) from None
-        except BrokenPipeError:  # the reader of the standard output has gone, as `head` does
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(1) from None
-        except (ValueError, OSError, ImportError, MemoryError) as error:
-            say(_said(error))
-            raise typer.Exit(WRONG_INPUT) from None
+    def of(verb: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(verb)
+        def speaking(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                with _stoppable(), _warnings_as_lines():
+                    return verb(*args, **kwargs)
+            except (Stopped, KeyboardInterrupt):
+                say("stopped; nothing was written.")
+                raise typer.Exit(STOPPED) from None
+            except BrokenPipeError:  # the reader of the standard output has gone, as `head` does
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit(1) from None
+            except (ValueError, OSError, ImportError, MemoryError) as error:
+                say(_said(error))
+                raise typer.Exit(WRONG_INPUT) from None
 
-    return speaking
+        speaking.__doc__ = with_example(verb.__doc__ or "", *example)
+        return speaking
+
+    return of
+
+
+def with_example(help_text: str, *example: str) -> str:
+    """The help of a verb with an example below it, whose lines are kept as they are."""
+    return "\n".join([inspect.cleandoc(help_text), "", "\b", "Example:", *(f"  {line}" for line in example)])
 
 
 def say(message: str) -> None:

@@ -91,7 +91,9 @@ class Chunk:
             raise TableError(f"column {name!r} of {self.source} holds {column.type}, not numbers. {NO_NUMBERS}")
         try:
             values = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
-            wrong = np.flatnonzero(np.isinf(values) | (np.isnan(values) & ~np.asarray(column.is_null(nan_is_null=True))))
+            wrong = np.flatnonzero(
+                np.isinf(values) | (np.isnan(values) & ~np.asarray(column.is_null(nan_is_null=True)))
+            )
         except pa.ArrowInvalid:
             wrong = np.flatnonzero(~self.spells_number(column))
         if len(wrong):

@@ -98,8 +98,8 @@ def evaluate_table(
     check_request(n_resamples, confidence)
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     rows, n_read = _read(decider, data, target, weight, progress)
-    options = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-    of_rows = {"pos_label": 1, "sample_weight": rows.weights}
+    options: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
+    of_rows: dict[str, Any] = {"pos_label": 1, "sample_weight": rows.weights}
     measures = {}
     for name, measure in _measures(rows).items():
         found = bootstrap_interval(

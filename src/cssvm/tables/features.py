@@ -81,7 +81,9 @@ def preparation(columns: Sequence[Column], features: Any) -> Any:
     words = [np.array(column.categories, dtype=object) for column in categories]
     steps: list[Any] = []
     if numbers:
-        steps.append((make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()), numbers))
+        steps.append(
+            (make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()), numbers)
+        )
     if with_gaps:
         steps.append((MissingIndicator(features="all"), with_gaps))
     if categories:

@@ -84,7 +84,8 @@ def kind_of(table: Chunk, name: str) -> str:
         rows = np.flatnonzero(np.asarray(pc.equal(entries, wrong)))
         raise TableError(
             f"column {name!r} of {table.source} holds numbers but for {(~numeric).sum():,} of {len(known):,} entries, "
-            f"such as {wrong!r} in {table.where(rows[:1])}. Correct them, leave them empty, or say that it is a category."
+            f"such as {wrong!r} in {table.where(rows[:1])}. Correct them, leave them empty, or say that the column "
+            "is a category."
         )
     return CATEGORY
 

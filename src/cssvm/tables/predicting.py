@@ -33,12 +33,13 @@ class PredictedTable:
 
     n_rows, n_targets : rows, and those decided to be of the target; gaps : entries that were missing in columns of
     numbers, by column; new_words : entries that training has not seen, by column of categories; not_read : columns that
-    the model does not know; expected_cost : of all decisions, None without probabilities or costs.
+    the model does not know; expected_cost : of all decisions, None without probabilities or costs; currency : of it.
     """
 
     n_rows: int = 0
     n_targets: int = 0
     expected_cost: float | None = None
+    currency: str = ""
     gaps: Counter[str] = field(default_factory=Counter)
     new_words: Counter[str] = field(default_factory=Counter)
     not_read: list[str] = field(default_factory=list)
@@ -57,8 +58,9 @@ def predict_table(
     """Decide on all rows of a table and write the decisions, in the order of the rows.
 
     Columns are read as the card of the model says, whatever they look like here. A column of the card that is missing
-    is refused, and so is a word in a column of numbers. Other columns are not read. New words count as none of the known
-    ones, gaps in numbers are filled as in training. All of this is counted. The table is read 50,000 rows at a time.
+    is refused, and so is a word in a column of numbers. Other columns are not read. New words count as none of the
+    known ones, gaps in numbers are filled as in training. All of this is counted. The table is read 50,000 rows at a
+    time.
 
     Parameters
     ----------
@@ -81,8 +83,8 @@ def predict_table(
     -------
     PredictedTable
         The columns written are ``label``, ``score`` (higher for the target), and if the model has probabilities
-        ``probability`` (of the target), ``cost_of_acting`` and ``cost_of_leaving``, the expected costs of treating a row
-        as of the target and of not doing so.
+        ``probability`` (of the target), ``cost_of_acting`` and ``cost_of_leaving``, the expected costs of treating a
+        row as of the target and of not doing so.
 
     Examples
     --------
@@ -102,7 +104,7 @@ def predict_table(
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     decider.check_takes_costs()
     source = open_table(data)
-    found = PredictedTable(gaps=decider.oddities.gaps, new_words=decider.oddities.new_words)
+    found = PredictedTable(currency=decider.card.currency or "", **vars(decider.oddities))
     with _destination(out) as write:
         for rows in source.chunks(CHUNK_ROWS):
             if found.n_rows == 0:
@@ -181,7 +183,7 @@ def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
 
 
 class _CsvWriter:
-    """Quotes where they are needed, which Arrow's writer does not, and numbers that can be read back to the last bit."""
+    """Quotes only where needed, as Arrow's writer does not, and numbers that read back to the last bit."""
 
     def __init__(self, file: IO[bytes], names: list[str]):
         self.text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)

@@ -4,7 +4,7 @@ The content decides what a file is, not its name:
 
     Parquet   a folder, or a file that begins with PAR1
     LIBSVM    lines of a label and index:value pairs, counted from 1
-    CSV       anything else: UTF-8 with a header, separated by commas, or by semicolons or tabs if the header has no comma
+    CSV       anything else: UTF-8 with a header, separated by commas, or by semicolons or tabs if that has no comma
 
 A file that begins as gzip does is unpacked first; "-" is the standard input. Entries of text files stay as they were
 written until a column is asked for as numbers or as words (`chunk.py`).
@@ -79,7 +79,7 @@ def open_table(data: Any) -> Source:
     if str(data) != STDIN and Path(data).is_dir():
         return Source(name, lambda n_rows: _parquet(data, name, n_rows))
     try:
-        stream = _stream(sys.stdin.buffer if str(data) == STDIN else Path(data).open("rb"))
+        stream = _stream(sys.stdin.buffer if str(data) == STDIN else io.FileIO(data))
     except OSError as error:
         raise TableError(f"{name} cannot be read: {error.strerror or error}.") from error
     head = stream.peek(HEAD)[:HEAD]
@@ -179,7 +179,8 @@ def _csv_error(error: Exception, name: str) -> TableError:
     if found:
         row, expected, got = map(int, found.groups())
         return TableError(
-            f"{name} has {got} entries in row {row - 1:,} but {expected} columns. Quote entries that hold the separator."
+            f"{name} has {got} entries in row {row - 1:,} but {expected} columns. Quote entries that hold the "
+            "separator."
         )
     if "UTF8" in said:
         return TableError(f"{name} is no UTF-8 text. {CONVERT}")

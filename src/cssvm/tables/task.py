@@ -26,8 +26,9 @@ class Task:
     """A training table, read.
 
     X : data frame or CSR, (n, n_features); y : (n,) labels; target : their column; pos_label : the target class;
-    columns : those of X; prices : of a miss and of a false alarm, by name; of_rows : what `fit` takes for each row, costs,
-    weights and groups; class_costs : fn_cost and fp_cost that are numbers, 1 for the others; notes : what was left out.
+    columns : those of X; prices : of a miss and of a false alarm, by name; of_rows : what `fit` takes for each row,
+    costs, weights and groups; class_costs : fn_cost and fp_cost that are numbers, 1 for the others; notes : what was
+    left out.
     """
 
     X: Any
@@ -37,7 +38,7 @@ class Task:
     columns: list[Column]
     prices: dict[str, Price]
     of_rows: dict[str, Any]
-    class_costs: dict[str, float]
+    class_costs: dict[str, Any]
     notes: list[str]
 
     @classmethod
@@ -116,19 +117,20 @@ def _target_label(table: Chunk, y: NDArray[Any], column: str, pos_label: Any, pr
     labels = classes.tolist()
     if isinstance(labels[0], str) and len({price.written for price in prices.values()}) > 1:
         raise TableError(
-            f"the labels of {column!r} are words, {labels[0]!r} and {labels[1]!r}: say which of them is the target, whose "
-            f"miss costs fn_cost, with pos_label (--positive {labels[0]})."
+            f"the labels of {column!r} are words, {labels[0]!r} and {labels[1]!r}: say which of them is the target, "
+            f"whose miss costs fn_cost, with pos_label (--positive {labels[0]})."
         )
     return labels[Target.among(classes, None).index]
 
 
 def _check_no_giveaway(table: Chunk, columns: Sequence[Column], prices: Mapping[str, Price], positive: Mask) -> None:
     """Refuse to learn from a cost that is there for one class only: it is not known when a decision is due."""
+    learnt = {column.name for column in columns}
     for name, price in prices.items():
-        if price.column in (column.name for column in columns):
+        if price.column is not None and price.column in learnt:
             there = np.nan_to_num(table.numbers(price.column)) != 0
             if (there == positive).all() or (there != positive).all():
                 raise TableError(
-                    f"column {price.column!r}, the {name}, is 0 or missing for exactly one class and so gives the label "
-                    "away. Drop it from what is learnt; it remains the cost."
+                    f"column {price.column!r}, the {name}, is 0 or missing for exactly one class and so gives the "
+                    "label away. Drop it from what is learnt; it remains the cost."
                 )
