@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .costs import CostConditionWarning, paper_costs
-    from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, DesignedLossClassifier
+    from .estimators import (
+        BiasedPenaltySVC,
+        BoundaryMovementSVC,
+        CostSensitiveSVC,
+        DesignedLossClassifier,
+        KernelBoundaryAlignmentSVC,
+    )
     from .evaluation import Evaluation, evaluate
     from .outcomes import DecisionCosts, decision_costs
     from .search import CostSensitiveSVCCV
@@ -28,6 +34,7 @@ __all__ = [
     "DecisionCosts",
     "DesignedLossClassifier",
     "Evaluation",
+    "KernelBoundaryAlignmentSVC",
     "decision_costs",
     "evaluate",
     "paper_costs",
@@ -44,6 +51,7 @@ _HOME = {
     "DecisionCosts": "outcomes",
     "DesignedLossClassifier": "estimators",
     "Evaluation": "evaluation",
+    "KernelBoundaryAlignmentSVC": "estimators",
     "decision_costs": "outcomes",
     "evaluate": "evaluation",
     "paper_costs": "costs",
