@@ -41,7 +41,7 @@ def test_the_four_formulations_have_one_optimum_and_lead_to_each_other(which):
 @pytest.mark.parametrize("seed", range(2))
 def test_the_machine_of_the_library_is_that_of_the_four_formulations(seed):
     given = problem(seed)
-    # The target has the margin 1 there: margins of the others relative to a scale that is the same for all targets.
+    # The margin of the target is 1 in this library; all others are the rows' own.
     given = given._replace(margins=np.where(given.y > 0, 1.0, given.margins))
     reference = EXAMPLE["in_beta"](given)
     model = CostSensitiveSVC(1.0, kernel="precomputed", tol=1e-9)
