@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, DesignedLossClassifier
     from .evaluation import Evaluation, evaluate
     from .outcomes import DecisionCosts, decision_costs
+    from .report import Report
     from .search import CostSensitiveSVCCV
     from .target import target_scores
     from .wrappers import CostThresholdClassifier
@@ -28,6 +29,7 @@ __all__ = [
     "DecisionCosts",
     "DesignedLossClassifier",
     "Evaluation",
+    "Report",
     "decision_costs",
     "evaluate",
     "paper_costs",
@@ -44,6 +46,7 @@ _HOME = {
     "DecisionCosts": "outcomes",
     "DesignedLossClassifier": "estimators",
     "Evaluation": "evaluation",
+    "Report": "report",
     "decision_costs": "outcomes",
     "evaluate": "evaluation",
     "paper_costs": "costs",
