@@ -20,11 +20,11 @@ from ..decisions import costs_for_predict, decider_of
 from ..target import RESPONSES, Target, response_of, target_scores
 
 DECISION_VALUE, PROBABILITY, COST_RATIO, DECISION, GIVEN = (
-    "decision value for the target",
-    "probability of the target",
-    "logarithm of the expected cost of leaving a case over that of acting on it",
-    "decision itself, 1 for acting: the model gives no scores",
-    "score as given",
+    "the decision value for the target",
+    "the probability of the target",
+    "the logarithm of the expected cost of leaving it over that of acting on it (0: both cost the same)",
+    "the decision itself",
+    "the score",
 )
 
 # Probabilities of 0 and 1, and costs of nothing, have finite scores.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import reprlib
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -19,13 +20,16 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 MAX_NAMES = 200  # of features, listed
 MAX_TEXT = 300  # characters of a parameter's value
 MAX_MACHINES = 50
+LEAST_GAP = 1e-5  # a smaller one is written as less than this
+LARGE_GAP = 1e-2  # one of this size shows in the decisions
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object in memory, in what Python writes of it
 STATUS = {0: "converged", 1: "iteration limit", 2: "stalled"}
 
 
 def model_facts(held_out: HeldOutDecisions) -> dict[str, Any]:
     """Parameters, what a search chose, and the support vector machines inside, with their certificates."""
     if not held_out.models:
-        return {"name": "", "text": "", "chosen": None, "machines": [], "n_more": 0, "gap": "", "all": []}
+        return {"name": ""}
     machines = [
         _machine(each, fold, trained)
         for fold, (model, trained) in enumerate(zip(held_out.models, held_out.n_trained, strict=True), 1)
@@ -35,11 +39,12 @@ def model_facts(held_out: HeldOutDecisions) -> dict[str, Any]:
     gaps = [each["gap_value"] for each in machines if each["gap_value"] is not None]
     return {
         "name": type(_last(first)).__name__,
-        "text": repr(first),
+        "text": ADDRESS.sub("", repr(first)),
         "chosen": _chosen(held_out.models),
         "machines": machines[:MAX_MACHINES],
         "n_more": max(0, len(machines) - MAX_MACHINES),
-        "gap": percent(max(gaps)) if gaps else "",
+        "gap": _gap(max(gaps)) if gaps else "",
+        "exact": bool(gaps) and max(gaps) < LARGE_GAP,
         "all": [(key, _text(value)) for key, value in sorted(first.get_params(deep=False).items())],
     }
 
@@ -128,13 +133,17 @@ def _machine(machine: Any, fold: int, trained: int) -> dict[str, Any]:
             (str(label), count(int(n))) for label, n in zip(machine.classes_, machine.n_support_, strict=True)
         ],
         "share": percent(n_support / trained) if trained else "",
-        "gap": "" if gap is None else percent(gap),
+        "gap": "" if gap is None else _gap(gap).replace("less than ", "< "),
         "gap_value": gap,
         "objective": "" if gap is None else number(machine.primal_objective_),
         "bound": "" if gap is None else number(machine.dual_objective_),
         "status": STATUS.get(int(machine.fit_status_), ""),
         "steps": count(int(np.sum(machine.n_iter_))),
     }
+
+
+def _gap(gap: float) -> str:
+    return f"less than {percent(LEAST_GAP)}" if gap < LEAST_GAP else percent(gap)
 
 
 def _chosen(models: list[Any]) -> dict[str, Any] | None:
@@ -149,6 +158,6 @@ def _chosen(models: list[Any]) -> dict[str, Any] | None:
 def _text(value: Any) -> str:
     """A parameter's value, shortened."""
     if isinstance(value, float | np.floating):
-        return number(float(value))
-    text = repr(value) if not isinstance(value, str) else value
+        return f"{value:.4g}"
+    text = ADDRESS.sub("", repr(value)) if not isinstance(value, str) else value
     return text if len(text) <= MAX_TEXT else reprlib.repr(text)

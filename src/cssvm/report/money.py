@@ -47,16 +47,17 @@ def verdict(evaluation: Evaluation, plain: Policy, earns: bool) -> str:
     """One sentence: whether the model is worth using at these costs."""
     apart = plain.difference
     assert apart is not None
-    interval = f"({percent(evaluation.confidence)} interval {_range(apart, evaluation.currency)})"
+    sure = percent(evaluation.confidence)
+    interval = f"({sure} interval {_range(apart, evaluation.currency)})"
     against = f"{_quoted(plain.name)}, the better plain policy"
     by = amount(abs(apart.value), evaluation.currency)
     if apart.low > 0:
-        verb = "earns" if earns else "saves"
-        text = f"The model {verb} {by} per case more than {against} {interval}" if earns else ""
-        text = text or f"The model {verb} {by} per case against {against} {interval}"
+        gains = f"earns {by} per case more than" if earns else f"saves {by} per case against"
+        text = f"The model {gains} {against} {interval}"
     elif apart.high < 0:
         loses = f"earns {by} per case less than" if earns else f"costs {by} per case more than"
-        text = f"At these costs the model should not decide: it {loses} {against} {interval}"
+        turned = _range(_as_shown(apart, True), evaluation.currency)
+        text = f"At these costs the model should not decide: it {loses} {against} ({sure} interval {turned})"
     else:
         text = f"On {count(evaluation.n_rows)} cases the model cannot be told from {against}: the difference of "
         text += f"{amount(apart.value, evaluation.currency)} per case may be chance {interval}"

@@ -9,6 +9,7 @@ import math
 
 DIGITS = 4
 LEAST_PLAIN = 1e-6  # what is smaller is written with an exponent
+MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
 
 
 def decimals(value: float) -> int:
@@ -19,12 +20,12 @@ def decimals(value: float) -> int:
 def number(value: float) -> str:
     """Four digits, all whole ones, with separators and without zeros at the end."""
     if not math.isfinite(value):
-        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+        return NOTHING if math.isnan(value) else ("∞" if value > 0 else f"{MINUS}∞")
     if value and abs(value) < LEAST_PLAIN:
-        return f"{value:.{DIGITS - 1}e}".replace("-", "−")
+        return f"{value:.{DIGITS - 1}e}".replace("-", MINUS)
     text = f"{value:,.{decimals(value)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text.replace("-", "−")
+    return "0" if text == "-0" else text.replace("-", MINUS)
 
 
 def count(value: float) -> str:

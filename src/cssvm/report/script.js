@@ -146,10 +146,10 @@
   const gains = chart("gains", "Share of cases acted on", unit.length > 24 ? "per case" : unit);
   const costs = chart("costs", "Weight of misses among all errors", "Cost, 1 = always wrong");
 
+  roc.frame([0, 1], [0, 1], axis, axis);
+  roc.line("chance", [0, 1], [0, 1]);
+  roc.line("curve", curve.spent, curve.saved);
   const drawRoc = ({ all, best, now }) => {
-    roc.frame([0, 1], [0, 1], axis, axis);
-    roc.line("chance", [0, 1], [0, 1]);
-    roc.line("curve", curve.spent, curve.saved);
     const slope = all.alarm / all.miss;
     const ends = Number.isFinite(slope) ? [[0, 1], [best.y - slope * best.x, best.y + slope * (1 - best.x)]] : [[best.x, best.x], [0, 1]];
     roc.line("equal", ...ends);
@@ -179,13 +179,13 @@
     }
     return [[...xs, 1], [...ys, 0]];
   })();
+  costs.frame([0, 1], [0, 0.55], axis, axis);
+  costs.line("chance", [0, 0.5, 1], [0, 0.5, 0]);
+  costs.line("fixed", [0, 1], [own.spent[0] / data.alarmed, 1 - own.saved[0] / data.missed]);
+  costs.line("curve", ...envelope);
   const drawCosts = ({ all, best, now }) => {
     const whole = all.miss + all.alarm || 1;
     const place = all.miss / whole;
-    costs.frame([0, 1], [0, 0.55], axis, axis);
-    costs.line("chance", [0, 0.5, 1], [0, 0.5, 0]);
-    costs.line("fixed", [0, 1], [now.x, 1 - now.y]);
-    costs.line("curve", ...envelope);
     costs.line("equal", [place, place], [0, 1]);
     costs.diamond(place, Math.min(now.risk / whole, 0.55));
     costs.dot(place, best.risk / whole);
@@ -262,6 +262,7 @@
     control.querySelector(".unit").textContent = "\u00d7 the costs";
   }
   $("factor-note").hidden = !byCost;
+  $("still").hidden = true;
   $("moving").hidden = false;
   Object.keys(sliders).forEach((name) => showInput(name));
   show();

@@ -8,12 +8,12 @@ import numpy as np
 
 from .._types import Mask
 from ..evaluation import HeldOutDecisions
-from ..metrics.action import DECISION
+from ..metrics.action import DECISION, DECISION_VALUE
 from ..metrics.risk import minimum_risk, risk_of_decisions
 from ..metrics.scored import ScoredSample
 from ..metrics.threshold_costs import threshold_costs
 from ..sample import both_classes
-from .numbers import count, number, percent
+from .numbers import NOTHING, count, number, percent
 
 N_RESAMPLES = 200  # for an interval that is read to two digits
 
@@ -44,7 +44,8 @@ def threshold_section(held_out: HeldOutDecisions, confidence: float) -> dict[str
         "n_resamples": N_RESAMPLES,
         "folds": folds if len(folds) > 1 else [],
         "spread": number(float(np.std(finite))) if len(finite) > 1 else "",
-        "learnt": _learnt(held_out.models),
+        "learnt": _learnt(held_out) if held_out.scores.kind == DECISION_VALUE else "",
+        "ends": tuple(number(end) for end in scale),
     }
 
 
@@ -56,7 +57,7 @@ def _fold(held_out: HeldOutDecisions, own: Mask) -> dict[str, Any]:
         "targets": count(int(np.count_nonzero(sample.positive))),
         "cost": number(float(risk_of_decisions(sample, held_out.acted[own]))),
         "best": np.nan,
-        "least": "–",
+        "least": NOTHING,
     }
     if both_classes(sample.positive[sample.stakes > 0]):
         found = minimum_risk(ScoredSample.of(sample, held_out.scores.values[own]))
@@ -64,9 +65,9 @@ def _fold(held_out: HeldOutDecisions, own: Mask) -> dict[str, Any]:
     return line
 
 
-def _learnt(models: list[Any]) -> str:
+def _learnt(held_out: HeldOutDecisions) -> str:
     """Thresholds that the models themselves have learnt in training, where they keep them."""
-    found = [float(getattr(each, "threshold_", np.nan)) for each in models]
+    found = [float(getattr(each, "threshold_", np.nan)) for each in held_out.models]
     known = [each for each in found if np.isfinite(each) and each != 0.0]
     return ", ".join(number(each) for each in known)
 
