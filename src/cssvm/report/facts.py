@@ -138,7 +138,6 @@ def _machine(machine: Any, fold: int, trained: int) -> dict[str, Any]:
         "objective": "" if gap is None else number(machine.primal_objective_),
         "bound": "" if gap is None else number(machine.dual_objective_),
         "status": STATUS.get(int(machine.fit_status_), ""),
-        "steps": count(int(np.sum(machine.n_iter_))),
     }
 
 
@@ -148,8 +147,8 @@ def _gap(gap: float) -> str:
 
 def _chosen(models: list[Any]) -> dict[str, Any] | None:
     """What the search of each fold has chosen; None if nothing was searched."""
-    found = [getattr(_last(model), "best_params_", None) or getattr(model, "best_params_", None) for model in models]
-    if not all(isinstance(each, dict) and each for each in found):
+    found = [getattr(_last(model), "best_params_", None) or {} for model in models]
+    if not all(found):
         return None
     names = list(dict.fromkeys(name for each in found for name in each))
     return {"names": names, "lines": [[_text(each.get(name, "")) for name in names] for each in found]}

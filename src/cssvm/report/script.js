@@ -29,8 +29,11 @@
   // ---- numbers, by the rules of numbers.py
   const decimals = (value, digits) => (value ? Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)))) : 0);
   const minus = (text) => (text === "-0" ? "0" : text.replace("-", "\u2212"));
-  const plain = (value, least, most) =>
-    minus(value.toLocaleString("en-US", { minimumFractionDigits: least, maximumFractionDigits: Math.min(most, 20) }));
+  const formats = {}; // making one takes longer than all else in a redraw
+  const plain = (value, least, most) => {
+    const options = { minimumFractionDigits: least, maximumFractionDigits: Math.min(most, 20) };
+    return minus((formats[`${least} ${most}`] ??= new Intl.NumberFormat("en-US", options)).format(value));
+  };
   const number = (value) =>
     value && Math.abs(value) < 1e-6 ? minus(value.toExponential(3)) : plain(value, 0, decimals(value, 4));
   const amount = (value) => number(value) + (data.currency ? "\u00a0" + data.currency : "");
