@@ -211,7 +211,7 @@ def test_thresholds_of_the_folds_are_those_of_their_rows():
 
 
 def test_certificate_support_vectors_and_choice_are_those_of_the_model():
-    search = CostSensitiveSVCCV(Cs=3, gammas=2, grow=False, cv=3, transformer=StandardScaler(), fn_cost=5.0)
+    search = CostSensitiveSVCCV(Cs=3, gammas=[0.1], cv=3, transformer=StandardScaler(), fn_cost=5.0)
     search.fit(X[:200], Y[:200])
     page = Report(search, X[200:], Y[200:], cv="prefit", n_resamples=20).html()
     (machine,) = (row for row in Cells(page).rows if row[0] == "CostSensitiveSVCCV")
@@ -227,6 +227,13 @@ def test_machines_inside_wrappers_are_found():
     model = CostThresholdClassifier(make_pipeline(StandardScaler(), CostSensitiveSVC()), cv=2).fit(X, Y)
     page = Report(model, X, Y, cv="prefit", n_resamples=20).html()
     assert len([row for row in Cells(page).rows if row[0] == "CostSensitiveSVC"]) == 2
+
+
+def test_a_threshold_that_nobody_reaches_is_said_to_be_one():
+    given = case("class")
+    with pytest.warns(UserWarning, match="below the other class"):
+        page = given._replace(score=-given.score, of_rows={"fn_cost": 1.0, "fp_cost": 9.0}).report().html()
+    assert "The best threshold on all cases is <strong>∞ (nobody)</strong>" in page
 
 
 def test_no_address_of_the_memory_is_printed():

@@ -10,6 +10,7 @@ import numpy as np
 from ..metrics.action import GIVEN, ActionScores, scores_of_decisions
 from ..metrics.bootstrap import check_request
 from ..metrics.policies import Money
+from ..metrics.scored import ScoredSample
 from ..outcomes import OUTCOMES, decision_costs
 from ..sample import Sample, in_row_order
 from ..target import TargetScores
@@ -52,6 +53,8 @@ def evaluate_predictions(
     else:
         values = whole.scores(y_score.values if isinstance(y_score, TargetScores) else y_score)[counted]
         scores = ActionScores(values.astype(np.float64), np.nan, GIVEN)
+        if not isinstance(y_score, TargetScores):
+            ScoredSample.of(sample, scores.values).warn_below_chance()
     return compared(
         {name: each.astype(np.float64) for name, each in acted.items()},
         sample,

@@ -30,13 +30,13 @@ def threshold_section(held_out: HeldOutDecisions, confidence: float) -> dict[str
     scale = _scale(rows.scores, [*best, found.threshold, *found.threshold_interval])
     for each in folds:
         each["place"] = _place(each["best"], scale)
-        each["threshold"] = number(each["best"])
+        each["threshold"] = _shown(each["best"])
     finite = best[np.isfinite(best)]
     return {
         "kind": held_out.scores.kind,
         "own": number(held_out.scores.own_threshold) if np.isfinite(held_out.scores.own_threshold) else "",
         "own_place": _place(held_out.scores.own_threshold, scale),
-        "best": number(found.threshold),
+        "best": _shown(found.threshold),
         "best_place": _place(found.threshold, scale),
         "interval": tuple(number(end) for end in found.threshold_interval),
         "interval_place": tuple(_place(end, scale) for end in found.threshold_interval),
@@ -78,6 +78,13 @@ def _scale(scores: Any, thresholds: list[float]) -> tuple[float, float]:
     low, high = np.quantile(scores, [0.01, 0.99])
     low, high = min(low, *finite, low), max(high, *finite, high)
     return float(low), float(high if high > low else low + 1.0)
+
+
+def _shown(threshold: float) -> str:
+    """A threshold, and what it means if it is none."""
+    if not np.isinf(threshold):
+        return number(threshold)
+    return f"{number(threshold)} ({'nobody' if threshold > 0 else 'everybody'})"
 
 
 def _place(value: float, scale: tuple[float, float]) -> float | None:
