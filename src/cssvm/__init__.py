@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from .evaluation import Evaluation, evaluate
     from .outcomes import DecisionCosts, decision_costs
+    from .report import Report
     from .search import CostSensitiveSVCCV
     from .target import target_scores
     from .wrappers import CostProportionateClassifier, CostThresholdClassifier, DirectCostClassifier, MetaCostClassifier
@@ -38,6 +39,7 @@ __all__ = [
     "Evaluation",
     "KernelBoundaryAlignmentSVC",
     "MetaCostClassifier",
+    "Report",
     "decision_costs",
     "evaluate",
     "paper_costs",
@@ -58,6 +60,7 @@ _HOME = {
     "Evaluation": "evaluation",
     "KernelBoundaryAlignmentSVC": "estimators",
     "MetaCostClassifier": "wrappers",
+    "Report": "report",
     "decision_costs": "outcomes",
     "evaluate": "evaluation",
     "paper_costs": "costs",
