@@ -49,7 +49,7 @@ _HOME = {
     "paper_costs": "costs",
     "target_scores": "target",
 }
-_PACKAGES = ("displays", "estimators", "kernels", "losses", "metrics", "search", "wrappers")
+_PACKAGES = ("datasets", "displays", "estimators", "kernels", "losses", "metrics", "search", "wrappers")
 
 
 def __getattr__(name: str) -> Any:
