@@ -152,7 +152,7 @@ def test_evaluate_nests_a_search_and_shows_its_optimism():
     assert "EUR" in str(found)
 
 
-def test_intervals_of_evaluate_cover(shared_data):
+def test_intervals_of_evaluate_cover():
     """Decisions of a fixed rule on samples of a known population, a constant one among them."""
     rng = np.random.default_rng(0)
     from cssvm.evaluation import Money, _policies

@@ -101,13 +101,18 @@ def load(
 
 
 def fetch(
-    name: str, *, variant: str | None = None, data_home: str | os.PathLike[str] | None = None, download: bool = True
+    name: str,
+    *,
+    variant: str | None = None,
+    subset: Subset | None = None,
+    data_home: str | os.PathLike[str] | None = None,
+    download: bool = True,
 ) -> list[Path]:
     """Make sure that the files of a data set are in the cache folder, and that they are the right ones.
 
     Parameters
     ----------
-    name, variant, data_home, download
+    name, variant, subset, data_home, download
         As in `load`.
 
     Returns
@@ -126,8 +131,9 @@ def fetch(
     >>> fetch("survival")  # doctest: +SKIP
     [PosixPath('/home/me/.cache/cssvm/haberman/haberman.data')]
     """
-    paths = obtain(find(name, variant), cache_folder(data_home), subset=None, download=download)
-    return list(paths.values())
+    dataset = find(name, variant)
+    _check_subset(dataset, subset)
+    return list(obtain(dataset, cache_folder(data_home), subset=subset, download=download).values())
 
 
 def as_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:
