@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from .outcomes import DecisionCosts, decision_costs
     from .search import CostSensitiveSVCCV
     from .target import target_scores
-    from .wrappers import CostThresholdClassifier
+    from .wrappers import (
+        CostProportionateClassifier,
+        CostThresholdClassifier,
+        DirectCostClassifier,
+        MetaCostClassifier,
+    )
 
 __version__ = "0.1.0"
 
@@ -22,12 +27,15 @@ __all__ = [
     "BiasedPenaltySVC",
     "BoundaryMovementSVC",
     "CostConditionWarning",
+    "CostProportionateClassifier",
     "CostSensitiveSVC",
     "CostSensitiveSVCCV",
     "CostThresholdClassifier",
     "DecisionCosts",
     "DesignedLossClassifier",
+    "DirectCostClassifier",
     "Evaluation",
+    "MetaCostClassifier",
     "decision_costs",
     "evaluate",
     "paper_costs",
@@ -38,12 +46,15 @@ _HOME = {
     "BiasedPenaltySVC": "estimators",
     "BoundaryMovementSVC": "estimators",
     "CostConditionWarning": "costs",
+    "CostProportionateClassifier": "wrappers",
     "CostSensitiveSVC": "estimators",
     "CostSensitiveSVCCV": "search",
     "CostThresholdClassifier": "wrappers",
     "DecisionCosts": "outcomes",
     "DesignedLossClassifier": "estimators",
+    "DirectCostClassifier": "wrappers",
     "Evaluation": "evaluation",
+    "MetaCostClassifier": "wrappers",
     "decision_costs": "outcomes",
     "evaluate": "evaluation",
     "paper_costs": "costs",
