@@ -70,11 +70,12 @@ def test_a_kernel_is_named_in_its_registry_only():
 
 # Parameters and attributes that are described in several places: the same words, unless they differ for a reason.
 FAMILIES = {
-    "SVMs": ["CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC"],
+    "SVMs": ["CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "KernelBoundaryAlignmentSVC"],
     "fits of SVMs": [
         "CostSensitiveSVC.fit",
         "BiasedPenaltySVC.fit",
         "BoundaryMovementSVC.fit",
+        "KernelBoundaryAlignmentSVC.fit",
         "CostSensitiveSVCCV.fit",
     ],
     "displays from estimators": [

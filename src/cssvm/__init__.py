@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .costs import CostConditionWarning, paper_costs
-    from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, DesignedLossClassifier
+    from .estimators import (
+        BiasedPenaltySVC,
+        BoundaryMovementSVC,
+        CostSensitiveSVC,
+        DesignedLossClassifier,
+        KernelBoundaryAlignmentSVC,
+    )
     from .evaluation import Evaluation, evaluate
     from .outcomes import DecisionCosts, decision_costs
     from .search import CostSensitiveSVCCV
     from .target import target_scores
-    from .wrappers import (
-        CostProportionateClassifier,
-        CostThresholdClassifier,
-        DirectCostClassifier,
-        MetaCostClassifier,
-    )
+    from .wrappers import CostProportionateClassifier, CostThresholdClassifier, DirectCostClassifier, MetaCostClassifier
 
 __version__ = "0.1.0"
 
@@ -35,6 +36,7 @@ __all__ = [
     "DesignedLossClassifier",
     "DirectCostClassifier",
     "Evaluation",
+    "KernelBoundaryAlignmentSVC",
     "MetaCostClassifier",
     "decision_costs",
     "evaluate",
@@ -54,6 +56,7 @@ _HOME = {
     "DesignedLossClassifier": "estimators",
     "DirectCostClassifier": "wrappers",
     "Evaluation": "evaluation",
+    "KernelBoundaryAlignmentSVC": "estimators",
     "MetaCostClassifier": "wrappers",
     "decision_costs": "outcomes",
     "evaluate": "evaluation",
