@@ -75,7 +75,11 @@ def comparison_table(results: Results, measure: str, pairs: tuple[tuple[str, str
 
 def method_table(results: Results, measure: str) -> Table:
     """All methods on all sets by one measure."""
-    methods = [name for name in results.study.methods if any((s, name, measure) in results.values for s in results.sets(measure))]
+    methods = [
+        name
+        for name in results.study.methods
+        if any((s, name, measure) in results.values for s in results.sets(measure))
+    ]
     rows = [
         [title_of(dataset), *(interval(results.estimate(dataset, method, measure)) for method in methods)]
         for dataset in results.sets(measure)
@@ -111,7 +115,9 @@ def as_csv(table: Table) -> str:
     return text.getvalue()
 
 
-_LATEX = str.maketrans({"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "−": "$-$", "–": "--", "^": r"\^{}", "$": r"\$"})
+_LATEX = str.maketrans(
+    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "−": "$-$", "–": "--", "^": r"\^{}", "$": r"\$"}
+)
 
 
 def as_latex(table: Table) -> str:
@@ -120,7 +126,12 @@ def as_latex(table: Table) -> str:
     columns = "l" + "c" * (len(table.head) - 1)
     body = [rows[0], r"\hline", *rows[1:]]
     return "\n".join(
-        [r"\begin{table}", rf"\caption{{{table.caption.translate(_LATEX)}}}", r"\small", rf"\begin{{tabular}}{{{columns}}}"]
+        [
+            r"\begin{table}",
+            rf"\caption{{{table.caption.translate(_LATEX)}}}",
+            r"\small",
+            rf"\begin{{tabular}}{{{columns}}}",
+        ]
         + [r"\hline", *body, r"\hline", r"\end{tabular}", r"\end{table}", ""]
     )
 

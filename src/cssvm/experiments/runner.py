@@ -14,10 +14,14 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from ..datasets import MissingDatasetError
+from .comparators import COMPARATORS
 from .configuration import MEASURES, SetPlan, Study
-from .methods import METHODS, Task, rounded
+from .methods import METHODS as PAPER_METHODS
+from .methods import Task, rounded
 from .protocol import make_split, split_numbers
 from .store import Cell, Outcome, Store
+
+METHODS = PAPER_METHODS | COMPARATORS
 
 
 def cells_of(study: Study, plan: SetPlan, experiment: str) -> list[Cell]:
