@@ -26,7 +26,7 @@ GAMMA = 0.01
 class Logged(NamedTuple):
     """A line of the authors' log: parameters, the threshold added to f, validation and test risk."""
 
-    params: dict[str, float]
+    params: dict[str, Any]
     added: float
     validation: float
     test: float

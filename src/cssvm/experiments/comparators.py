@@ -1,7 +1,7 @@
 """What else one would use for given costs, on the same folds: judged by the cost of its decisions.
 
-Learners are given the same features; whatever they choose, they choose by cross-validation on the training rows. SVMs of
-others search C and gamma by a grid of the same size.
+Learners are given the same features; whatever they choose, they choose by cross-validation on the training rows. SVMs
+of others search C and gamma by a grid of the same size.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _judged(make: Callable[[Task], Any]) -> Method:
     return Method(run, COST)
 
 
-def _costs(task: Task) -> dict[str, float]:
+def _costs(task: Task) -> dict[str, Any]:
     return {"fn_cost": task.split.fn_cost, "fp_cost": task.split.fp_cost}
 
 

@@ -50,7 +50,7 @@ def losses(data_home: str | None) -> Any:
     hinge, eta = CostSensitiveHinge(4, 2), np.linspace(0, 1, 601)
     axes[0].plot(eta, hinge.min_risk(eta), color=BLUE, label="minimum over f: peak at 3/7")
     printed = hinge.conditional_risk(eta, np.sign(6 * eta - 2))
-    axes[0].plot(eta, printed, color=ORANGE, linestyle="--", label="as printed, of sign(6η − 2)")
+    axes[0].plot(eta, printed, color=ORANGE, linestyle="--", label="as printed, of sign(6η - 2)")
     standard = CostSensitiveHinge(1, 1)
     axes[0].plot(eta, standard.min_risk(eta), color=GREY, label="standard hinge")
     axes[0].set(xlabel="η = P(y = 1 | x)", ylabel="minimum conditional risk")
@@ -58,7 +58,7 @@ def losses(data_home: str | None) -> Any:
     f = np.linspace(-2.0, 2.0, 401)
     for loss, colour, name in ((hinge, BLUE, "C₁ = 4, C₋₁ = 2"), (standard, GREY, "standard")):
         axes[1].plot(f, loss.value(1, f), color=colour, label=f"{name}, y = 1")
-        axes[1].plot(f, loss.value(-1, f), color=colour, linestyle="--", label=f"{name}, y = −1")
+        axes[1].plot(f, loss.value(-1, f), color=colour, linestyle="--", label=f"{name}, y = -1")
     axes[1].set(xlabel="score f", ylabel="loss", ylim=(0, 8))
     axes[1].legend(frameon=False, fontsize=8)
     _draw_lines(axes[2])
@@ -90,7 +90,7 @@ def checkerboard(data_home: str | None) -> Any:
     ticks = np.linspace(0, 4, 161)
     grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
     truth = (np.floor(grid).sum(axis=1).astype(int) % 2 == 0) & (grid < 4).all(axis=1)
-    common = {"gamma": CHECKER_GAMMA, "C": CHECKER_C}
+    common: dict[str, Any] = {"gamma": CHECKER_GAMMA, "C": CHECKER_C}
     models: dict[str, Any] = {
         "BM-SVM": BoundaryMovementSVC(fn_cost=1000.0, cv=5, **common),
         "BP-SVM, κ = 1": CostSensitiveSVC(fn_cost=CHECKER_C1, **common),
@@ -127,7 +127,7 @@ def regularisation(data_home: str | None) -> Any:
     axes[0].set(ylabel="support vectors of the other class")
     axes[1].set(ylabel="of the other class for each of the target")
     for axis in axes:
-        axis.set(xscale="symlog", xlabel="−log₂ κ", yscale="log")
+        axis.set(xscale="symlog", xlabel="-log₂ κ", yscale="log")
         axis.legend(frameon=False)
     return figure
 
@@ -141,7 +141,7 @@ def margin_paths(data_home: str | None, n_rows: int = COVERTYPE_ROWS) -> dict[st
     rows = np.sort(np.concatenate([targets, others]))
     X, y = StandardScaler().fit_transform(np.asarray(found.data[rows], dtype=np.float64)), found.target[rows]
     kappas = 2.0 ** -np.array(EXPONENTS, dtype=np.float64)
-    base = {"C": 1.0, "fn_cost": 211.0, "gamma": 1 / 54}
+    base: dict[str, Any] = {"C": 1.0, "fn_cost": 211.0, "gamma": 1 / 54}
     tied = margin_path(CostSensitiveSVC(**base, kappa="tied"), X, y, kappas=kappas)
     margin = margin_path(CostSensitiveSVC(**base), X, y, kappas=kappas)
     slope = _slope_path(base, X, y, kappas)

@@ -53,7 +53,7 @@ def scoring_of(measure: str) -> str:
 def search(task: Task, *, refit: bool, **axes: Any) -> CostSensitiveSVCCV:
     """The paper's grid over these axes, on the rows that select."""
     split = task.split
-    scored = {"fn_cost": split.fn_cost, "fp_cost": split.fp_cost, "scoring": scoring_of(task.measure)}
+    scored: dict[str, Any] = {"fn_cost": split.fn_cost, "fp_cost": split.fp_cost, "scoring": scoring_of(task.measure)}
     found = CostSensitiveSVCCV(**axes, **scored, grid="paper", cv=split.folds, refit=refit, n_jobs=1)
     return found.fit(split.X_train[split.search], split.y_train[split.search])
 
@@ -70,7 +70,7 @@ def best_point(task: Task, grids: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return best
 
 
-def test(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> tuple[float, dict[str, Any]]:
+def outcome_of(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> tuple[float, dict[str, Any]]:
     """Train a point on the training rows; the measure on the test rows, and what was chosen."""
     split = task.split
     axes = {name: values for name, values in point.items() if name != "score"}
@@ -97,21 +97,21 @@ def boundary_movement(task: Task) -> tuple[float, dict[str, Any]]:
     """BM, and the first stage of all others: gamma comes from here."""
     grids = task.grids
     point = best_point(task, [{"Cs": grids.Cs, "gammas": grids.gammas, "fn_costs": [1.0], "fp_costs": [1.0]}])
-    return test(task, point)
+    return outcome_of(task, point)
 
 
 def cost_insensitive(task: Task) -> tuple[float, dict[str, Any]]:
     """CI: the machine of BM without its threshold."""
     before = task.before["BM"]
     point = {"Cs": [before["Cs"]], "gammas": [before["gammas"]], "fn_costs": [1.0], "fp_costs": [1.0]}
-    return test(task, point | {"score": before["score"]}, at_zero=True)
+    return outcome_of(task, point | {"score": before["score"]}, at_zero=True)
 
 
 def biased_penalty(task: Task) -> tuple[float, dict[str, Any]]:
     """BP."""
     grids, gamma = task.grids, task.before["BM"]["gammas"]
     axes = {"Cs": grids.Cs, "gammas": [gamma], "fn_costs": grids.C1s, "fp_costs": [1.0]}
-    return test(task, best_point(task, [axes]))
+    return outcome_of(task, best_point(task, [axes]))
 
 
 def slopes_of(task: Task, kappa: float) -> list[float]:
@@ -129,7 +129,7 @@ def cost_sensitive(task: Task) -> tuple[float, dict[str, Any]]:
         for kappa in task.grids.kappas
         if (C1s := slopes_of(task, kappa))
     ]
-    return test(task, best_point(task, axes))
+    return outcome_of(task, best_point(task, axes))
 
 
 def effective_penalty(task: Task) -> tuple[float, dict[str, Any]]:
@@ -145,7 +145,7 @@ def effective_penalty(task: Task) -> tuple[float, dict[str, Any]]:
         for kappa in task.grids.kappas
         if (C1s := slopes_of(task, kappa))
     ]
-    return test(task, best_point(task, axes))
+    return outcome_of(task, best_point(task, axes))
 
 
 METHODS: dict[str, Method] = {

@@ -25,13 +25,13 @@ class Table(NamedTuple):
 
 def number(value: float, digits: int = DIGITS) -> str:
     """A number with as many decimals, or a dash for none."""
-    return "–" if value != value else f"{value:.{digits}f}"
+    return "-" if value != value else f"{value:.{digits}f}"
 
 
 def interval(found: Estimate | None) -> str:
     """`mean [low, high]`, the mean alone for a single split."""
     if found is None:
-        return "–"
+        return "-"
     if found.low != found.low:
         return number(found.mean)
     return f"{number(found.mean)} [{number(found.low)}, {number(found.high)}]"
@@ -49,7 +49,7 @@ def paper_table(results: Results, label: str) -> Table:
         cells = [title_of(dataset)]
         for line in own:
             figure = printed.get((label, dataset, line.method, measure))
-            cells += [interval(line.ours), "–" if figure is None else number(figure.value, figure.decimals)]
+            cells += [interval(line.ours), "-" if figure is None else number(figure.value, figure.decimals)]
         verdicts = [f"{line.method}: {line.verdict}" + (f" ({line.reason})" if line.reason else "") for line in own]
         same = len({(line.verdict, line.reason) for line in own}) == 1
         cells.append(verdicts[0].partition(": ")[2] if same else "; ".join(verdicts))
@@ -60,7 +60,7 @@ def paper_table(results: Results, label: str) -> Table:
 
 def comparison_table(results: Results, measure: str, pairs: tuple[tuple[str, str], ...]) -> Table:
     """Paired differences of methods on every set, and over all sets."""
-    head = ["set", *(f"{first} − {second}" for first, second in pairs)]
+    head = ["set", *(f"{first} - {second}" for first, second in pairs)]
     rows = [
         [title_of(dataset), *(interval(results.difference(dataset, *pair, measure)) for pair in pairs)]
         for dataset in results.sets(measure)
@@ -75,11 +75,8 @@ def comparison_table(results: Results, measure: str, pairs: tuple[tuple[str, str
 
 def method_table(results: Results, measure: str) -> Table:
     """All methods on all sets by one measure."""
-    methods = [
-        name
-        for name in results.study.methods
-        if any((s, name, measure) in results.values for s in results.sets(measure))
-    ]
+    sets = results.sets(measure)
+    methods = [name for name in results.study.methods if any((each, name, measure) in results.values for each in sets)]
     rows = [
         [title_of(dataset), *(interval(results.estimate(dataset, method, measure)) for method in methods)]
         for dataset in results.sets(measure)
@@ -115,25 +112,23 @@ def as_csv(table: Table) -> str:
     return text.getvalue()
 
 
-_LATEX = str.maketrans(
-    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "−": "$-$", "–": "--", "^": r"\^{}", "$": r"\$"}
-)
+_LATEX = str.maketrans({"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "^": r"\^{}", "$": r"\$"})
 
 
 def as_latex(table: Table) -> str:
-    """A LaTeX `table` with booktabs' rules replaced by `hline`, so that it needs no package."""
+    """A LaTeX `table` that needs no package."""
     rows = [" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in [table.head, *table.rows]]
     columns = "l" + "c" * (len(table.head) - 1)
-    body = [rows[0], r"\hline", *rows[1:]]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            rf"\caption{{{table.caption.translate(_LATEX)}}}",
-            r"\small",
-            rf"\begin{{tabular}}{{{columns}}}",
-        ]
-        + [r"\hline", *body, r"\hline", r"\end{tabular}", r"\end{table}", ""]
-    )
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{{table.caption.translate(_LATEX)}}}",
+        r"\small",
+        rf"\begin{{tabular}}{{{columns}}}",
+        *(r"\hline", rows[0], r"\hline", *rows[1:], r"\hline"),
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 _STYLE = """body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem }

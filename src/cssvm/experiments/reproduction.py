@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..datasets import MissingDatasetError
+from .authors import authors_table
 from .configuration import FULL, QUICK, Study
 from .pages import Table, all_tables, as_csv, as_html, as_latex, as_markdown
 from .runner import run
@@ -66,7 +68,7 @@ def reproduce(
         results = Results(study, store.results())
         failures = store.failures()
     drawn = _figures(folder, results, home) if figures else {}
-    write_tables(folder, results, drawn, failures)
+    write_tables(folder, all_tables(results) + _authors(study, home) + _missing(failures), drawn, study.name)
     return results
 
 
@@ -84,19 +86,32 @@ def _figures(folder: Path, results: Results, data_home: str | None) -> dict[str,
     return draw_figures(folder / "figures", results, data_home)
 
 
-def write_tables(folder: Path, results: Results, drawn: dict[str, str], failures: list[tuple[Cell, str]]) -> None:
-    """Every table in every format, one page of all, and what could not be computed."""
-    tables = all_tables(results)
-    if failures:
-        missing = {(cell.dataset, reason) for cell, reason in failures}
-        tables.append(Table("missing", "Not computed", ["set", "reason"], sorted([name, why] for name, why in missing)))
+def _authors(study: Study, data_home: str | None) -> list[Table]:
+    """The authors' German run, where German credit is part of the study and their split is at hand."""
+    if all(plan.name != "german_credit" for plan in study.plans):
+        return []
+    try:
+        return [authors_table(data_home=data_home)]
+    except MissingDatasetError:
+        return []
+
+
+def _missing(failures: list[tuple[Cell, str]]) -> list[Table]:
+    """What could not be computed, and why."""
+    found = sorted({(cell.dataset, reason) for cell, reason in failures})
+    return [Table("missing", "Not computed", ["set", "reason"], [list(each) for each in found])] if found else []
+
+
+def write_tables(folder: Path, tables: list[Table], drawn: dict[str, str], name: str) -> None:
+    """Every table in every format, and one page of all with the figures."""
     where = folder / "tables"
     where.mkdir(parents=True, exist_ok=True)
     for table in tables:
         for ending, layout in (("md", as_markdown), ("csv", as_csv), ("tex", as_latex)):
             (where / f"{table.name}.{ending}").write_text(layout(table), encoding="utf-8")
-    heading = f"Cost-sensitive SVM: the {results.study.name} study"
-    (folder / "index.html").write_text(as_html(tables, drawn, heading), encoding="utf-8")
+    (folder / "index.html").write_text(
+        as_html(tables, drawn, f"Cost-sensitive SVM: the {name} study"), encoding="utf-8"
+    )
     (folder / "tables.md").write_text("\n".join(as_markdown(table) for table in tables), encoding="utf-8")
 
 

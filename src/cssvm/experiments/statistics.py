@@ -46,10 +46,8 @@ def corrected_estimate(values: ArrayLike, test_share: float, confidence: float =
         return Estimate(mean, np.nan, np.nan, np.nan, k)
     error = float(np.sqrt((1.0 / k + test_share) * values.var(ddof=1)))
     reach = float(stats.t.ppf(0.5 + confidence / 2, k - 1)) * error
-    p_value = (
-        1.0 if error == 0.0 and mean == 0.0 else (0.0 if error == 0.0 else 2 * stats.t.sf(abs(mean) / error, k - 1))
-    )
-    return Estimate(mean, mean - reach, mean + reach, float(p_value), k)
+    p_value = float(2 * stats.t.sf(abs(mean) / error, k - 1)) if error else float(mean == 0.0)
+    return Estimate(mean, mean - reach, mean + reach, p_value, k)
 
 
 def wilcoxon(first: ArrayLike, second: ArrayLike) -> float:

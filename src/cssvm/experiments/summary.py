@@ -45,9 +45,9 @@ def paper_tables() -> dict[str, tuple[str, str, list[str]]]:
     with (HERE / "paper.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["method"] in PAPER_METHODS:
-                caption, measure, sets = tables.setdefault(row["table"], (row["caption"], row["measure"], []))
-                if row["dataset"] not in sets:
-                    sets.append(row["dataset"])
+                found = tables.setdefault(row["table"], (row["caption"], row["measure"], []))
+                if row["dataset"] not in found[2]:
+                    found[2].append(row["dataset"])
     return tables
 
 
