@@ -342,14 +342,3 @@ def test_a_run_of_full_size_starts_processes_for_its_case(tmp_path, monkeypatch)
     command.main(["--cases", "n200-20", "--peers", "sklearn", "--repeats", "1", "--json", str(path)])
     (record,) = json.loads(path.read_text())["cases"]
     assert record["n"] == 200
-
-
-def test_small_tables_are_read_with_words_and_missing_entries(tmp_path):
-    from benchmarks.small import Table
-
-    (tmp_path / "rows.csv").write_text("id,a,b,class\n1,1.0,x,yes\n2,?,y,no\n3,3.0,x,no\n4,5.0,x,?\n")
-    X, y = Table("rows.csv", -1, "yes", left_out=(0,), n_head=1).read(tmp_path, 10, seed=0)
-    assert X.shape == (3, 3)
-    assert sorted(y) == [0, 0, 1]
-    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
-    assert np.count_nonzero(np.abs(X[:, 0]) < 1e-12) == 1  # the missing entry is the mean

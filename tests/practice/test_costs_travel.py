@@ -175,7 +175,7 @@ def test_raw_frames_reach_the_transformer_of_each_fold(real):
     with pytest.raises(ValueError, match="transformer must turn X into finite numbers; FunctionTransformer returned"):
         CostSensitiveSVCCV(**SMALL, transformer=FunctionTransformer()).fit(X, y)
     with pytest.raises(ValueError, match="feature names"):
-        search.predict(X.rename(columns={"a0": "b0"}))
+        search.predict(X.rename(columns={"status": "state"}))
 
 
 def test_a_checkpoint_knows_one_frame_from_another(real, tmp_path):

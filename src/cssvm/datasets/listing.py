@@ -63,7 +63,7 @@ def list_datasets() -> Table[Dataset]:
         for entry in entries
     ]
     heading = ("name", "type", f"{'rows':>9}", "features", "target", "ratio", "costs")
-    note = "CSA: class costs known, CSU: unknown, CSE: costs per row, IDL: imbalanced. Costs: miss : false alarm."
+    note = "CSA class costs known, CSU unknown, CSE costs per row, IDL imbalanced. Costs: miss : false alarm"
     return Table(entries, rows, heading, note)
 
 

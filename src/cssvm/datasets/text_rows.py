@@ -159,7 +159,7 @@ WEBSPAM = Dataset(
     "web spam automatically. CEAS",
     licence=NOT_STATED,
     notes="500 of the 350,000 rows of LIBSVM's webspam_wc_normalized_unigram, the only ones with a public copy of "
-    "modest size: enough to try things out, not for the paper's figures. Rows have length 1. `label` is LIBSVM's, 1 for "
-    "spam.",
+    "modest size: enough to try things out, not for the paper's figures. Rows have length 1. `label` is LIBSVM's, "
+    "1 for spam.",
     paper=(350_000, 254),
 )
