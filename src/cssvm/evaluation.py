@@ -333,7 +333,9 @@ def _own(model: Any) -> Any:
 
 
 def _blind(model: Any) -> Any:
-    """A standard SVC behind the same preparation of the rows."""
+    """A standard SVC behind the same preparation of the rows, also where that is inside a wrapper or a search."""
+    while not hasattr(model, "steps") and getattr(model, "estimator", None) is not None:
+        model = model.estimator
     blind = SVC(kernel=_own(model).kernel) if get_tags(model).input_tags.pairwise else SVC()
     if hasattr(model, "steps"):
         return clone(model).set_params(**{model.steps[-1][0]: blind})

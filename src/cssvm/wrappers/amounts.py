@@ -57,7 +57,7 @@ class EstimatingClassifier(WrappedClassifier):
     def _check_amount_estimator(self) -> None:
         """Refuse what is no regressor, and a learner whose rows can have no further feature."""
         name = type(self).__name__
-        if not (hasattr(self.amount_estimator, "fit") and is_regressor(self.amount_estimator)):
+        if isinstance(self.amount_estimator, type) or not is_regressor(self.amount_estimator):
             raise ValueError(
                 f"{AMOUNTS} of {name} must be a regressor; got {AMOUNTS}={reprlib.repr(self.amount_estimator)}. Pass "
                 "for example LinearRegression(), or a pipeline that ends with one."

@@ -238,7 +238,8 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._target.as_f(self._saving(X, None, None))
+        saving = self._saving(X, None, None)
+        return self._target.as_f(saving)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the two classes, those of `estimator_`; the costs do not enter.

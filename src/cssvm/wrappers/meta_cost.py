@@ -230,7 +230,7 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         if both_classes(relabelled[rows]):
             labels = sample.target.labels(relabelled)
             return self._train_members(X, labels, [rows], [seed], metadata)[0]
-        label = self.relabelled_[rows[0]]
+        (label,) = self.relabelled_[rows[:1]].tolist()
         warnings.warn(
             f"{type(self).__name__} decides for {label!r} on every row: with these costs it is expected to cost less "
             "on all training rows.",
@@ -248,7 +248,7 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         if self.voting == SOFT and not hasattr(self.estimator, PROBABILITIES):
             raise ValueError(
                 f'estimator of {name} must have predict_proba with voting="{SOFT}"; got '
-                f'{type(self.estimator).__name__}. Pass voting="hard", or calibrate it: CalibratedClassifierCV(estimator).'
+                f'{type(self.estimator).__name__}. Pass voting="hard", or CalibratedClassifierCV(estimator).'
             )
 
     def decision_function(self, X: Any) -> Vector:

@@ -25,6 +25,7 @@ from .._types import RowNumbers, Vector
 from ..classifier import BinaryClassifier
 from ..folds import Fold
 from ..sample import at_rows
+from ..target import RESPONSES
 
 ESTIMATOR = "estimator"
 
@@ -39,9 +40,8 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def _check_estimator(self) -> None:
         """Refuse what cannot be trained, or gives no scores."""
-        if not hasattr(self.estimator, "fit") or not (
-            hasattr(self.estimator, "predict_proba") or hasattr(self.estimator, "decision_function")
-        ):
+        scores = any(hasattr(self.estimator, method) for method in RESPONSES)
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit") or not scores:
             raise ValueError(
                 f"estimator of {type(self).__name__} must have fit, and predict_proba or decision_function; got "
                 f"estimator={reprlib.repr(self.estimator)}. Pass an instance of a binary classifier."
@@ -146,6 +146,7 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
         tags = super().__sklearn_tags__()
         inner = [get_tags(learner).input_tags for learner in self._given_learners().values()]
         tags.input_tags.sparse = all(each.sparse for each in inner)
+        tags.input_tags.allow_nan = all(each.allow_nan for each in inner)
         tags.input_tags.pairwise = get_tags(self.estimator).input_tags.pairwise
         return tags
 
