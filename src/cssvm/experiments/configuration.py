@@ -11,8 +11,13 @@ from typing import Any
 HERE = Path(__file__).parent
 QUICK, FULL = HERE / "quick.toml", HERE / "full.toml"
 
-# The measures of each kind of experiment (section 8): smaller is better for all of them.
-MEASURES = {"CSA": ("risk", "cost"), "CSU": ("tp_auc", "tn_auc", "cost"), "IDL": ("tp_auc", "tn_auc", "cost")}
+# The measures of each kind of experiment (section 8): smaller is better for all of them but the income.
+MEASURES = {
+    "CSA": ("risk", "cost"),
+    "CSU": ("tp_auc", "tn_auc", "cost"),
+    "IDL": ("tp_auc", "tn_auc", "cost"),
+    "CSE": ("income",),
+}
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,45 @@ def method_table(results: Results, measure: str) -> Table:
     return Table(f"methods-{measure}", f"All methods by {measure}", ["set", *methods], rows)
 
 
+def income_table(results: Results) -> Table:
+    """The paper's income table: its figures, ours, and ours less that of writing to everybody."""
+    printed = {method: figure for (_, _, method, measure), figure in paper_figures().items() if measure == "income"}
+    ours = [method for dataset, method, measure in results.values if measure == "income"]
+    head = ["rank", "algorithm", "paper, $", "ours, $", "ours less writing to everybody, $", "remark"]
+    rows = []
+    for rank, method in enumerate([*printed, *(name for name in ours if name not in printed)], start=1):
+        figure = printed.get(method)
+        own = results.estimate("kdd98", method, "income")
+        remark = "published only" if own is None else REMARKS.get(method, "")
+        apart = results.difference("kdd98", method, EVERYBODY, "income")
+        cells = [str(rank) if figure else "", method, f"{figure.value:,.0f}" if figure else "-"]
+        rows.append([*cells, _dollars(own), _dollars(None if method == EVERYBODY else apart), remark])
+    note = (
+        "Ours: per 96,367 letters, mean over folds of the 19,372 rows at hand with corrected intervals of 95 %. Rows, "
+        "split and features differ from the paper's, so compare with writing to everybody beside it."
+    )
+    return Table("income", "Income on KDD Cup 1998", head, rows, note)
+
+
+EVERYBODY = "Null Classifier"
+REMARKS = {
+    "FAR": "after FAR: rebuilt from its description",
+    "BB-C4.5": "a decision tree stands in for C4.5",
+    "ED-CS-SVM": "kappa = 0.97, as printed",
+    "ED-CS-SVM, tied": "kappa = 1 / fp_cost; the letter costs the same for all, so one kappa again",
+    "ED-MetaCost": "decision trees, donations by linear regression",
+    "DCSM": "calibrated decision tree, donations by linear regression",
+}
+
+
+def _dollars(found: Estimate | None) -> str:
+    if found is None:
+        return "-"
+    if found.low != found.low:
+        return f"{found.mean:,.0f}"
+    return f"{found.mean:,.0f} [{found.low:,.0f}, {found.high:,.0f}]"
+
+
 def all_tables(results: Results) -> list[Table]:
     """Every table that the store has something for."""
     pairs = (*results.study.comparisons, ("CS", "BP+"))
@@ -94,7 +133,8 @@ def all_tables(results: Results) -> list[Table]:
     ]
     measures = [m for m in ("risk", "tp_auc", "tn_auc", "cost") if results.sets(m)]
     found += [comparison_table(results, measure, pairs) for measure in measures]
-    return found + [method_table(results, measure) for measure in measures]
+    found += [method_table(results, measure) for measure in measures]
+    return [*found, income_table(results)] if results.sets("income") else found
 
 
 def as_markdown(table: Table) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from ..datasets import MissingDatasetError
+from . import kdd98
 from .comparators import COMPARATORS
 from .configuration import MEASURES, SetPlan, Study
 from .methods import METHODS as PAPER_METHODS
@@ -26,6 +27,8 @@ METHODS = PAPER_METHODS | COMPARATORS
 
 def cells_of(study: Study, plan: SetPlan, experiment: str) -> list[Cell]:
     """All cells of one set, those that others build on first."""
+    if experiment == "CSE":
+        return [Cell(plan.name, method, "income", *split) for method in kdd98.METHODS for split in split_numbers(plan)]
     methods = [name for name in METHODS if name in (plan.methods or study.methods) and name in study.methods]
     methods.sort(key=lambda name: len(METHODS[name].needs))
     return [
@@ -59,7 +62,7 @@ def run(
             if cell in store:
                 done += 1
             else:
-                waves[bool(METHODS[cell.method].needs)].append((plan, cell))
+                waves[bool(_needs(cell))].append((plan, cell))
     report(done, total, None)
     for wave in waves:
         for cell, outcome, reason in _computed(study, store, wave, data_home, n_jobs):
@@ -69,6 +72,11 @@ def run(
                 store.add(cell, outcome)
             done += 1
             report(done, total, cell)
+
+
+def _needs(cell: Cell) -> tuple[str, ...]:
+    """The methods whose details this one builds on."""
+    return METHODS[cell.method].needs if cell.method in METHODS else ()
 
 
 def _experiments() -> dict[str, str]:
@@ -83,7 +91,7 @@ def _computed(
     """The cells of a wave as they are done, in any order."""
     calls = []
     for plan, cell in wave:
-        needed = {name: store.outcome(cell._replace(method=name)) for name in METHODS[cell.method].needs}
+        needed = {name: store.outcome(cell._replace(method=name)) for name in _needs(cell)}
         if any(outcome is None for outcome in needed.values()):
             yield cell, None, f"needs {', '.join(needed)}, which failed"
             continue
@@ -98,12 +106,22 @@ def compute(
     """One cell; an error is returned in words, so that one set cannot end a study."""
     begun = time.perf_counter()
     try:
-        split = make_split(study, plan, cell.repeat, cell.fold, data_home)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            value, detail = METHODS[cell.method].run(Task(split, cell.measure, study.grids, before))
+            value, detail = _measured(study, plan, cell, before, data_home)
     except MissingDatasetError as error:
         return cell, None, str(error)
     except (ValueError, MemoryError) as error:
         return cell, None, f"{type(error).__name__}: {error}"
     return cell, Outcome(rounded(value), time.perf_counter() - begun, detail), ""
+
+
+def _measured(
+    study: Study, plan: SetPlan, cell: Cell, before: dict[str, dict[str, Any]], data_home: str | None
+) -> tuple[float, dict[str, Any]]:
+    """The value of a cell, and what was chosen on the way."""
+    if cell.measure == "income":
+        seed = study.seed + 1000 * cell.repeat
+        return kdd98.run_method(cell.method, folds=plan.folds, fold=cell.fold, seed=seed, data_home=data_home)
+    split = make_split(study, plan, cell.repeat, cell.fold, data_home)
+    return METHODS[cell.method].run(Task(split, cell.measure, study.grids, before))
