@@ -63,7 +63,18 @@ _HOME = {
     "paper_costs": "costs",
     "target_scores": "target",
 }
-_PACKAGES = ("datasets", "displays", "estimators", "kernels", "losses", "metrics", "search", "wrappers")
+_PACKAGES = (
+    "datasets",
+    "deploy",
+    "displays",
+    "estimators",
+    "kernels",
+    "losses",
+    "metrics",
+    "search",
+    "tables",
+    "wrappers",
+)
 
 
 def __getattr__(name: str) -> Any:

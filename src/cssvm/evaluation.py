@@ -24,6 +24,7 @@ from .folds import Fold, make_splits
 from .metrics.bootstrap import check_request, generator, percentile_interval, resample_counts
 from .outcomes import OUTCOMES, decision_costs
 from .sample import Sample, at_rows, in_row_order
+from .search.progress import Silent, progress
 from .target import Target, own_pos_label
 
 MODEL, NOBODY, EVERYBODY, BLIND = "model", "act on nobody", "act on everybody", "cost-blind SVC"
@@ -152,6 +153,7 @@ def evaluate(
     confidence: float = 0.95,
     random_state: Any = 0,
     currency: str = "",
+    verbose: int = 0,
 ) -> Evaluation:
     """What the decisions of a model cost on rows it has not seen, beside the plain policies and other models.
 
@@ -190,6 +192,8 @@ def evaluate(
         Seed of the resampling.
     currency : str, default=""
         Named in the table.
+    verbose : int, default=0
+        1 shows progress and the time left.
 
     Returns
     -------
@@ -228,9 +232,8 @@ def evaluate(
     models = {MODEL: model, BLIND: _blind(model)} | _named(compare)
     metadata = costs | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
     metadata |= {} if groups is None else {"groups": np.asarray(groups)}
-    found = {name: _decisions(each, X, labels, sample, folds, metadata) for name, each in models.items()}
+    found = _all_decisions(models, X, labels, sample, folds, metadata, verbose)
     accepted = {name: shares for name, (shares, _) in found.items()}
-    accepted |= {NOBODY: np.zeros(len(sample)), EVERYBODY: np.ones(len(sample))}
     order = [MODEL, NOBODY, EVERYBODY, BLIND, *(name for name in models if name not in (MODEL, BLIND))]
     policies = _policies(
         {name: accepted[name][rows] for name in order},
@@ -292,8 +295,23 @@ def _policies(
     ]
 
 
+def _all_decisions(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    sample: Sample,
+    folds: Sequence[Fold],
+    metadata: dict[str, Any],
+    verbose: int,
+) -> dict[str, tuple[Vector, list[Any]]]:
+    """`_decisions` of each model and of the plain policies, by name."""
+    with progress(verbose, len(models) * len(folds), "evaluate", "fits") as shown:
+        found = {name: _decisions(each, X, y, sample, folds, metadata, shown) for name, each in models.items()}
+    return found | {NOBODY: (np.zeros(len(sample)), []), EVERYBODY: (np.ones(len(sample)), [])}
+
+
 def _decisions(
-    model: Any, X: Any, y: Any, sample: Sample, folds: Sequence[Fold], metadata: dict[str, Any]
+    model: Any, X: Any, y: Any, sample: Sample, folds: Sequence[Fold], metadata: dict[str, Any], shown: Silent
 ) -> tuple[Vector, list[Any]]:
     """How often each row was acted on when held out, as a share, (n,); and the models of the folds."""
     times, acted, fitted = np.zeros(len(sample)), np.zeros(len(sample)), []
@@ -308,6 +326,7 @@ def _decisions(
         acted[held_out] += np.asarray(labels) == sample.target.label
         times[held_out] += 1.0
         fitted.append(each)
+        shown.advance(1)
     return acted / np.maximum(times, 1.0), fitted
 
 

@@ -1,0 +1,156 @@
+"""Whether a model that was read from a file can decide: fitted, of matching shapes, with finite numbers.
+
+A trusted type says nothing about its content. What compiled code reads without looking, such as the indices of sparse
+support vectors, is checked in full.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.isotonic import IsotonicRegression
+from sklearn.utils.validation import check_is_fitted
+
+from ..classifier import BinaryClassifier
+from ..estimators import DesignedLossClassifier
+from ..estimators.kernel_svc import KernelSVC
+from ..kernels import Kernel
+from ..search import CostSensitiveSVCCV
+from ..search.decision import AtThreshold, ByProbability
+from ..target import RESPONSES, Target
+from ..wrappers import CostThresholdClassifier
+from .anatomy import parts
+from .seal import ModelFileError
+
+FINITE = ("coef_", "dual_coef_", "intercept_")  # of any classifier here that has them
+
+
+def check_model(model: Any) -> None:
+    """Refuse a model that cannot decide, with the part and the reason."""
+    try:
+        check_is_fitted(model)
+    except Exception as error:  # NotFittedError, or TypeError for what is no estimator
+        raise ModelFileError(f"the model must be a fitted estimator; got {type(model).__name__}: {error}") from error
+    for part in parts(model):
+        for kind, check in CHECKS.items():
+            if isinstance(part, kind) and _is_fitted(part):
+                try:
+                    check(part)
+                except (AttributeError, TypeError, ValueError, IndexError) as error:
+                    raise ModelFileError(f"{type(part).__name__} in the model is unusable: {error}") from error
+
+
+def _is_fitted(part: Any) -> bool:
+    """Whether a part takes part: learners that are given as parameters, to be cloned, do not."""
+    return not hasattr(part, "fit") or any(name.endswith("_") and not name.startswith("_") for name in vars(part))
+
+
+def _require(condition: Any, reason: str) -> None:
+    if not condition:
+        raise ValueError(reason)
+
+
+def _check_numbers(name: str, values: Any, shape: tuple[int, ...] | None = None) -> None:
+    """Refuse an array that is not of finite numbers, or not of this shape."""
+    values = values.data if sp.issparse(values) else np.asarray(values)
+    _require(values.dtype.kind in "biuf", f"{name} must hold numbers; got dtype {values.dtype}")
+    _require(shape is None or values.shape == shape, f"{name} must have shape {shape}; got {values.shape}")
+    _require(np.isfinite(values).all(), f"{name} must hold finite numbers")
+
+
+def _check_target(part: Any) -> None:
+    target = part._target
+    _require(isinstance(target, Target) and target.index in (0, 1), "its target class is not one of two")
+    for name, classes in (("classes_", part.classes_), ("classes of the target", target.classes)):
+        _require(np.shape(classes) == (2,), f"{name} must hold two labels; got {classes!r}")
+    _require(np.array_equal(target.classes, part.classes_), "its target class is not one of classes_")
+
+
+def _check_classifier(part: BinaryClassifier) -> None:
+    _check_target(part)
+    for name in FINITE:
+        if vars(part).get(name) is not None:
+            _check_numbers(name, vars(part)[name])
+
+
+def _check_svc(part: KernelSVC) -> None:
+    kernel, n_features = part._kernel, part.n_features_in_
+    _require(isinstance(kernel, Kernel), f"its kernel is {type(kernel).__name__}")
+    _check_numbers("parameters of the kernel", [kernel.gamma, kernel.degree, kernel.coef0])
+    _require(part._expansion_dtype in (np.float32, np.float64), f"its precision is {part._expansion_dtype!r}")
+    support, vectors = part.support_, part.support_vectors_
+    n_vectors = len(support)
+    _require(support.dtype.kind == "i" and support.ndim == 1, "support_ must hold row numbers")
+    _check_numbers("dual_coef_", part.dual_coef_, (1, n_vectors))
+    _check_numbers("intercept_", part.intercept_, (1,))
+    if kernel.pairwise:
+        inside = n_vectors == 0 or 0 <= support.min() <= support.max() < n_features
+        _require(inside, f"support_ must hold columns of a kernel matrix, below {n_features}")
+        return
+    if sp.issparse(vectors):
+        _require(vectors.format == "csr", "support_vectors_ must be a CSR matrix")
+        vectors.check_format(full_check=True)
+    _check_numbers("support_vectors_", vectors)
+    _require(
+        vectors.shape == (n_vectors, n_features),
+        f"support_vectors_ must have shape {(n_vectors, n_features)}; got {vectors.shape}",
+    )
+
+
+def _check_search(part: CostSensitiveSVCCV) -> None:
+    _require(isinstance(part.best_estimator_, KernelSVC), "it has no final model: fit it with refit=True")
+    decision = part._decision
+    _require(isinstance(decision, AtThreshold | ByProbability), f"its decision is {type(decision).__name__}")
+    if isinstance(decision, AtThreshold):
+        _check_numbers("threshold_", decision.threshold, ())
+    _require(isinstance(decision, ByProbability) == part.decides_by_costs, f"it lacks decision={part.decision!r}")
+    _check_numbers("the mean costs of its rows", part._mean_costs, (2,))
+    _require(part.transformer is None or hasattr(part, "transformer_"), "it lacks its fitted transformer")
+
+
+def _check_threshold(part: CostThresholdClassifier) -> None:
+    check_is_fitted(part.estimator_)
+    _require(part._response in RESPONSES, f"it scores by {part._response!r}")
+    _check_numbers("threshold_", part.threshold_, ())
+
+
+def _check_designed_loss(part: DesignedLossClassifier) -> None:
+    if part.svc_ is not None:
+        _require(isinstance(part.svc_, KernelSVC), f"its machine is {type(part.svc_).__name__}")
+        return
+    n_features = part.n_features_in_ if part.feature_map_ is None else part.feature_map_.components_.shape[0]
+    _check_numbers("coef_", part.coef_, (1, n_features))
+    _check_numbers("intercept_", part.intercept_, (1,))
+
+
+def _check_sigmoid(part: Any) -> None:
+    _check_numbers("its slope and shift", [part.a_, part.b_], (2,))
+
+
+def _check_isotonic(part: IsotonicRegression) -> None:
+    n_steps = len(part.X_thresholds_)
+    _check_numbers("X_thresholds_", part.X_thresholds_, (n_steps,))
+    _check_numbers("y_thresholds_", part.y_thresholds_, (n_steps,))
+
+
+def _check_calibrated(part: CalibratedClassifierCV) -> None:
+    _require(len(part.calibrated_classifiers_) > 0, "it has no calibrated classifiers")
+    for each in part.calibrated_classifiers_:
+        check_is_fitted(each.estimator)
+        _require(len(each.calibrators) == 1, f"it must have one calibrator; got {len(each.calibrators)}")
+
+
+# Every check of a class that a part is an instance of is made.
+CHECKS: dict[type, Any] = {
+    BinaryClassifier: _check_classifier,
+    KernelSVC: _check_svc,
+    CostSensitiveSVCCV: _check_search,
+    CostThresholdClassifier: _check_threshold,
+    DesignedLossClassifier: _check_designed_loss,
+    _SigmoidCalibration: _check_sigmoid,
+    IsotonicRegression: _check_isotonic,
+    CalibratedClassifierCV: _check_calibrated,
+}

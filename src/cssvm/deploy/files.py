@@ -1,0 +1,214 @@
+"""Models in files: what skops makes of them without pickle, a card, and a seal.
+
+A file is a zip archive of
+
+    card.json           the card
+    schema.json, *.npy  the model, as skops writes it
+    the archive comment the seal (`seal.py`)
+
+Nothing in a file is code, and nothing is made from it before its bytes, its format and its types have been checked.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .card import ModelCard
+from .seal import UNSEALED, ModelFileError, check_seal, sealed, write_whole
+from .trust import TRUSTED_TYPES
+
+CARD = "card.json"
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """What a model file holds.
+
+    Attributes
+    ----------
+    model : classifier
+        The fitted model.
+    card : ModelCard
+        What it is.
+    """
+
+    model: Any
+    card: ModelCard
+
+
+def save_model(model: Any, path: Any, card: ModelCard | None = None, *, trusted: Iterable[str] = ()) -> None:
+    """Write a fitted model and its card to a file, from which another process can decide.
+
+    The file is written beside its target and then put in its place: a failure leaves what was there.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted, of two classes: an estimator of this library, or a pipeline that ends with one. A callable kernel is
+        refused, since a file holds no code.
+    path : path-like
+        The file, by custom ending in ``.skops``; one that is there is replaced.
+    card : ModelCard, default=None
+        What the model is; None takes what it tells itself, `ModelCard.of`.
+    trusted : iterable of str, default=()
+        Types beyond `TRUSTED_TYPES` that the model may hold; `load_model` must be given the same.
+
+    Raises
+    ------
+    ModelFileError
+        For a model that could not be read back.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cssvm import CostSensitiveSVC
+    >>> from cssvm.deploy import load_model, save_model
+    >>> model = CostSensitiveSVC(C=10.0, fn_cost=5.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, f"{folder}/model.skops")
+    ...     saved = load_model(f"{folder}/model.skops")
+    >>> print(saved.model.predict([[0.5], [2.5]]), saved.card.fn_cost)
+    [0 1] 5.0
+    """
+    path = Path(path)
+    trusted = tuple(trusted)
+    card = ModelCard.of(model) if card is None else card
+    content = _content(model, card, trusted)
+    _model_of(content, f"this {type(model).__name__}", trusted)  # what cannot be read is not written
+    write_whole(content, path)
+
+
+def load_model(path: Any, *, trusted: Iterable[str] = ()) -> SavedModel:
+    """Read a model and its card from a file that `save_model` wrote.
+
+    The bytes are held against their digest, the format number against this version, all types against the trust list,
+    and shapes and numbers of the model against each other, before the model is returned. That protects from damage
+    and from files that would run code; it cannot tell an honest model from a forged one.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    trusted : iterable of str, default=()
+        Types beyond `TRUSTED_TYPES` that the file may hold, as ``"package.module.Class"``. Name only types that you
+        know: loading makes objects of them.
+
+    Returns
+    -------
+    SavedModel
+        With ``model`` and ``card``.
+
+    Raises
+    ------
+    ModelFileError
+        For a file that must not be read, with the reason.
+    """
+    path = Path(path)
+    content = _checked_bytes(path)
+    return SavedModel(model=_model_of(content, str(path), tuple(trusted)), card=_card_of(content, path))
+
+
+def load_card(path: Any) -> ModelCard:
+    """Read only the card of a model file, after the checks of its bytes and of its format.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    ModelCard
+
+    Raises
+    ------
+    ModelFileError
+        For a file that must not be read, with the reason.
+    """
+    path = Path(path)
+    return _card_of(_checked_bytes(path), path)
+
+
+def _content(model: Any, card: ModelCard, trusted: tuple[str, ...]) -> bytes:
+    """The bytes of the file."""
+    io_ = _skops_io()
+    _check_parameters(model, trusted)
+    buffer = io.BytesIO()
+    try:
+        io_.dump(model, buffer, compression=zipfile.ZIP_DEFLATED)
+    except Exception as error:  # skops raises what the state of an object makes it raise
+        raise ModelFileError(f"{type(model).__name__} cannot be saved: {error}") from error
+    with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(CARD, card.to_json())
+        archive.comment = UNSEALED
+    return sealed(buffer.getvalue())
+
+
+def _checked_bytes(path: Path) -> bytes:
+    """The bytes of a whole file of a known format."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
+    check_seal(content, path)
+    return content
+
+
+def _model_of(content: bytes, whose: str, trusted: tuple[str, ...]) -> Any:
+    """The model in a file, if all its types are trusted and all its parts are whole; `whose` names it in errors."""
+    from .checks import check_model
+
+    io_ = _skops_io()
+    allowed = (*TRUSTED_TYPES, *trusted)
+    try:
+        unknown = sorted(set(io_.get_untrusted_types(data=content)) - set(allowed))
+        model = None if unknown else io_.loads(content, trusted=list(allowed))
+    except Exception as error:  # a forged schema can make skops raise anything
+        raise ModelFileError(f"{whose} holds no model that can be read: {type(error).__name__}: {error}") from error
+    if unknown:
+        raise ModelFileError(
+            f"{whose} holds types that are not trusted: {', '.join(unknown)}. If you know that they are harmless, pass "
+            f"trusted={unknown}."
+        )
+    try:
+        check_model(model)
+    except ModelFileError as error:
+        raise ModelFileError(f"{whose} holds a broken model: {error}") from error
+    return model
+
+
+def _card_of(content: bytes, path: Path) -> ModelCard:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return ModelCard.from_json(archive.read(CARD).decode())
+    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise ModelFileError(f"{path} has no card that can be read: {error}") from error
+
+
+def _check_parameters(model: Any, trusted: tuple[str, ...]) -> None:
+    """Refuse parameters that are code, such as a callable kernel, by their names."""
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    for name, value in parameters.items():
+        own = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
+        if callable(value) and hasattr(value, "__qualname__") and not isinstance(value, type) and own not in trusted:
+            raise ModelFileError(
+                f"{name} of {type(model).__name__} is the function {own}, and a model file holds no code. "
+                + (
+                    'Use a named kernel, or kernel="precomputed" with the matrix that the function gives.'
+                    if name.endswith("kernel")
+                    else f"Set {name} to a named value before saving."
+                )
+            )
+
+
+def _skops_io() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError("model files need skops: pip install 'cssvm[deploy]'") from error
+    return skops.io

@@ -1,0 +1,60 @@
+"""Types that a model file may hold.
+
+Loading makes objects of the types that a file names. Those of scikit-learn's estimators and NumPy's arrays are trusted
+by skops; what else a model of this library consists of is listed here, by the module that defines it. A file names
+modules too: a class that moves must stay importable from where it was, or files of before are lost.
+"""
+
+from __future__ import annotations
+
+# Classes that users make and fit; a test holds them against the public names.
+ESTIMATORS = (
+    "cssvm.estimators.biased_penalty.BiasedPenaltySVC",
+    "cssvm.estimators.boundary_movement.BoundaryMovementSVC",
+    "cssvm.estimators.cost_sensitive.CostSensitiveSVC",
+    "cssvm.estimators.designed_loss.DesignedLossClassifier",
+    "cssvm.search.cost_sensitive_svc_cv.CostSensitiveSVCCV",
+    "cssvm.wrappers.cost_threshold.CostThresholdClassifier",
+)
+
+# Kernels and losses, held against their registries too. A callable kernel and a designed loss are functions.
+KERNELS = tuple(
+    f"cssvm.kernels.{module}.{name}"
+    for module, names in {
+        "functions": ("Linear", "Poly", "Rbf", "Sigmoid", "Laplacian", "Matern32", "Matern52"),
+        "given": ("Precomputed",),
+    }.items()
+    for name in names
+)
+LOSSES = (
+    "cssvm.losses.classical.ExponentialLoss",
+    "cssvm.losses.classical.LogisticLoss",
+    "cssvm.losses.hinge.CostSensitiveHinge",
+    "cssvm.losses.hinge.HingeLoss",
+)
+
+# What fitted estimators keep.
+KEPT = (
+    "cssvm.estimators.feature_map.KernelFunction",
+    "cssvm.folds.Fold",
+    "cssvm.search.decision.AtThreshold",
+    "cssvm.search.decision.ByProbability",
+    "cssvm.target.Target",
+)
+
+# Of other packages: data types of columns, sparse rows, calibrations, and the splitters that may be given as `cv`.
+OTHERS = (
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.model_selection._split.GroupKFold",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.RepeatedStratifiedKFold",
+    "sklearn.model_selection._split.StratifiedGroupKFold",
+    "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.model_selection._split.TimeSeriesSplit",
+)
+
+TRUSTED_TYPES: tuple[str, ...] = (*ESTIMATORS, *KERNELS, *LOSSES, *KEPT, *OTHERS)
