@@ -185,7 +185,9 @@ def _tree(seed: int) -> DecisionTreeClassifier:
 METHODS: dict[str, Writes] = {
     "FAR": _rules,
     "DCSM": _learner(lambda seed: DirectCostClassifier(_tree(seed), LinearRegression(), fp_cost=LETTER)),
-    "BB-C4.5": _learner(lambda seed: CostProportionateClassifier(_tree_of_draw(seed), random_state=seed)),
+    "BB-C4.5": _learner(
+        lambda seed: CostProportionateClassifier(_tree_of_draw(seed), n_estimators=100, random_state=seed)
+    ),
     "ED-CS-SVM": _svm(lambda C: CostSensitiveSVC(C, kappa=0.97)),
     "ED-CS-SVM, tied": _svm(lambda C: CostSensitiveSVC(C, kappa="tied")),
     "ED-MetaCost": _learner(
@@ -193,7 +195,9 @@ METHODS: dict[str, Writes] = {
     ),
     "ED-BP-SVM": _svm(lambda C: BiasedPenaltySVC(C)),
     "P-ED-BP-SVM": _svm(lambda C: BiasedPenaltySVC(C, kernel="poly", degree=2, coef0=1.0)),
-    "BB-SVM": _learner(lambda seed: CostProportionateClassifier(CostSensitiveSVC(), random_state=seed)),
+    "BB-SVM": _learner(
+        lambda seed: CostProportionateClassifier(CostSensitiveSVC(), n_estimators=100, random_state=seed)
+    ),
     "Res-ED-BP-SVM": _learner(
         lambda seed: CostProportionateClassifier(
             BiasedPenaltySVC(), sampling="with_replacement", max_samples=8000, n_estimators=1, random_state=seed
