@@ -219,6 +219,11 @@ METHODS: dict[str, Writes] = {
 }
 
 
+def _costing(learner: Any, seed: int) -> CostProportionateClassifier:
+    """Draws hold a few hundred rows, so there are many of them."""
+    return CostProportionateClassifier(learner, n_estimators=100, random_state=seed)
+
+
 def _tree_of_draw(seed: int) -> DecisionTreeClassifier:
     """A tree on a few hundred drawn rows."""
     return DecisionTreeClassifier(min_samples_leaf=20, random_state=seed)
