@@ -80,10 +80,8 @@ def measure(n_rows: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model = folder / "model.skops"
-        train_table(
-            rows_of(TRAINING_ROWS, seed=0), target="label", fn_cost=4.0, Cs=[1.0], gammas=[0.02], cv=2, evaluation=False,
-            out=model,
-        )  # fmt: skip
+        grid = {"Cs": [1.0], "gammas": [0.02], "cv": 2}
+        train_table(rows_of(TRAINING_ROWS, seed=0), target="label", fn_cost=4.0, **grid, evaluation=False, out=model)
         files = write_tables(folder, n_rows)
         return [
             {"file": kind, "rows": n_rows, "mb": path.stat().st_size / 1e6, **decide(model, path, folder / "out.csv")}

@@ -71,6 +71,7 @@ _PACKAGES = (
     "deploy",
     "displays",
     "estimators",
+    "experiments",
     "kernels",
     "losses",
     "metrics",

@@ -18,8 +18,7 @@ from .._types import Vector
 from ..classifier import BinaryClassifier
 from ..costs import SCALE, margins_and_boxes, resolve_C
 from ..dual import Solution, Status
-from ..kernels import DEFAULT_KERNEL, Expansion, Linear, is_pairwise, make_kernel
-from ..kernels import DEFAULT_KERNEL, Kernel, Linear, is_pairwise, make_kernel
+from ..kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, make_kernel
 from ..sample import Sample, in_row_order
 from .bandwidth import resolve_gamma
 from .inputs import new_data, training_data

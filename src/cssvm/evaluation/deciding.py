@@ -25,6 +25,7 @@ from ..metrics.policies import Money
 from ..metrics.risk import minimum_risk
 from ..metrics.scored import ScoredSample
 from ..sample import Sample, at_rows
+from ..search.progress import Silent
 from ..target import listed, target_scores
 from .table import RESERVED, HeldOutDecisions
 
@@ -46,9 +47,17 @@ class Decided(NamedTuple):
 
 
 def decided_in_folds(
-    model: Any, X: Any, y: Any, sample: Sample, folds: Sequence[Fold], metadata: dict[str, Any], *, scored: bool
+    model: Any,
+    X: Any,
+    y: Any,
+    sample: Sample,
+    folds: Sequence[Fold],
+    metadata: dict[str, Any],
+    *,
+    scored: bool,
+    shown: Silent,
 ) -> list[Decided]:
-    """The decisions of a clone on the rows that each fold holds out."""
+    """The decisions of a clone on the rows that each fold holds out; `shown` is told of each."""
     decided = []
     for train, held_out in folds:
         X_train, y_train = _safe_split(model, X, y, train)
@@ -57,6 +66,7 @@ def decided_in_folds(
         each.fit(X_train, y_train, **_for_fit(each, _at(metadata, train)))
         acted, scores = _decide(each, X_new, sample.take(held_out), _at(metadata, held_out), scored)
         decided.append(Decided(held_out, acted, each, len(train), scores))
+        shown.advance(1)
     return decided
 
 

@@ -16,6 +16,7 @@ from ..metrics.bootstrap import check_request
 from ..metrics.policies import Money, compared_policies
 from ..outcomes import OUTCOMES, decision_costs
 from ..sample import Sample, in_row_order
+from ..search.progress import progress
 from ..target import RESPONSES, Target, own_pos_label
 from .deciding import (
     Decided,
@@ -52,6 +53,7 @@ def evaluate(
     confidence: float = 0.95,
     random_state: Any = 0,
     currency: str = "",
+    verbose: int = 0,
 ) -> Evaluation:
     """What the decisions of a model cost on rows it has not seen, beside the plain policies and other models.
 
@@ -92,6 +94,8 @@ def evaluate(
         Seed of the resampling.
     currency : str, default=""
         Named in the table.
+    verbose : int, default=0
+        1 shows progress and the time left.
 
     Returns
     -------
@@ -136,10 +140,11 @@ def evaluate(
     else:
         folds = make_splits(cv, X, labels, positive=sample.positive, weights=sample.weights, groups=groups)
         models |= {BLIND: cost_blind_model(model)}
-        found = {
-            name: decided_in_folds(m, X, labels, sample, folds, metadata, scored=name == MODEL)
-            for name, m in models.items()
-        }
+        with progress(verbose, len(models) * len(folds), "evaluate", "fits") as shown:
+            found = {
+                name: decided_in_folds(m, X, labels, sample, folds, metadata, scored=name == MODEL, shown=shown)
+                for name, m in models.items()
+            }
         estimates = [-part.model.best_score_ for part in found[MODEL] if has_own_estimate(part.model)]
     return compared(
         {name: shares_acted_on(parts, len(sample)) for name, parts in found.items()} | blind,

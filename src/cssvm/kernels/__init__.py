@@ -1,11 +1,7 @@
 """Kernels: one class each, the registry, rows of the Gram matrix within a byte budget, values that a search shares."""
 
-<<<<<<< HEAD
 from .base import Expansion, Kernel
-=======
-from .base import Kernel
 from .conformal import Conformal
->>>>>>> w-kba
 from .functions import (
     DEFAULT_KERNEL,
     KERNEL_NAMES,
@@ -25,11 +21,8 @@ __all__ = [
     "KERNELS",
     "KERNEL_NAMES",
     "LINEAR_KERNEL",
-<<<<<<< HEAD
-    "Expansion",
-=======
     "Conformal",
->>>>>>> w-kba
+    "Expansion",
     "GramRows",
     "Kernel",
     "Linear",

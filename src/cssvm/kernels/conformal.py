@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._types import RowNumbers, Vector
-from .base import Kernel
+from .base import Expansion, Kernel
 from .providers import GramRows, ScaledRows
 from .shared import SharedMatrix, SharedValues
 
@@ -131,10 +131,10 @@ class Conformal(Kernel):
         """Float64: scores are multiplied by d, whose size at new rows is not known."""
         return np.float64
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """Sums of the kernel before all rounds, scaled."""
-        scaled = coef * self.training[support]
-        return self.scaling(X) * self.base.expand(X, support, vectors, scaled, self.expansion_dtype(vectors, coef))
+        own = self.base.expansion(support, vectors, coef * self.training[support], self.expansion_dtype(vectors, coef))
+        return lambda X: self.scaling(X) * own(X)
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
         """All values of the kernel before all rounds, scaled."""

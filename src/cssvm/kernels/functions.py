@@ -250,13 +250,12 @@ class Linear(ComputedKernel):
         """That of the rows themselves."""
         return n_features
 
-    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
     def value_rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Products of the rows as they are, not relative to a centre."""
         self.check_finite(X)
         return rows_of_values(self, X, boxes=boxes, tol=tol, cache_size=cache_size)
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """One product with the weights."""
         with threads.own_threads():
             weights = self.weights(vectors, coef)
