@@ -16,6 +16,8 @@ from cssvm import MetaCostClassifier
 
 SEEDS = 2**31 - 1
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* rows are in all:UserWarning")
+
 
 # Judged by models that have seen them, rows keep their labels in the checks. Out of bag the resamples decide, and those
 # of weighted rows are others than those of repeated rows, which a check expects to give the same model.

@@ -57,9 +57,10 @@ class EstimatingClassifier(WrappedClassifier):
     def _check_amount_estimator(self) -> None:
         """Refuse what is no regressor, and a learner whose rows can have no further feature."""
         name = type(self).__name__
-        if isinstance(self.amount_estimator, type) or not is_regressor(self.amount_estimator):
+        given = self.amount_estimator
+        if isinstance(given, type) or not hasattr(given, "fit") or not is_regressor(given):
             raise ValueError(
-                f"{AMOUNTS} of {name} must be a regressor; got {AMOUNTS}={reprlib.repr(self.amount_estimator)}. Pass "
+                f"{AMOUNTS} of {name} must be a regressor; got {AMOUNTS}={reprlib.repr(given)}. Pass "
                 "for example LinearRegression(), or a pipeline that ends with one."
             )
         if get_tags(self.estimator).input_tags.pairwise:
