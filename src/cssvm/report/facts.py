@@ -22,6 +22,7 @@ MAX_TEXT = 300  # characters of a parameter's value
 MAX_MACHINES = 50
 LEAST_GAP = 1e-5  # a smaller one is written as less than this
 LARGE_GAP = 1e-2  # one of this size shows in the decisions
+INDENT = re.compile(r"\n +")  # of what goes on on the next line, which would be wider than a phone
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object in memory, in what Python writes of it
 STATUS = {0: "converged", 1: "iteration limit", 2: "stalled"}
 
@@ -39,7 +40,7 @@ def model_facts(held_out: HeldOutDecisions) -> dict[str, Any]:
     gaps = [each["gap_value"] for each in machines if each["gap_value"] is not None]
     return {
         "name": type(_last(first)).__name__,
-        "text": ADDRESS.sub("", repr(first)),
+        "text": INDENT.sub("\n    ", ADDRESS.sub("", repr(first))),
         "chosen": _chosen(held_out.models),
         "machines": machines[:MAX_MACHINES],
         "n_more": max(0, len(machines) - MAX_MACHINES),

@@ -39,4 +39,4 @@ def percent(share: float) -> str:
     value = 100.0 * share
     digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
     text = f"{value:.{digits}f}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) + " %"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + "\N{NO-BREAK SPACE}%"
