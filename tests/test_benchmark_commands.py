@@ -82,6 +82,8 @@ def test_the_serving_benchmark_runs_and_prints_what_a_row_costs(capsys):
     printed = capsys.readouterr().out
     assert "vectors prepared for each row" in printed
     assert "onnxruntime, features included" in printed
+
+
 def test_the_wrappers_benchmark_prints_seconds_and_costs_beside_the_bare_learners(capsys, tmp_path, monkeypatch):
     from benchmarks import wrappers
 
