@@ -153,7 +153,7 @@ METHODS: dict[str, Method] = {
     "CI": Method(cost_insensitive, DECIDED, needs=("BM",)),
     "BP": Method(biased_penalty, needs=("BM",)),
     "CS": Method(cost_sensitive, needs=("BM",)),
-    "BP+": Method(effective_penalty, needs=("BM",)),
+    "BP+": Method(effective_penalty, ("risk", "tp_auc", "tn_auc"), needs=("BM",)),
 }
 
 
