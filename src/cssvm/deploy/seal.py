@@ -11,11 +11,10 @@ whoever can alter a file can seal it anew. Hence the trust list and the checks o
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import tempfile
-from contextlib import suppress
 from pathlib import Path
+
+from ..runtime.files import whole_file
 
 FORMAT = 1  # raised when a file of today could not be read by the code of before
 PATTERN = re.compile(rb"cssvm-model format=(\d{1,9}) sha256=$")
@@ -62,25 +61,6 @@ def check_seal(content: bytes, path: Path) -> None:
 
 
 def write_whole(content: bytes, path: Path) -> None:
-    """Write a file that is there either as a whole or not at all: beside the target first, then in its place."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(beside, _mode(path))
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(beside)
-        raise
-
-
-def _mode(path: Path) -> int:
-    """Permissions of the file that is replaced, or those that a new file gets here."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+    """Write a file that is there either as a whole or not at all."""
+    with whole_file(path) as file:
+        file.write(content)

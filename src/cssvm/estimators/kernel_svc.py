@@ -1,4 +1,4 @@
-"""What the three SVM estimators share: parameters, the steps of `fit`, scoring and scikit-learn's tags.
+"""What the SVM estimators share: parameters, the steps of `fit`, scoring and scikit-learn's tags.
 
 `fit` is four verbs in every subclass: `_read`, translate costs to margins and boxes, `_solve`, `_store`.
 """
@@ -18,7 +18,7 @@ from .._types import Vector
 from ..classifier import BinaryClassifier
 from ..costs import SCALE, margins_and_boxes, resolve_C
 from ..dual import Solution, Status
-from ..kernels import DEFAULT_KERNEL, Expansion, Linear, is_pairwise, make_kernel
+from ..kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, make_kernel
 from ..sample import Sample, in_row_order
 from .bandwidth import resolve_gamma
 from .inputs import new_data, training_data
@@ -85,15 +85,17 @@ class KernelSVC(BinaryClassifier):
         self.C_ = resolve_C(self.C, sample.weights, stakes)
         return margins_and_boxes(sample.positive, stakes, C=self.C_, kappa=kappa, fp_cost=sample.fp_cost)
 
-    def _solve(self, X: Any, sample: Sample, margins: Vector, boxes: Vector) -> Machine:
-        """The machine for these margins and boxes, gamma taken from the weighted rows of X."""
-        gamma = resolve_gamma(self.gamma, self.kernel, X, sample.weights)
+    def _solve(self, X: Any, sample: Sample, margins: Vector, boxes: Vector, kernel: Kernel | None = None) -> Machine:
+        """The machine for these margins and boxes; the kernel of the constructor takes gamma from the rows of X."""
+        if kernel is None:
+            gamma = resolve_gamma(self.gamma, self.kernel, X, sample.weights)
+            kernel = make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
         return train(
             X,
             self._target.as_f(sample.signs),
             margins,
             boxes,
-            kernel=make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0),
+            kernel=kernel,
             tol=self.tol,
             max_iter=self.max_iter,
             cache_size=self.cache_size,
@@ -145,7 +147,7 @@ class KernelSVC(BinaryClassifier):
         """The weights w of a linear kernel, (1, n_features): f(x) = <w, x> + intercept."""
         check_is_fitted(self)
         if not isinstance(self._kernel, Linear):
-            raise AttributeError(f'coef_ is there for kernel="linear" only; this model has kernel={self.kernel!r}')
+            raise AttributeError(f'coef_ is there for kernel="linear" only; this {type(self).__name__} has another')
         return self._kernel.weights(self.support_vectors_, self.dual_coef_[0])[np.newaxis, :]
 
     def decision_function(self, X: Any) -> Vector:

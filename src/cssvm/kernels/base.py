@@ -23,6 +23,7 @@ from .shared import SharedRelation, SharedValues
 from .tiles import KERNEL_ERROR, cancellation, prepare_points, prepare_vectors, update_minus_sums, update_values
 
 EXPAND_ROWS = 1 << 14  # rows of X at a time
+DIAGONAL_ROWS = 64  # whose kernel values are computed to get their diagonal: few calls, few values
 
 Expansion = Callable[[Any], np.ndarray]
 
@@ -84,6 +85,23 @@ class Kernel(ABC):
             Budget for kernel values in megabytes; "auto" takes half of the memory available now.
         """
 
+    def value_rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
+        """As `rows`, of kernel values themselves: those may differ by what a sum of beta of zero hides."""
+        return self.rows(X, boxes=boxes, tol=tol, cache_size=cache_size)
+
+    def on(self, rows: Any) -> Kernel:
+        """The kernel for these of the training rows; it is the same unless it knows them."""
+        return self
+
+    def own(self, X: Any) -> np.ndarray:
+        """The k(x, x) of the rows of X, (len(X),) float64."""
+        parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
+        return np.concatenate([self.matrix(part, part).diagonal() for part in parts])
+
+    def norms_from(self, X: Any, rows: Any) -> Callable[[Any], np.ndarray]:
+        """What gives the k(x, x) of new rows too, from the training rows `rows` of X where it must be estimated."""
+        return self.own
+
     def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
         """Precision in which `expand` computes with these vectors; who expands often asks once."""
         return np.float64
@@ -103,6 +121,10 @@ class Kernel(ABC):
     @abstractmethod
     def matrix(self, A: Any, B: Any) -> np.ndarray:
         """All kernel values (len(A), len(B)) float64."""
+
+    def between(self, X: Any, support: np.ndarray, vectors: Any) -> np.ndarray:
+        """The kernel values of rows X and support vectors, given as for `expand`, (len(X), n_SV) float64."""
+        return self.matrix(X, vectors)
 
     @abstractmethod
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
@@ -166,6 +188,10 @@ class ComputedKernel(Kernel):
     @abstractmethod
     def of_relation(self, values: np.ndarray) -> np.ndarray:
         """The kernel as a function of the relation, float64."""
+
+    def own(self, X: Any) -> np.ndarray:
+        """From the relation of each row to itself."""
+        return self.of_relation(self.relation.own(X))
 
     def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Rows computed afresh, or stored where that takes long."""

@@ -26,6 +26,7 @@ from ..runtime import threads
 from ..runtime.compiler import OPTIONS, bits_of_float64, float32_from_bits, float64_from_bits, fmax, fmin, njit
 from .base import ComputedKernel, Expansion, Kernel
 from .given import Called, Precomputed
+from .providers import GramRows, rows_of_values
 from .relations import InnerProduct, L1Distance, SquaredDistance, far_centre
 from .shared import SharedRelation, SharedValues
 from .tiles import KERNEL_ERROR
@@ -248,6 +249,11 @@ class Linear(ComputedKernel):
     def rank(self, n_features: int) -> int:
         """That of the rows themselves."""
         return n_features
+
+    def value_rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
+        """Products of the rows as they are, not relative to a centre."""
+        self.check_finite(X)
+        return rows_of_values(self, X, boxes=boxes, tol=tol, cache_size=cache_size)
 
     def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """One product with the weights."""

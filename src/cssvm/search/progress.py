@@ -28,8 +28,9 @@ class Silent:
 class Lines(Silent):
     """A line now and then."""
 
-    def __init__(self, total: int):
+    def __init__(self, total: int, what: str, unit: str):
         self.total, self.done, self.before = total, 0, 0
+        self.what, self.unit = what, unit
         self.begun = self.said = time.monotonic()
 
     def advance(self, count: int) -> None:
@@ -54,7 +55,7 @@ class Lines(Silent):
             return
         self.said = now
         left = (now - self.begun) / max(1, self.done - self.before) * (self.total - self.done)
-        print(f"search: {self.done} of {self.total} machines, {left:.0f} s left", file=sys.stderr, flush=True)
+        print(f"{self.what}: {self.done} of {self.total} {self.unit}, {left:.0f} s left", file=sys.stderr, flush=True)
 
 
 class Bar(Silent):
@@ -62,7 +63,7 @@ class Bar(Silent):
 
     def __init__(self, bar: Any, total: int):
         self.bar, self.total = bar, total
-        self.task = bar.add_task("search", total=total)
+        self.task = bar.add_task("", total=total)
 
     def advance(self, count: int) -> None:
         """Count machines that are done."""
@@ -79,8 +80,8 @@ class Bar(Silent):
 
 
 @contextmanager
-def progress(verbose: int, total: int) -> Iterator[Silent]:
-    """A progress report for `total` machines; silent unless `verbose`."""
+def progress(verbose: int, total: int, what: str = "search", unit: str = "machines") -> Iterator[Silent]:
+    """A progress report for `total` machines or other units of work; silent unless `verbose`."""
     if not verbose:
         yield Silent()
         return
@@ -95,14 +96,14 @@ def progress(verbose: int, total: int) -> Iterator[Silent]:
             TimeRemainingColumn,
         )
     except ImportError:
-        yield Lines(total)
+        yield Lines(total, what, unit)
         return
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield Lines(total)
+        yield Lines(total, what, unit)
         return
     columns = (
-        TextColumn("search"), BarColumn(), MofNCompleteColumn(), TextColumn("machines"),
+        TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn(unit),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=console) as bar:

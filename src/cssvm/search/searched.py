@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +36,21 @@ def _has_probabilities(estimator: SearchedClassifier) -> bool:
     return True
 
 
+class Decided(NamedTuple):
+    """Labels of rows, scores for the target, and its probabilities if there are any: (n,) each."""
+
+    labels: NDArray[Any]
+    scores: Vector
+    probabilities: Vector | None
+
+
 class SearchedClassifier(BinaryClassifier):
     """A classifier whose final model, `best_estimator_`, and decision were found by a search."""
 
     fn_cost: float
     fp_cost: float
     scoring: Any
-    decision: Any
+    decision: str
     transformer: Any
     refit: bool
     best_estimator_: Any
@@ -121,18 +129,41 @@ class SearchedClassifier(BinaryClassifier):
         -------
         ndarray of shape (n_samples,)
         """
+        return self.decide(X, fn_cost=fn_cost, fp_cost=fp_cost).labels
+
+    @available_if(_refitted)
+    def decide(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> Decided:
+        """The class of each row of X, with its score and its probability, for the price of one of them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As for `decision_function`.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            As for `predict`.
+
+        Returns
+        -------
+        Decided
+            Named tuple ``(labels, scores, probabilities)``: what `predict`, `target_scores` and, for the target,
+            `predict_proba` return, (n_samples,) each; the last is None unless ``decision="bayes"``.
+        """
         check_is_fitted(self)
         given = in_row_order(X, fn_cost=fn_cost, fp_cost=fp_cost)
-        if not self.decides_by_costs and (fn_cost is not None or fp_cost is not None):
-            raise ValueError(
-                f'predict takes no costs with decision="{self._decision_name}", where one '
-                'threshold holds for all rows. Use decision="bayes" for costs of new rows.'
-            )
-        if not self.decides_by_costs:
-            return self._target.labels(self._target.accepted(self._decision_values(X, *self._mean_costs)))
+        if not isinstance(self._decision, ByProbability):
+            if fn_cost is not None or fp_cost is not None:
+                raise ValueError(
+                    f'predict takes no costs with decision="{self._decision_name}", where one '
+                    'threshold holds for all rows. Use decision="bayes" for costs of new rows.'
+                )
+            scores = self._decision_values(X, *self._mean_costs)
+            return Decided(self._target.labels(self._target.accepted(scores)), scores, None)
         costs = self._costs("predict", given)
         self._target.check_named(**costs)
-        return self._target.labels(self._target.accepted(self._decision_values(X, **costs)))
+        f = self._scores(X)
+        accepted = self._target.accepted(self._decision.gain(f, **costs))
+        scores = self._decision.gain(f, *self._mean_costs)
+        return Decided(self._target.labels(accepted), scores, self._decision.probabilities(f))
 
     def _costs(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
         """The costs of new rows: those given, or the ones of the classes that `fit` had."""

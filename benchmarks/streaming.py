@@ -1,0 +1,115 @@
+"""Time and memory of ``cssvm predict`` on a table that is read a chunk at a time, through an rbf model.
+
+    python -m benchmarks.streaming                  a million rows, 20 columns of numbers and 2 of words
+    python -m benchmarks.streaming --rows 100000    fewer
+
+The table is written to a temporary folder as CSV and as Parquet; each is decided on by a process of its own, whose peak
+is what the operating system counts (Linux and macOS).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import make_classification
+
+from benchmarks.tables import Column, table
+from cssvm.tables import train_table
+
+ROWS = 1_000_000
+TRAINING_ROWS = 4_000
+NUMBERS, WORDS = 20, ("north", "south", "east", "west")
+AT_A_TIME = 100_000
+BUDGET_MB = 600
+COLUMNS: tuple[Column, ...] = (("file", 10), ("MB", 7), ("rows", 11), ("seconds", 9), ("peak MB", 9), ("", 6))
+
+
+def rows_of(n_rows: int, seed: int) -> pd.DataFrame:
+    """Rows with gaps, words and a label of two overlapping classes."""
+    X, y = make_classification(n_rows, NUMBERS, n_informative=8, flip_y=0.2, random_state=0, shuffle=False)
+    order = np.random.default_rng(seed).permutation(n_rows)
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(X[order].round(6), columns=[f"x{k}" for k in range(NUMBERS)])
+    frame.loc[rng.random(n_rows) < 0.02, "x0"] = np.nan
+    for name in ("region", "origin"):
+        frame[name] = rng.choice(WORDS, n_rows)
+    return frame.assign(label=y[order])
+
+
+def write_tables(folder: Path, n_rows: int) -> dict[str, Path]:
+    """The same rows as CSV and as Parquet, written a part at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    files = {"CSV": folder / "new.csv", "Parquet": folder / "new.parquet"}
+    writer = None
+    for seed, start in enumerate(range(0, n_rows, AT_A_TIME)):
+        part = rows_of(min(AT_A_TIME, n_rows - start), seed).drop(columns="label")
+        part.to_csv(files["CSV"], mode="a", header=start == 0, index=False)
+        rows = pa.Table.from_pandas(part, preserve_index=False)
+        writer = pq.ParquetWriter(files["Parquet"], rows.schema) if writer is None else writer
+        writer.write_table(rows)
+    if writer is not None:
+        writer.close()
+    return files
+
+
+def decide(model: Path, data: Path, out: Path) -> dict[str, float]:
+    """Seconds and peak memory of a process that decides on a table."""
+    begun = time.perf_counter()
+    arguments = [sys.executable, "-m", "cssvm", "predict", str(model), str(data), "--out", str(out), "--quiet"]
+    process = os.posix_spawn(sys.executable, arguments, os.environ)
+    _, status, used = os.wait4(process, 0)
+    if status:
+        raise RuntimeError(f"{' '.join(arguments)} ended with exit code {os.waitstatus_to_exitcode(status)}")
+    per_mb = 2**20 if sys.platform == "darwin" else 2**10
+    return {"seconds": time.perf_counter() - begun, "peak_mb": used.ru_maxrss / per_mb}
+
+
+def measure(n_rows: int) -> list[dict[str, Any]]:
+    """A record for each kind of file."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model = folder / "model.skops"
+        grid = {"Cs": [1.0], "gammas": [0.02], "cv": 2}
+        train_table(rows_of(TRAINING_ROWS, seed=0), target="label", fn_cost=4.0, **grid, evaluation=False, out=model)
+        files = write_tables(folder, n_rows)
+        return [
+            {"file": kind, "rows": n_rows, "mb": path.stat().st_size / 1e6, **decide(model, path, folder / "out.csv")}
+            for kind, path in files.items()
+        ]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    given = parser.parse_args(arguments)
+    records = measure(given.rows)
+    rows = [
+        [
+            record["file"],
+            f"{record['mb']:.0f}",
+            f"{record['rows']:,}",
+            f"{record['seconds']:.1f}",
+            f"{record['peak_mb']:.0f}",
+            "ok" if record["peak_mb"] <= BUDGET_MB else "miss",
+        ]
+        for record in records
+    ]
+    print("\n".join(table(COLUMNS, rows)))
+    if given.json:
+        given.json.write_text(json.dumps(records, indent=2))
+
+
+if __name__ == "__main__":
+    main()

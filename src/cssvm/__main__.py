@@ -1,0 +1,5 @@
+"""``python -m cssvm``: the command line."""
+
+from .cli import main
+
+main()

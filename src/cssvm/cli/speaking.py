@@ -1,0 +1,204 @@
+"""How verbs speak: results on the standard output, messages on the error stream, one line for what went wrong.
+
+Exit codes: 0 done, 2 wrong use or input, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import math
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from ..deploy import ModelCard
+
+WRONG_INPUT, STOPPED = 2, 130
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Stopped(BaseException):
+    """Ctrl-C. Not KeyboardInterrupt, which ends a search early and keeps what it has found."""
+
+
+def spoken(*example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A verb with an example in its help, whose failures on bad input and warnings are one line each."""
+
+    def of(verb: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(verb)
+        def speaking(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                with _stoppable(), _warnings_as_lines():
+                    return verb(*args, **kwargs)
+            except (Stopped, KeyboardInterrupt):
+                say("stopped; nothing was written.")
+                raise typer.Exit(STOPPED) from None
+            except BrokenPipeError:  # the reader of the standard output has gone, as `head` does
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit(1) from None
+            except (ValueError, OSError, ImportError, MemoryError) as error:
+                say(_said(error))
+                raise typer.Exit(WRONG_INPUT) from None
+
+        speaking.__doc__ = with_example(verb.__doc__ or "", *example)
+        return speaking
+
+    return of
+
+
+def with_example(help_text: str, *example: str) -> str:
+    """The help of a verb with an example below it, whose lines are kept as they are."""
+    return "\n".join([inspect.cleandoc(help_text), "", "\b", "Example:", *(f"  {line}" for line in example)])
+
+
+def say(message: str) -> None:
+    """One line on the error stream."""
+    print(f"cssvm: {' '.join(message.split())}", file=sys.stderr, flush=True)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}"
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Ctrl-C raises `Stopped` inside."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise Stopped
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Warnings as messages, each once."""
+    said: set[str] = set()
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def counting_rows(quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A function that shows how many rows are done, on an error stream that is a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda n_rows: None
+        return
+    with console.status("reading") as status:
+        yield lambda n_rows: status.update(f"{n_rows:,} rows")
+
+
+def print_json(value: Any) -> None:
+    """A result for machines, on the standard output; numbers that are not finite are null."""
+    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def shown(value: float) -> str:
+    """A number in four digits, without an exponent where it has more."""
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def interval(found: Any) -> str:
+    """A value and the ends of its interval."""
+    return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
+
+
+def counted(counts: dict[str, int]) -> str:
+    """Columns with their counts, without those that have none."""
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+
+
+def print_table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> None:
+    """A table on the standard output: names on the left, numbers on the right of their columns."""
+    _print_aligned(head, lines, "right")
+
+
+def print_facts(lines: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> None:
+    """Names and what there is to say of them, on the standard output."""
+    _print_aligned(head, lines, "left")
+
+
+def _print_aligned(head: tuple[str, ...], lines: Sequence[tuple[str, ...]], justify: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=bool(head))
+    for k, name in enumerate(head or [""] * len(lines[0])):
+        table.add_column(Text(name), justify="left" if k == 0 else justify, header_style="dim", overflow="fold")
+    for line in lines:
+        table.add_row(*(Text(cell) for cell in line))
+    Console(highlight=False).print(table)
+
+
+def facts_of(card: ModelCard) -> list[tuple[str, str]]:
+    """What a card says in short, as names and values."""
+    found, gap = card.parameters, card.certificate.get("gap")
+    numbers = sum(column.kind == "number" for column in card.columns)
+    chosen = [f"{name} {shown(found[name])}" for name in ("C", "gamma") if isinstance(found.get(name), float)]
+    chosen += [f"{name} {found[name]}" for name in ("kernel", "decision") if found.get(name) is not None]
+    facts = [
+        ("target", f"{card.pos_label!r} of {card.classes!r}" + (f" in column {card.target!r}" if card.target else "")),
+        ("costs", f"{card.fn_cost} for a miss, {card.fp_cost} for a false alarm" + _in(card.currency)),
+        ("columns", f"{numbers} of numbers, {len(card.columns) - numbers} of categories"),
+        ("model", ", ".join([str(found.get("estimator", "")), *chosen])),
+    ]
+    if card.n_rows and card.n_targets is not None:
+        share = f"{card.n_targets:,} of the target ({card.n_targets / card.n_rows:.1%})"
+        facts.insert(0, ("rows", f"{card.n_rows:,}, {share}"))
+    if gap is not None:
+        facts.append(("certificate", f"{card.certificate['status']}, within {gap:.1g} of the optimum"))
+    return [*facts, *(("note", note) for note in card.notes)]
+
+
+def _in(currency: str | None) -> str:
+    return f", in {currency}" if currency else ""

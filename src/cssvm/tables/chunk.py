@@ -1,0 +1,158 @@
+"""Some rows of a table, and how their entries are read: the one place that knows what a number and a gap look like.
+
+    blanks around an entry do not count
+    a number   digits with sign, decimal point and exponent, as 12, -0.5 or 1e-3; it must be finite
+    a gap      an empty entry, or a null of a typed column; among numbers also NA, N/A, NaN, null, None and ?
+    a word     anything else; the empty word is the gap
+
+Text files hold entries as they were written. Typed columns (Parquet, data frames) are turned into the same: whole
+numbers that are asked for as words lose their ".0", truth values are the words True and False.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import Mask, RowNumbers, Vector
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+LEADING_ZERO = "^[+-]?0[0-9]"  # 01234 is a code, not the number 1234
+GAPS = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "?")
+
+
+class TableError(ValueError):
+    """A table that cannot be used, or not as asked; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows of a table.
+
+    source : what the table is called in messages; rows : the named columns; typed : whether these have types, or are
+    text throughout; first : the number of the first row, from 1; sparse : (n_rows, n_features) CSR, the features of
+    LIBSVM text, which are no named columns.
+    """
+
+    source: str
+    rows: pa.Table
+    typed: bool = True
+    first: int = 1
+    sparse: Any = None
+
+    def __len__(self) -> int:
+        return self.rows.num_rows
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return self.rows.column_names
+
+    def require(self, names: Sequence[str], fix: str = "") -> None:
+        """Raise unless all these columns are there; `fix` ends the message."""
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            raise TableError(
+                f"{self.source} has no column {listed(missing)}; its columns are {listed(self.names)}." + fix
+            )
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column holds words, or what a text file holds."""
+        import pyarrow as pa
+
+        kind = self.rows.schema.field(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)
+
+    def entries(self, name: str) -> pa.ChunkedArray:
+        """A column of text without the blanks around its entries, "" for a null."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        return pc.fill_null(pc.utf8_trim_whitespace(self.rows[name].cast(pa.large_string())), "")
+
+    def numbers(self, name: str) -> Vector:
+        """A column as (n_rows,) float64, nan for gaps."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = self.rows[name]
+        if self.is_text(name):
+            column = self.entries(name)
+            column = pc.if_else(pc.is_in(column, value_set=pa.array(GAPS, column.type)), None, column)
+        elif not _is_numeric(column.type):
+            raise TableError(f"column {name!r} of {self.source} holds {column.type}, not numbers. {NO_NUMBERS}")
+        try:
+            values = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
+            wrong = np.flatnonzero(
+                np.isinf(values) | (np.isnan(values) & ~np.asarray(column.is_null(nan_is_null=True)))
+            )
+        except pa.ArrowInvalid:
+            wrong = np.flatnonzero(~self.spells_number(column))
+        if len(wrong):
+            raise TableError(
+                f"column {name!r} of {self.source} must hold finite numbers; got {column[int(wrong[0])].as_py()!r} in "
+                f"{self.where(wrong)}. Correct the entry, or leave it empty."
+            )
+        return values
+
+    @staticmethod
+    def spells_number(entries: pa.ChunkedArray) -> Mask:
+        """Which entries of a text column are numbers, or null."""
+        import pyarrow.compute as pc
+
+        return np.asarray(pc.fill_null(pc.match_substring_regex(entries, NUMBER), True))
+
+    def words(self, name: str) -> NDArray[np.object_]:
+        """A column as (n_rows,) words, "" for gaps."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = self.rows[name]
+        if self.is_text(name):
+            return self.entries(name).to_numpy(zero_copy_only=False)
+        if pa.types.is_boolean(column.type):
+            column = pc.if_else(column, "True", "False")
+        elif pa.types.is_floating(column.type):
+            values = np.asarray(column, dtype=np.float64)
+            if not (values[~np.isnan(values)] % 1).any():
+                column = pa.chunked_array([pa.array(values, from_pandas=True).cast(pa.int64())])
+        elif not _is_numeric(column.type):
+            raise TableError(f"column {name!r} of {self.source} holds {column.type}, not words. {NO_NUMBERS}")
+        return np.asarray(pc.fill_null(column.cast(pa.string()), ""), dtype=object)
+
+    def where(self, rows: RowNumbers) -> str:
+        """The first of these rows of the chunk, by its number in the table, and how many they are."""
+        return f"row {self.first + int(rows[0]):,}" + (f" and {len(rows) - 1:,} more" if len(rows) > 1 else "")
+
+    def take(self, kept: Mask) -> Chunk:
+        """The rows of a mask, with the numbers that they then have."""
+        import pyarrow as pa
+
+        if kept.all():
+            return self
+        sparse = None if self.sparse is None else self.sparse[np.flatnonzero(kept)]
+        return replace(self, rows=self.rows.filter(pa.array(kept)), sparse=sparse)
+
+
+NO_NUMBERS = "Leave it out, or turn it into numbers first, such as days since a date."
+
+
+def _is_numeric(kind: Any) -> bool:
+    import pyarrow as pa
+
+    of = pa.types
+    return of.is_integer(kind) or of.is_floating(kind) or of.is_boolean(kind) or of.is_decimal(kind) or of.is_null(kind)
+
+
+def listed(names: Sequence[Any], at_most: int = 8) -> str:
+    """Names for a message, the first few of many."""
+    shown = ", ".join(repr(name) for name in names[:at_most])
+    return shown + (f" and {len(names) - at_most:,} more" if len(names) > at_most else "")

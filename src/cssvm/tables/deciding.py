@@ -1,0 +1,109 @@
+"""What a saved model says of the rows of a table, by the columns and the costs of its card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from .._types import Vector
+from ..decisions import COSTS, costs_for_predict, decider_of
+from ..deploy import ModelCard, SavedModel, load_model
+from ..target import Target, target_scores
+from .chunk import Chunk, TableError
+from .features import Oddities, read_features
+from .prices import Price
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Of some rows: labels, scores for the target, its probabilities, what acting and leaving are expected to cost.
+
+    (n_rows,) each; the last three are None where the model has no probabilities, the costs also where none are known.
+    """
+
+    labels: NDArray[Any]
+    scores: Vector
+    probabilities: Vector | None
+    cost_of_acting: Vector | None
+    cost_of_leaving: Vector | None
+
+
+@dataclass
+class Decider:
+    """A saved model that decides on chunks of a table; `given` are costs in place of the card's, by name."""
+
+    saved: SavedModel
+    given: dict[str, Any]
+    oddities: Oddities = field(default_factory=Oddities)
+
+    def __post_init__(self) -> None:
+        self.given = {name: cost for name, cost in self.given.items() if cost is not None}
+        takes = costs_for_predict(decider_of(self.saved.model))
+        self.decides_by = [name for name in COSTS if name in takes]
+
+    @classmethod
+    def of(cls, model: Any, *, fn_cost: Any, fp_cost: Any) -> Decider:
+        """From a model file, or what `load_model` returns."""
+        saved = load_model(model) if isinstance(model, str | Path) else model
+        if not isinstance(saved, SavedModel):
+            raise TypeError(f"model must be a path or a SavedModel, with a card; got {type(model).__name__}.")
+        return cls(saved, {"fn_cost": fn_cost, "fp_cost": fp_cost})
+
+    @property
+    def card(self) -> ModelCard:
+        """The card of the model."""
+        return self.saved.card
+
+    @property
+    def target(self) -> Target:
+        """The classes of the model, and which is the target."""
+        return Target.among(self.saved.model.classes_, self.card.pos_label)
+
+    def prices(self, rows: Chunk) -> dict[str, Price]:
+        """What errors on these rows cost, as far as that is known."""
+        known = {name: self.given.get(name, getattr(self.card, name)) for name in COSTS}
+        return {name: Price.read(name, cost, rows.names) for name, cost in known.items() if cost is not None}
+
+    def costs(self, rows: Chunk) -> dict[str, Any]:
+        """The same as numbers, or (n_rows,) float64."""
+        return {name: price.of(rows) for name, price in self.prices(rows).items()}
+
+    def check_takes_costs(self) -> None:
+        """Refuse costs given to a model that cannot decide by them."""
+        useless = [name for name in self.given if name not in self.decides_by]
+        if useless:
+            raise TableError(
+                f"this model decides alike for all costs, so {useless[0]} of new rows cannot be given. Train with "
+                'decision "bayes" for that.'
+            )
+
+    def features(self, rows: Chunk) -> Any:
+        """The rows as the model takes them."""
+        X = read_features(rows, self.card.columns, self.oddities)
+        named = hasattr(self.saved.model, "feature_names_in_")
+        return X.to_numpy() if hasattr(X, "columns") and not named else X  # trained without names
+
+    def decide(self, rows: Chunk, costs: dict[str, Any]) -> Decisions:
+        """Decisions on these rows at these costs."""
+        model, X = self.saved.model, self.features(rows)
+        used = {name: costs[name] for name in self.decides_by if name in costs}
+        if hasattr(model, "decide"):
+            labels, scores, probabilities = model.decide(X, **used)
+        else:
+            labels, scores, probabilities = self._asked_one_by_one(X, used)
+        if probabilities is None or len(costs) < len(COSTS):
+            return Decisions(labels, scores, probabilities, None, None)
+        acting, leaving = (1.0 - probabilities) * costs["fp_cost"], probabilities * costs["fn_cost"]
+        return Decisions(labels, scores, probabilities, acting, leaving)
+
+    def _asked_one_by_one(self, X: Any, costs: dict[str, Any]) -> tuple[NDArray[Any], Vector, Vector | None]:
+        """Labels, scores and probabilities of a model that gives them one by one."""
+        model = self.saved.model
+        labels = decider_of(model).predict(X, **costs)
+        scores = target_scores(model, X, pos_label=self.card.pos_label).values
+        if not hasattr(model, "predict_proba"):
+            return labels, scores, None
+        return labels, scores, self.target.oriented(model.predict_proba(X))

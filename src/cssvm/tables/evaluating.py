@@ -1,0 +1,243 @@
+"""`evaluate_table`: what the decisions of a saved model are worth on rows whose labels are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._types import Mask, Vector
+from ..decisions import COSTS
+from ..evaluation.table import EVERYBODY, NOBODY
+from ..metrics import bootstrap_interval, cost_risk, min_cost_risk, savings_score, tn_auc_loss, tp_auc_loss
+from ..metrics.bootstrap import check_request
+from ..metrics.policies import Interval
+from .chunk import Chunk, TableError
+from .deciding import Decider
+from .labels import known_labels
+from .sources import open_table
+
+COST, AUC = "cost per case", "AUC"
+
+
+@dataclass(frozen=True)
+class EvaluatedTable:
+    """What `evaluate_table` returns.
+
+    measures : values with their intervals, by name; n_rows, n_targets : labelled rows, and those of the target;
+    n_acted : rows decided to be of the target; n_unlabelled : rows that were left out; total : cost of all decisions.
+    """
+
+    measures: dict[str, Interval]
+    n_rows: int
+    n_targets: int
+    n_acted: int
+    n_unlabelled: int
+    total: float
+    confidence: float
+    currency: str
+
+
+def evaluate_table(
+    model: Any,
+    data: Any,
+    *,
+    target: str | None = None,
+    fn_cost: Any = None,
+    fp_cost: Any = None,
+    weight: str | None = None,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    progress: Callable[[int], Any] | None = None,
+) -> EvaluatedTable:
+    """Measure a saved model on a table with labels, which it should not have been trained on.
+
+    Parameters
+    ----------
+    model : path or SavedModel
+        A model file, or what `cssvm.deploy.load_model` returns.
+    data : path, "-" or data frame
+        As for `train_table`.
+    target : str, default=None
+        The column of labels; None: as the card says. Rows without a label are left out.
+    fn_cost, fp_cost : float or str, default=None
+        What errors on these rows cost, as for `train_table`; None: as the card says.
+    weight : str, default=None
+        A column of row weights.
+    n_resamples : int, default=1000
+        Resamples of the rows for the intervals.
+    confidence : float, default=0.95
+        Of the intervals.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the resampling.
+    progress : callable, default=None
+        Called with the number of rows done after each chunk.
+
+    Returns
+    -------
+    EvaluatedTable
+        Its ``measures`` are those of `bootstrap_interval` for `cost_risk` of the model and of the plain policies,
+        `savings_score`, `min_cost_risk`, the shares of targets found, of false alarms, of targets among the rows acted
+        on and of rows acted on, the areas of the ROC curve, and for probabilities the Brier score.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from cssvm.deploy import SavedModel
+    >>> from cssvm.tables import evaluate_table, train_table
+    >>> loans = pd.DataFrame({"income": [9.0, 8.0, None, 2.0, 7.0, 1.0] * 5,
+    ...                       "outcome": ["paid", "paid", "default", "default", "paid", "default"] * 5})
+    >>> trained = train_table(loans, target="outcome", pos_label="default", fn_cost=5, Cs=3, gammas=3, evaluation=False)
+    >>> found = evaluate_table(SavedModel(trained.model, trained.card), loans, n_resamples=200)
+    >>> print(found.measures["cost per case"].value, found.measures["act on everybody"].value)
+    0.0 0.5
+    """
+    check_request(n_resamples, confidence)
+    decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
+    rows, n_read = _read(decider, data, target, weight, progress)
+    options: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
+    of_rows: dict[str, Any] = {"pos_label": 1, "sample_weight": rows.weights}
+    measures = {}
+    for name, measure in _measures(rows).items():
+        found = bootstrap_interval(
+            measure.metric, rows.positive.astype(int), measure.values, **measure.taken, **of_rows, **options
+        )
+        measures[name] = Interval(found.estimate, found.low, found.high)
+    measures[AUC] = Interval(*(1.0 - measures[AUC][k] for k in (0, 2, 1)))
+    return EvaluatedTable(
+        measures=measures,
+        n_rows=len(rows.positive),
+        n_targets=int(np.count_nonzero(rows.positive)),
+        n_acted=int(np.count_nonzero(rows.acted)),
+        n_unlabelled=n_read - len(rows.positive),
+        total=measures[COST].value * float(len(rows.positive) if rows.weights is None else rows.weights.sum()),
+        confidence=confidence,
+        currency=decider.card.currency or "",
+    )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Labelled rows and what a model says of them, (n,) each.
+
+    positive : whether they are of the target; acted : whether the model takes them for it; costs : fn_cost and fp_cost.
+    """
+
+    positive: Mask
+    acted: Mask
+    scores: Vector
+    probabilities: Vector | None
+    costs: dict[str, Any]
+    weights: Vector | None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Judged]) -> Judged:
+        """The rows of all parts."""
+        return cls(
+            positive=np.concatenate([part.positive for part in parts]),
+            acted=np.concatenate([part.acted for part in parts]),
+            scores=np.concatenate([part.scores for part in parts]),
+            probabilities=_joined([part.probabilities for part in parts]),
+            costs={name: _joined([part.costs[name] for part in parts]) for name in COSTS},
+            weights=_joined([part.weights for part in parts]),
+        )
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Arrays one after the other; a number or None, which is the same in all parts, as it is."""
+    return np.concatenate(parts) if np.ndim(parts[0]) else parts[0]
+
+
+def _read(decider: Decider, data: Any, target: str | None, weight: str | None, progress: Any) -> tuple[Judged, int]:
+    """All labelled rows of a table, a chunk at a time, and the number of rows read."""
+    column = decider.card.target if target is None else target
+    if column is None:
+        raise TableError("the card of this model names no column of labels: say which it is, with target (--target).")
+    parts, n_read = [], 0
+    for rows in open_table(data).chunks():
+        parts.append(_judged(decider, rows, column, weight))
+        n_read += len(rows)
+        if progress is not None:
+            progress(n_read)
+    judged = Judged.joined([part for part in parts if len(part.positive)] or parts)
+    if not len(judged.positive):
+        raise TableError(f"column {column!r} holds no labels.")
+    return judged, n_read
+
+
+def _judged(decider: Decider, rows: Chunk, column: str, weight: str | None) -> Judged:
+    """The labelled rows of a chunk."""
+    rows.require([name for name in (column, weight) if name is not None])
+    labels, known = known_labels(rows, column, decider.target.classes)
+    rows, labels = rows.take(known), labels[known]
+    costs = decider.costs(rows)
+    for name in COSTS:
+        if name not in costs:
+            raise TableError(f"the card of this model does not tell {name}: give it, as a number or a column.")
+    decided = decider.decide(rows, costs)
+    label = decider.target.label
+    return Judged(
+        positive=labels == label,
+        acted=decided.labels == label,
+        scores=decided.scores,
+        probabilities=decided.probabilities,
+        costs=costs,
+        weights=None if weight is None else rows.numbers(weight),
+    )
+
+
+class Measure(NamedTuple):
+    """A metric, what it compares the labels with, and what else it takes."""
+
+    metric: Callable[..., Any]
+    values: Any
+    taken: dict[str, Any]
+
+
+def _measures(rows: Judged) -> dict[str, Measure]:
+    """All measures of these rows by name; `AUC` is its complement here, as the metric has it."""
+    acted, nobody = rows.acted.astype(int), np.zeros(len(rows.acted), dtype=int)
+    found = {
+        COST: Measure(cost_risk, acted, rows.costs),
+        NOBODY: Measure(cost_risk, nobody, rows.costs),
+        EVERYBODY: Measure(cost_risk, nobody + 1, rows.costs),
+        "savings": Measure(savings_score, acted, rows.costs),
+        "cost per case at the best threshold": Measure(min_cost_risk, rows.scores, rows.costs),
+    }
+    found |= {name: Measure(metric, acted, {}) for name, metric in SHARES.items()}
+    found |= {
+        AUC: Measure(tp_auc_loss, rows.scores, {"t": 0.0}),
+        "TP-0.9 area loss": Measure(tp_auc_loss, rows.scores, {"t": 0.9}),
+        "TN-0.9 area loss": Measure(tn_auc_loss, rows.scores, {"t": 0.9}),
+    }
+    if rows.probabilities is not None:
+        found["Brier score"] = Measure(_brier_score, rows.probabilities, {})
+    return found
+
+
+def _share(
+    y_true: Any, y_pred: Any, *, of: str, among: str, pos_label: int = 1, sample_weight: Vector | None = None
+) -> float:
+    """Weight of the rows `of` a kind among those of another; nan if there are none."""
+    kinds = {"target": y_true == pos_label, "acted": y_pred == pos_label, "other": y_true != pos_label}
+    weights = np.ones(len(y_true)) if sample_weight is None else sample_weight
+    base = weights[kinds[among]] if among in kinds else weights
+    part = weights[kinds[of] & kinds[among]] if among in kinds else weights[kinds[of]]
+    return float(part.sum() / base.sum()) if base.sum() else np.nan
+
+
+SHARES: dict[str, Callable[..., float]] = {
+    "targets found": partial(_share, of="acted", among="target"),
+    "false alarms among others": partial(_share, of="acted", among="other"),
+    "targets among acted on": partial(_share, of="target", among="acted"),
+    "acted on": partial(_share, of="acted", among="all"),
+}
+
+
+def _brier_score(y_true: Any, probability: Any, *, pos_label: int = 1, sample_weight: Vector | None = None) -> float:
+    """Mean squared difference of the probability of the target to 1 for its rows, and to 0 for others."""
+    return float(np.average((probability - (y_true == pos_label)) ** 2, weights=sample_weight))

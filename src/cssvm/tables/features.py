@@ -1,0 +1,92 @@
+"""Rows of a table as a model reads them, by the columns of its card, and the preparation that its search is given.
+
+    numbers      gaps filled with the median, then scaled to mean 0 and variance 1
+    gaps         for every column of numbers that has gaps in training, 1 where there is one, 0 elsewhere
+    categories   one 0/1 column for each word seen in training, the gap being one of them; all 0 for a new word
+    LIBSVM text  each feature divided by its largest absolute value, so that zeros stay zeros
+
+Medians, means and variances are those of the rows that a machine is trained on, in every fold anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..deploy import Column
+from ..deploy.card import CATEGORY, NUMBER
+from .chunk import Chunk, TableError, listed
+
+
+@dataclass
+class Oddities:
+    """What was met in rows that training has not seen, by column: gaps in numbers that were filled, and new words."""
+
+    gaps: Counter[str] = field(default_factory=Counter)
+    new_words: Counter[str] = field(default_factory=Counter)
+
+
+def read_features(rows: Chunk, columns: Sequence[Column], oddities: Oddities | None = None) -> Any:
+    """The features of these rows: a data frame, or the CSR matrix of LIBSVM text.
+
+    A column that is missing is refused, others than `columns` are not read, and `oddities` counts the rest.
+    """
+    import pandas as pd
+
+    names = [column.name for column in columns]
+    if rows.sparse is not None:
+        return _as_wide(rows, names)
+    rows.require(names, " Give the columns that the model was trained on.")
+    oddities = Oddities() if oddities is None else oddities
+    read: dict[str, Any] = {}
+    for column in columns:
+        if column.kind == NUMBER:
+            read[column.name] = rows.numbers(column.name)
+            oddities.gaps[column.name] += int(np.isnan(read[column.name]).sum())
+        else:
+            read[column.name] = rows.words(column.name)
+            if column.categories is not None:
+                known = pd.Index(column.categories).get_indexer(read[column.name]) >= 0
+                oddities.new_words[column.name] += int((~known).sum())
+    return pd.DataFrame(read, columns=names)
+
+
+def _as_wide(rows: Chunk, names: list[str]) -> Any:
+    """Sparse features as many as the model has; indices beyond are not read."""
+    if names != [str(k + 1) for k in range(len(names))]:
+        raise TableError(
+            f"{rows.source} is LIBSVM text, whose features have numbers; the model reads the columns {listed(names)}."
+        )
+    features = rows.sparse.copy()
+    features.resize(len(rows), len(names))
+    return features
+
+
+def preparation(columns: Sequence[Column], features: Any) -> Any:
+    """The transformer in front of the SVM, not fitted, for the features of the training table."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import MissingIndicator, SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+
+    if not hasattr(features, "columns"):
+        return MaxAbsScaler()
+    numbers = [column.name for column in columns if column.kind == NUMBER]
+    with_gaps = [name for name in numbers if features[name].isna().any()]
+    categories = [column for column in columns if column.kind == CATEGORY]
+    words = [np.array(column.categories, dtype=object) for column in categories]
+    steps: list[Any] = []
+    if numbers:
+        steps.append(
+            (make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()), numbers)
+        )
+    if with_gaps:
+        steps.append((MissingIndicator(features="all"), with_gaps))
+    if categories:
+        encoder = OneHotEncoder(categories=words, handle_unknown="ignore")
+        steps.append((encoder, [column.name for column in categories]))
+    return make_column_transformer(*steps)

@@ -1,0 +1,136 @@
+"""What is to be learnt from a table: features, labels, the target, and what errors cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import Mask
+from ..classifier import two_classes
+from ..deploy import Column
+from ..target import Target
+from .chunk import Chunk, TableError
+from .features import read_features
+from .kinds import choose_columns
+from .labels import label_meant, labels_are_numbers, read_labels
+from .prices import Price
+from .sources import LABEL, open_table
+
+
+@dataclass(frozen=True)
+class Task:
+    """A training table, read.
+
+    X : data frame or CSR, (n, n_features); y : (n,) labels; target : their column; pos_label : the target class;
+    columns : those of X; prices : of a miss and of a false alarm, by name; of_rows : what `fit` takes for each row,
+    costs, weights and groups; class_costs : fn_cost and fp_cost that are numbers, 1 for the others; notes : what was
+    left out.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    target: str
+    pos_label: Any
+    columns: list[Column]
+    prices: dict[str, Price]
+    of_rows: dict[str, Any]
+    class_costs: dict[str, Any]
+    notes: list[str]
+
+    @classmethod
+    def read(
+        cls,
+        data: Any,
+        *,
+        target: str | None,
+        pos_label: Any,
+        costs: Mapping[str, Any],
+        weight: str | None,
+        group: str | None,
+        drop: Sequence[str],
+        category: Sequence[str],
+    ) -> Task:
+        """Read a training table; `costs` are fn_cost and fp_cost as `Price.read` takes them."""
+        table = open_table(data).whole()
+        target = _target_column(table, target)
+        prices = {name: Price.read(name, given, table.names) for name, given in costs.items()}
+        beside = [name for name in (target, weight, group) if name is not None]
+        table.require([*beside, *drop])
+        y, known = read_labels(table, target, numeric=labels_are_numbers(table, target))
+        table, y = table.take(known), y[known]
+        pos_label = _target_label(table, y, target, pos_label, prices)
+        chosen = choose_columns(table, without=[*beside, *drop], category=category)
+        _check_no_giveaway(table, chosen.columns, prices, y == pos_label)
+        given = {name: price.of(table) for name, price in prices.items()}
+        of_rows = {name: cost for name, cost in given.items() if np.ndim(cost)}
+        of_rows |= {} if weight is None else {"sample_weight": table.numbers(weight)}
+        of_rows |= {} if group is None else {"groups": table.words(group)}
+        notes = [f"column {name!r} was left out: {reason}" for name, reason in chosen.left_out.items()]
+        if not known.all():
+            notes.append(f"{np.count_nonzero(~known):,} rows without a label were left out")
+        return cls(
+            X=read_features(table, chosen.columns),
+            y=y,
+            target=target,
+            pos_label=pos_label,
+            columns=chosen.columns,
+            prices=prices,
+            of_rows=of_rows,
+            class_costs={name: 1.0 if np.ndim(cost) else cost for name, cost in given.items()},
+            notes=notes,
+        )
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The fields of a model card that the table knows."""
+        return {
+            "target": self.target,
+            "columns": self.columns,
+            "n_rows": len(self.y),
+            "n_targets": int(np.count_nonzero(self.y == self.pos_label)),
+            "notes": self.notes,
+            **{name: price.written for name, price in self.prices.items()},
+        }
+
+
+def _target_column(table: Chunk, target: str | None) -> str:
+    """The column of labels; LIBSVM text has only one."""
+    if target is None and table.sparse is None:
+        raise TableError(f"the column of labels must be named; the columns of {table.source} are {table.names}.")
+    target = LABEL if target is None else target
+    table.require([target])
+    return target
+
+
+def _target_label(table: Chunk, y: NDArray[Any], column: str, pos_label: Any, prices: Mapping[str, Price]) -> Any:
+    """The target class among two labels, named where that is needed."""
+    try:
+        classes, _ = two_classes(y, whose=f"column {column!r}")
+    except ValueError as error:
+        raise TableError(f"column {column!r} of {table.source}: {error}") from error
+    if pos_label is not None:
+        return label_meant(pos_label, classes.tolist(), column)
+    labels = classes.tolist()
+    if isinstance(labels[0], str) and len({price.written for price in prices.values()}) > 1:
+        raise TableError(
+            f"the labels of {column!r} are words, {labels[0]!r} and {labels[1]!r}: say which of them is the target, "
+            f"whose miss costs fn_cost, with pos_label (--positive {labels[0]})."
+        )
+    return labels[Target.among(classes, None).index]
+
+
+def _check_no_giveaway(table: Chunk, columns: Sequence[Column], prices: Mapping[str, Price], positive: Mask) -> None:
+    """Refuse to learn from a cost that is there for one class only: it is not known when a decision is due."""
+    learnt = {column.name for column in columns}
+    for name, price in prices.items():
+        if price.column is not None and price.column in learnt:
+            there = np.nan_to_num(table.numbers(price.column)) != 0
+            if (there == positive).all() or (there != positive).all():
+                raise TableError(
+                    f"column {price.column!r}, the {name}, is 0 or missing for exactly one class and so gives the "
+                    "label away. Drop it from what is learnt; it remains the cost."
+                )
