@@ -140,16 +140,16 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def shown(value: float) -> str:
-    """A number in four digits, without an exponent where it has more."""
-    if not math.isfinite(value):
+def shown(value: float | None, digits: int = 4) -> str:
+    """A number in four digits, or in all that it has in front of the point."""
+    if value is None or not math.isfinite(value):
         return "-"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
-def interval(found: Any) -> str:
-    """A value and the ends of its interval."""
-    return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
+def ends(low: float | None, high: float | None) -> str:
+    """An interval, in three digits, so that a table of them fits into 80 columns."""
+    return f"[{shown(low, 3)}, {shown(high, 3)}]"
 
 
 def counted(counts: dict[str, int]) -> str:
@@ -177,7 +177,10 @@ def _print_aligned(head: tuple[str, ...], lines: Sequence[tuple[str, ...]], just
         table.add_column(Text(name), justify="left" if k == 0 else justify, header_style="dim", overflow="fold")
     for line in lines:
         table.add_row(*(Text(cell) for cell in line))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    with console.capture() as printed:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))
 
 
 def facts_of(card: ModelCard) -> list[tuple[str, str]]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from . import options as of
-from .speaking import facts_of, interval, print_facts, print_json, print_table, say, spoken
+from .speaking import ends, facts_of, print_facts, print_json, print_table, say, shown, spoken
 
 if TYPE_CHECKING:
-    from ..evaluation import Evaluation
+    from ..evaluation import Evaluation, Interval
     from ..tables import TrainedTable
 
 
@@ -110,13 +110,17 @@ def _print(trained: TrainedTable) -> None:
         _print_costs(trained.evaluation)
 
 
+def _interval(found: Interval) -> str:
+    return f"{shown(found.value)} {ends(found.low, found.high)}"
+
+
 def _print_costs(found: Evaluation) -> None:
     unit = f" {found.currency}" if found.currency else ""
     lines = [
         (
             policy.name,
-            interval(policy.cost),
-            "" if policy.difference is None else interval(policy.difference),
+            _interval(policy.cost),
+            "" if policy.difference is None else _interval(policy.difference),
             f"{policy.misses:,.0f}",
             f"{policy.alarms:,.0f}",
         )
