@@ -19,7 +19,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test sanitize fuzz lint format bench benchsearch benchmeasures benchnested benchtuning clean
+.PHONY: help demo test sanitize fuzz lint format bench benchsearch benchmeasures benchnested benchtuning benchwrappers clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ benchnested: $(VENV)/.installed-bench  ## Compare ways to choose and decide, nes
 
 benchtuning: $(VENV)/.installed-bench  ## Measure the solvers' tuning constants on this machine (some minutes)
 	@$(BIN)/python -m benchmarks.tuning $(ARGS)
+
+benchwrappers: $(VENV)/.installed-bench  ## Time the wrappers, and show what their decisions cost (some minutes)
+	@$(BIN)/python -m benchmarks.wrappers $(ARGS)
 
 clean:  ## Remove the environment, caches and build products
 	rm -rf $(VENV) .sanitize build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -110,7 +110,7 @@ def relative(records: list[dict[str, Any]]) -> dict[str, tuple[float, float]]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.nested", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real data, as benchmarks/real.py says")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real data, as docs/datasets.md says")
     parser.add_argument("--sets", nargs="+", choices=list(SMALL), default=list(SMALL), metavar="SET")
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help="at most, of each set")
     parser.add_argument("--seed", type=int, default=0)

@@ -64,7 +64,7 @@ def cells(record: dict[str, Any]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.racing", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real data, as benchmarks/real.py says")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real data, as docs/datasets.md says")
     parser.add_argument("--sets", nargs="+", choices=[GENERATED, *SMALL], default=[GENERATED, *SMALL], metavar="SET")
     parser.add_argument("--seed", type=int, default=0, help="of the folds and of the rows taken")
     parser.add_argument("--repeats", type=int, default=2, metavar="N")

@@ -1,28 +1,29 @@
-"""Rows of real data sets, read from a folder of the user's; nothing is downloaded and nothing written.
+"""Rows of real data sets, from `cssvm.datasets`; nothing is downloaded and nothing written.
 
-    german_credit/german.data-numeric       1,000 x 24    bad risk against good, standardised
-    ijcnn1/ijcnn1.trn.bz2                  49,990 x 22    +1 against -1, as it is
-    covertype/covtype.csv.gz              581,012 x 54    type 4 against the rest, standardised
-    mnist/train-{images,labels}-idx*.gz    60,000 x 784   digit 5 against the rest, in [0, 1]
+    german       1,000 x 24    bad risk against good, standardised
+    ijcnn1      49,990 x 22    +1 against -1, as it is: the training rows
+    covertype  581,012 x 54    type 4 against the rest, standardised
+    mnist       60,000 x 784   digit 5 against the rest, in [0, 1]: the training rows
 
 Rows come in a stratified random order, so that the first n of them are a sample of the whole.
 """
 
-import gzip
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
+import scipy.sparse as sp
 
 from benchmarks.rows import standardise, stratified_order
+from cssvm.datasets import MissingDatasetError, TamperedFileError, fetch, load
+from cssvm.datasets.cache import VARIABLE as FOLDER_VARIABLE
 
-FOLDER_VARIABLE = "CSSVM_DATA"
 BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-Reader = Callable[[Path, int, int], tuple[np.ndarray, np.ndarray]]
+MISSING = ("?", ".", "")
 
 
 def data_folder(asked_for: Path | None) -> Path | None:
@@ -34,57 +35,76 @@ def data_folder(asked_for: Path | None) -> Path | None:
     return BESIDE_THE_REPOSITORY if BESIDE_THE_REPOSITORY.is_dir() else None
 
 
-def read_german(folder: Path, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    table = np.loadtxt(folder / "german_credit/german.data-numeric")
-    labels = table[:, -1]
-    rows = stratified_order(labels, seed)[:n]
-    X = table[rows, :-1]
-    return standardise(X, like=X), (labels[rows] == 2).astype(int)
+def standardised(X: np.ndarray) -> np.ndarray:
+    return standardise(X, like=X)
 
 
-def read_ijcnn1(folder: Path, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    X, labels = load_svmlight_file(str(folder / "ijcnn1/ijcnn1.trn.bz2"), n_features=22)
-    rows = stratified_order(labels, seed)[:n]
-    return X[rows].toarray(), (labels[rows] > 0).astype(int)
+def as_it_is(X: np.ndarray) -> np.ndarray:
+    return X
 
 
-def read_covertype(folder: Path, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The label is each line's last character: lines are chosen by it, and only those chosen are parsed."""
-    text = gzip.decompress((folder / "covertype/covtype.csv.gz").read_bytes()).decode()
-    _, *lines = text.splitlines()
-    labels = np.array([int(line[-1]) for line in lines])
-    rows = stratified_order(labels, seed)[:n]
-    X = np.loadtxt([lines[row] for row in rows], delimiter=",")[:, :-1]
-    return standardise(X, like=X), (labels[rows] == 4).astype(int)
-
-
-def read_idx(path: Path, header_bytes: int) -> np.ndarray:
-    return np.frombuffer(gzip.decompress(path.read_bytes()), dtype=np.uint8, offset=header_bytes)
-
-
-def read_mnist(folder: Path, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    labels = read_idx(folder / "mnist/train-labels-idx1-ubyte.gz", 8)
-    images = read_idx(folder / "mnist/train-images-idx3-ubyte.gz", 16).reshape(len(labels), -1)
-    rows = stratified_order(labels, seed)[:n]
-    return images[rows] / 255.0, (labels[rows] == 5).astype(int)
+def pixels(X: np.ndarray) -> np.ndarray:
+    return X / 255.0
 
 
 @dataclass(frozen=True)
 class Source:
-    read: Reader
-    files: tuple[str, ...]
+    """A data set of `cssvm.datasets`: which part, which field keeps its shares in every beginning, which scale.
+
+    With `raw` the features are the columns of the raw table, numbers and words, in place of encoded ones.
+    """
+
+    name: str
+    subset: Any = None
+    stratify: str = "target"
+    scale: Callable[[np.ndarray], np.ndarray] = standardised
+    raw: bool = False
+
+    def read(self, folder: Path, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Up to n rows, (n, d) float64, and 1 for the target class, (n,)."""
+        bunch = load(self.name, subset=self.subset, data_home=folder, download=False)
+        rows = stratified_order(bunch[self.stratify], seed)[:n]
+        if self.raw:
+            table = bunch.frame.iloc[rows]
+            X = np.column_stack([column_features(table[name].to_numpy()) for name in table.columns])
+        else:
+            chosen = bunch.data[rows]
+            X = with_means((chosen.toarray() if sp.issparse(chosen) else chosen).astype(np.float64))
+        return self.scale(X), bunch.target[rows]
 
     def missing(self, folder: Path | None) -> str | None:
         """Why the rows cannot be read, or None if they can."""
         if folder is None:
             return f"no folder of real data: give --data or set {FOLDER_VARIABLE}"
-        absent = [name for name in self.files if not (folder / name).is_file()]
-        return f"{folder} has no {', '.join(absent)}" if absent else None
+        try:
+            fetch(self.name, subset=self.subset, data_home=folder, download=False)
+        except (MissingDatasetError, TamperedFileError) as error:
+            return str(error)
+        return None
+
+
+def with_means(X: np.ndarray) -> np.ndarray:
+    """Missing numbers at the mean of their column."""
+    return np.column_stack([column_features(X[:, column]) for column in range(X.shape[1])]) if np.isnan(X).any() else X
+
+
+def column_features(column: np.ndarray) -> np.ndarray:
+    """A column of numbers (n, 1) with missing ones at the mean, or an indicator for each word (n, n_words)."""
+    if column.dtype.kind in "iuf":
+        values = column.astype(np.float64)
+    else:
+        cells = column.astype(str)
+        try:
+            values = np.where(np.isin(cells, MISSING), "nan", cells).astype(np.float64)
+        except ValueError:
+            return (cells[:, np.newaxis] == np.unique(cells)).astype(np.float64)
+    known = ~np.isnan(values)
+    return np.where(known, values, values[known].mean() if known.any() else 0.0)[:, np.newaxis]
 
 
 SOURCES = {
-    "german": Source(read_german, ("german_credit/german.data-numeric",)),
-    "ijcnn1": Source(read_ijcnn1, ("ijcnn1/ijcnn1.trn.bz2",)),
-    "covertype": Source(read_covertype, ("covertype/covtype.csv.gz",)),
-    "mnist": Source(read_mnist, ("mnist/train-images-idx3-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz")),
+    "german": Source("german_credit"),
+    "ijcnn1": Source("ijcnn", subset="train", scale=as_it_is),
+    "covertype": Source("covertype", stratify="cover_type"),
+    "mnist": Source("mnist", subset="train", stratify="digit", scale=pixels),
 }

@@ -1,4 +1,5 @@
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -6,16 +7,31 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
+from cssvm.datasets import MissingDatasetError, load
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
 def shared_data():
     """Folder with the real data sets that are not part of the repository."""
-    folder = Path(os.environ.get("CSSVM_TEST_DATA", ROOT.parent / "shared" / "data"))
+    folder = Path(os.environ.get("CSSVM_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
-        pytest.skip(f"no data sets in {folder}; set CSSVM_TEST_DATA to a folder that holds them")
+        pytest.skip(f"no data sets in {folder}; set CSSVM_DATA to a folder that holds them")
     return folder
+
+
+@pytest.fixture(scope="session")
+def real(shared_data):
+    """`load` for the data sets in that folder; a test of one that is not there is skipped."""
+    return partial(_load_or_skip, data_home=shared_data, download=False)
+
+
+def _load_or_skip(name, **options):
+    try:
+        return load(name, **options)
+    except MissingDatasetError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

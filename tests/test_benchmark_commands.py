@@ -73,3 +73,26 @@ def test_fitted_costs_are_those_the_times_were_made_of():
     m = np.array([10.0, 100.0, 1000.0])
     features = np.column_stack([m**3, m**2])
     np.testing.assert_allclose(fitted(features, features @ [0.025, 2.5]), [0.025, 2.5])
+
+
+def test_the_serving_benchmark_runs_and_prints_what_a_row_costs(capsys):
+    from benchmarks import serving
+
+    serving.main(["--quick"])
+    printed = capsys.readouterr().out
+    assert "vectors prepared for each row" in printed
+    assert "onnxruntime, features included" in printed
+
+
+def test_the_wrappers_benchmark_prints_seconds_and_costs_beside_the_bare_learners(capsys, tmp_path, monkeypatch):
+    from benchmarks import wrappers
+
+    quick = [case for case in wrappers.cases() if case.learner in ("logistic, linear", "logistic", "tree")]
+    monkeypatch.setattr(wrappers, "cases", lambda: quick)
+    wrappers.main(["--rows", "2000", "--json", str(tmp_path / "wrappers.json")])
+    records = json.loads((tmp_path / "wrappers.json").read_text())["cases"]
+    assert len(records) == 4
+    assert all(record["least"] <= record["cost"] < record["blind"] for record in records)
+    printed = capsys.readouterr().out
+    assert "costing, 10 learners" in printed
+    assert "cost-blind" in printed

@@ -1,13 +1,10 @@
 """The benchmark measures what it says: the yardstick's formulas, the order of rounds, growth, verdicts, a small run."""
 
-import bz2
-import gzip
 import json
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import dump_svmlight_file
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
@@ -134,40 +131,37 @@ def test_stratified_order_keeps_the_shares_in_every_beginning():
     assert list(order) != list(stratified_order(labels, seed=1))
 
 
-def write_real_data(folder):
-    """Files of the real data sets' formats, six rows each."""
-    rng = np.random.default_rng(0)
-    for name in ("german_credit", "ijcnn1", "covertype", "mnist"):
-        (folder / name).mkdir()
-    german = np.column_stack([rng.integers(0, 9, (6, 24)), [1, 2, 1, 1, 2, 1]])
-    np.savetxt(folder / "german_credit/german.data-numeric", german, fmt="%4d")
-    dump_svmlight_file(rng.normal(size=(6, 22)), [-1, 1, -1, -1, 1, -1], str(folder / "ijcnn1/rows"), zero_based=False)
-    (folder / "ijcnn1/ijcnn1.trn.bz2").write_bytes(bz2.compress((folder / "ijcnn1/rows").read_bytes()))
-    covertype = np.column_stack([rng.integers(0, 3000, (6, 54)), [1, 4, 7, 2, 4, 2]])
-    lines = [",".join(["feature"] * 54 + ["Cover_Type"]), *(",".join(map(str, row)) for row in covertype)]
-    (folder / "covertype/covtype.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    images, digits = rng.integers(0, 256, 6 * 784), [1, 5, 3, 0, 5, 9]
-    for name, header, values in (("images-idx3", 16, images), ("labels-idx1", 8, digits)):
-        content = bytes(header) + np.array(values, np.uint8).tobytes()
-        (folder / f"mnist/train-{name}-ubyte.gz").write_bytes(gzip.compress(content))
+LARGE = ("covertype", "mnist")
 
 
-@pytest.mark.parametrize("name", real.SOURCES)
-def test_real_rows_are_read_as_dense_features_and_a_binary_target(tmp_path, name):
-    write_real_data(tmp_path)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in real.SOURCES]
+)
+def test_real_rows_are_read_as_dense_features_and_a_binary_target(shared_data, name):
+    if reason := real.SOURCES[name].missing(shared_data):
+        pytest.skip(reason)
     case = next(case for case in CASES.values() if case.source == name)
-    X, y = real.SOURCES[name].read(tmp_path, 6, 0)
-    assert X.shape == (6, case.d)
+    X, y = real.SOURCES[name].read(shared_data, 600, 0)
+    assert X.shape == (600, case.d)
     assert X.dtype == np.float64
-    assert y.sum() == 2
-    assert load(Case("test", n=5, d=case.d, source=name, n_predict=2), tmp_path).X.shape == (5, case.d)
+    assert 0 < y.sum() < 300
+    rows = load(Case("test", n=500, d=case.d, source=name, n_predict=2), shared_data)
+    assert rows.X.shape == (500, case.d)
+    assert rows.X_new.shape == (2, case.d)
 
 
-def test_standardised_real_rows_have_mean_zero_and_deviation_one(tmp_path):
-    write_real_data(tmp_path)
-    X, _ = real.read_covertype(tmp_path, 6, 0)
+def test_standardised_real_rows_have_mean_zero_and_deviation_one(shared_data):
+    if reason := real.SOURCES["german"].missing(shared_data):
+        pytest.skip(reason)
+    X, _ = real.SOURCES["german"].read(shared_data, 600, 0)
     np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(X.std(axis=0), 1.0)
+
+
+def test_missing_numbers_are_means_and_words_are_indicators():
+    np.testing.assert_array_equal(real.with_means(np.array([[1.0, 2.0], [np.nan, 3.0], [3.0, 4.0]]))[:, 0], [1, 2, 3])
+    np.testing.assert_array_equal(real.column_features(np.array(["1", "?", "3"])).ravel(), [1, 2, 3])
+    np.testing.assert_array_equal(real.column_features(np.array(["b", "?", "a"])), [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
 
 
 def test_a_case_without_its_data_is_named_and_left_out(tmp_path, capsys):
@@ -350,14 +344,3 @@ def test_a_run_of_full_size_starts_processes_for_its_case(tmp_path, monkeypatch)
     command.main(["--cases", "n200-20", "--peers", "sklearn", "--repeats", "1", "--json", str(path)])
     (record,) = json.loads(path.read_text())["cases"]
     assert record["n"] == 200
-
-
-def test_small_tables_are_read_with_words_and_missing_entries(tmp_path):
-    from benchmarks.small import Table
-
-    (tmp_path / "rows.csv").write_text("id,a,b,class\n1,1.0,x,yes\n2,?,y,no\n3,3.0,x,no\n4,5.0,x,?\n")
-    X, y = Table("rows.csv", -1, "yes", left_out=(0,), n_head=1).read(tmp_path, 10, seed=0)
-    assert X.shape == (3, 3)
-    assert sorted(y) == [0, 0, 1]
-    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
-    assert np.count_nonzero(np.abs(X[:, 0]) < 1e-12) == 1  # the missing entry is the mean

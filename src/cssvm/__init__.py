@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .costs import CostConditionWarning, paper_costs
-    from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, DesignedLossClassifier
+    from .estimators import (
+        BiasedPenaltySVC,
+        BoundaryMovementSVC,
+        CostSensitiveSVC,
+        DesignedLossClassifier,
+        KernelBoundaryAlignmentSVC,
+    )
     from .evaluation import Evaluation, evaluate
     from .outcomes import DecisionCosts, decision_costs
+    from .report import Report
     from .search import CostSensitiveSVCCV
     from .target import target_scores
-    from .wrappers import CostThresholdClassifier
+    from .wrappers import CostProportionateClassifier, CostThresholdClassifier, DirectCostClassifier, MetaCostClassifier
 
 __version__ = "0.1.0"
 
@@ -22,12 +29,17 @@ __all__ = [
     "BiasedPenaltySVC",
     "BoundaryMovementSVC",
     "CostConditionWarning",
+    "CostProportionateClassifier",
     "CostSensitiveSVC",
     "CostSensitiveSVCCV",
     "CostThresholdClassifier",
     "DecisionCosts",
     "DesignedLossClassifier",
+    "DirectCostClassifier",
     "Evaluation",
+    "KernelBoundaryAlignmentSVC",
+    "MetaCostClassifier",
+    "Report",
     "decision_costs",
     "evaluate",
     "paper_costs",
@@ -38,12 +50,17 @@ _HOME = {
     "BiasedPenaltySVC": "estimators",
     "BoundaryMovementSVC": "estimators",
     "CostConditionWarning": "costs",
+    "CostProportionateClassifier": "wrappers",
     "CostSensitiveSVC": "estimators",
     "CostSensitiveSVCCV": "search",
     "CostThresholdClassifier": "wrappers",
     "DecisionCosts": "outcomes",
     "DesignedLossClassifier": "estimators",
+    "DirectCostClassifier": "wrappers",
     "Evaluation": "evaluation",
+    "KernelBoundaryAlignmentSVC": "estimators",
+    "MetaCostClassifier": "wrappers",
+    "Report": "report",
     "decision_costs": "outcomes",
     "evaluate": "evaluation",
     "paper_costs": "costs",
@@ -54,6 +71,7 @@ _PACKAGES = (
     "deploy",
     "displays",
     "estimators",
+    "experiments",
     "kernels",
     "losses",
     "metrics",

@@ -199,28 +199,50 @@ def read_costs(positive: Mask, fn_cost: Any, fp_cost: Any) -> Vector:
 
 def read_decision_costs(fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
     """Both costs of rows whose label is not known, a number or (n_samples,) each: checked on all rows."""
-    costs = []
-    for name, value in (("fn_cost", fn_cost), ("fp_cost", fp_cost)):
-        values = as_floats(name, value, "Pass one number, or one for each row of X.")
-        if values.shape not in ((), (n_samples,)) or (values.ndim == 0 and not is_number(value)):
-            raise ValueError(
-                f"{name} must be a number, or given to predict with one value for each row of X, shape "
-                f"({n_samples},); got shape {values.shape}. Pass predict(X, {name}=...) with an entry for each row."
-            )
-        wrong = ~(np.isfinite(values) & (values >= 0))
-        if wrong.any():
-            raise ValueError(
-                f"{name} must be finite and non-negative on every row, as the labels are not known; got "
-                f"{name}={values[wrong][0]:g} ({wrong.sum()} such rows). Correct these values, or drop the rows."
-            )
-        costs.append(values)
-    nothing = np.broadcast_to((costs[0] == 0) & (costs[1] == 0), n_samples)
+    fn, fp = read_both_costs(
+        fn_cost, fp_cost, n_samples, call="predict(X, {name}=...)", reason="the labels are not known"
+    )
+    nothing = np.broadcast_to((fn == 0) & (fp == 0), n_samples)
     if nothing.any():
         raise ValueError(
             f"fn_cost and fp_cost must not both be 0; got this in row {np.argmax(nothing)} ({nothing.sum()} such "
             "rows), where either decision costs nothing. Drop the rows, or give one of the costs a value."
         )
+    return fn, fp
+
+
+def read_both_costs(
+    fn_cost: Any, fp_cost: Any, n_samples: int, *, call: str, reason: str, fix: str = ""
+) -> tuple[Vector, Vector]:
+    """What each row costs if missed and if a false alarm, whatever its label: a number or (n_samples,) each.
+
+    call : how one value for each row is given, reason : why all rows need both costs, fix : a further way out.
+    """
+    costs = []
+    for name, value in (("fn_cost", fn_cost), ("fp_cost", fp_cost)):
+        values = as_floats(name, value, "Pass one number, or one for each row of X.")
+        own_call = call.format(name=name)
+        if values.shape not in ((), (n_samples,)) or (values.ndim == 0 and not is_number(value)):
+            raise ValueError(
+                f"{name} must be a number, or given to {own_call.split('(')[0]} with one value for each row of X, "
+                f"shape ({n_samples},); got shape {values.shape}. Pass {own_call} with an entry for each row."
+            )
+        wrong = ~(np.isfinite(values) & (values >= 0))
+        if wrong.any():
+            raise ValueError(
+                f"{name} must be finite and non-negative on every row, as {reason}; got "
+                f"{name}={values[wrong][0]:g} ({wrong.sum()} such rows). Correct these values, or drop the rows{fix}."
+            )
+        costs.append(values)
     return costs[0], costs[1]
+
+
+def expected_saving(probability: Any, fn_cost: Any, fp_cost: Any) -> Any:
+    """P fn_cost - (1 - p) fp_cost: how much less acting on a row is expected to cost than leaving it, (n,) float64.
+
+    p : probability of the target. Bayes' rule decides for the target where it is not negative.
+    """
+    return probability * fn_cost - (1.0 - probability) * fp_cost
 
 
 def check_weights_matter(weights: Vector) -> None:

@@ -15,17 +15,18 @@ def costs_for_predict(estimator: Any) -> list[str]:
     """The costs that `predict` of a fitted classifier, a pipeline or a search takes for each row.
 
     With metadata routing these are the ones it requests; without, the parameters of its last step. A classifier that
-    knows whether it decides by costs says so itself, in `decides_by_costs`.
+    knows whether it decides by costs says so itself, in `decides_by_costs`: whether it does, or by which of them.
     """
     last = _last_step(estimator)
-    if not getattr(last, "decides_by_costs", True):
+    own = getattr(last, "decides_by_costs", True)
+    if not own:
         return []
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
         return sorted(get_routing_for_object(estimator).consumes("predict", COSTS))
     if not hasattr(last, "predict"):
         return []
     parameters = inspect.signature(last.predict).parameters
-    return [name for name in COSTS if name in parameters]
+    return [name for name in COSTS if name in parameters and (own is True or name in own)]
 
 
 def _last_step(estimator: Any) -> Any:

@@ -19,6 +19,13 @@ def test_the_papers_figure_is_one_call():
     assert_allclose(top["min_risk"].get_ydata(), (1 + 1 / 3) * np.minimum(4 * eta, 3 * (1 - eta)), atol=ROUNDING)
     assert_allclose(top["zero_one_risk"].get_ydata(), np.minimum(4 * eta, 3 * (1 - eta)), atol=ROUNDING)
     assert_allclose(top["threshold"].get_xdata(), 3 / 7)
+    # The curve that the paper prints, eq. (CstarSVMmm), is there too and peaks at 1/3; for costs of 1 they are one.
+    score = np.where(6 * eta >= 2, 1, -1)
+    printed = eta * np.maximum(0, 4 - 4 * score) + (1 - eta) * np.maximum(0, 1 + 3 * score)
+    assert_allclose(top["printed_risk"].get_ydata(), printed, atol=ROUNDING)
+    assert_allclose(eta[np.argmax(printed)], 1 / 3)
+    assert "as the paper prints it, peak at 0.333" in [t.get_text() for t in display.axes_[0, 0].get_legend().texts]
+    assert "printed_risk" not in bottom
     assert_allclose(bottom["min_risk"].get_ydata(), 2 * np.minimum(eta_of(bottom), 1 - eta_of(bottom)), atol=ROUNDING)
 
 

@@ -19,31 +19,24 @@ def _digits():
     return X[chosen], y[chosen]
 
 
-def _german_credit(folder):
-    table = np.loadtxt(folder / "german_credit" / "german.data-numeric")
-    return table[:, :-1], table[:, -1].astype(int)
+def _one_and_two(bunch):
+    return bunch.data, bunch.target + 1
 
 
-def _heart(folder):
-    table = np.loadtxt(folder / "heart_statlog" / "heart.dat")
-    return table[:, :-1], table[:, -1].astype(int)
-
-
-def _sonar(folder):
-    table = np.genfromtxt(folder / "sonar" / "sonar.all-data", delimiter=",", dtype=str)
-    return table[:, :-1].astype(float), table[:, -1]
+def _words(bunch):
+    return bunch.data, np.array(bunch.target_names)[bunch.target]
 
 
 SHIPPED = {"breast cancer": _breast_cancer, "wine": _wine, "digits": _digits}
-SHARED = {"german credit": _german_credit, "heart": _heart, "sonar": _sonar}
+FETCHED = {"german_credit": _one_and_two, "heart": _one_and_two, "sonar": _words}
 
 
-@pytest.fixture(params=[*SHIPPED, *SHARED])
+@pytest.fixture(params=[*SHIPPED, *FETCHED])
 def raw_data(request):
     """(X, y) of two classes, real and of different kinds, features as they come."""
     if request.param in SHIPPED:
         return SHIPPED[request.param]()
-    return SHARED[request.param](request.getfixturevalue("shared_data"))
+    return FETCHED[request.param](request.getfixturevalue("real")(request.param))
 
 
 @pytest.fixture

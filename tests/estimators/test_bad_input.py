@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
 
-from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC
+from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, KernelBoundaryAlignmentSVC
 
-ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC]
+ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
 X, Y = make_classification(30, 4, random_state=0)
 NAN, INF = np.nan, np.inf
 

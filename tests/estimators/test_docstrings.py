@@ -6,6 +6,7 @@ import cssvm
 from cssvm.kernels import KERNEL_NAMES
 
 RESULTS = ("CostConditionWarning", "DecisionCosts", "Evaluation")  # made by functions that have examples
+SVMS = ("CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "KernelBoundaryAlignmentSVC")
 
 
 @pytest.mark.parametrize("name", [name for name in cssvm.__all__ if name not in RESULTS])
@@ -17,7 +18,7 @@ def test_examples_of_the_docstring_run_as_printed(name):
     assert runner.failures == 0
 
 
-@pytest.mark.parametrize("name", ["CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC"])
+@pytest.mark.parametrize("name", SVMS)
 def test_every_parameter_and_fitted_attribute_is_documented(name):
     estimator = getattr(cssvm, name)
     model = estimator().fit([[0.0], [1.0]], [0, 1])
@@ -28,6 +29,6 @@ def test_every_parameter_and_fitted_attribute_is_documented(name):
         assert any(attribute in line.split(" : ")[0] for line in documented.splitlines() if " : " in line)
 
 
-@pytest.mark.parametrize("name", ["CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "CostSensitiveSVCCV"])
+@pytest.mark.parametrize("name", [*SVMS, "CostSensitiveSVCCV"])
 def test_help_names_every_kernel(name):
     assert all(f'``"{kernel}"``' in getattr(cssvm, name).__doc__ for kernel in KERNEL_NAMES)

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC
+from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, KernelBoundaryAlignmentSVC
 
-ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC]
+ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
 
 
 @parametrize_with_checks([estimator() for estimator in ESTIMATORS])

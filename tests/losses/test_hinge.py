@@ -36,6 +36,8 @@ def test_the_papers_example_switches_at_three_sevenths_not_at_one_third():
     predictor = np.sign(6 * eta - 2)
     printed = eta * np.maximum(0, 4 - 4 * predictor) + (1 - eta) * np.maximum(0, 1 + 3 * predictor)
     np.testing.assert_allclose(printed, loss.conditional_risk(eta, predictor), rtol=1e-14)
+    np.testing.assert_allclose(loss.printed_risk(eta), printed, rtol=1e-14)
+    assert loss.printed_risk(1 / 3) == pytest.approx(8 / 3)
     assert (printed >= loss.min_risk(eta) - 1e-14).all()
     assert loss.conditional_risk(0.35, np.sign(6 * 0.35 - 2)) == pytest.approx(2.6)
     assert loss.min_risk(0.35) == pytest.approx(28 / 15)

@@ -10,17 +10,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 AMOUNT = 4
 
 
-def read(folder):
-    """The frame with named columns, and the labels as a Series."""
-    table = pd.read_csv(folder / "german_credit" / "german.data", sep=" ", header=None)
-    return table.iloc[:, :-1].rename(columns=lambda k: f"a{k}"), table.iloc[:, -1].rename("class")
-
-
-def raw(folder, n=400, gaps=True):
-    """Some rows, a few numbers missing."""
-    X, y = read(folder)
-    rows = np.random.default_rng(0).permutation(len(y))[:n]
-    X, y = X.iloc[rows].copy(), y.iloc[rows]
+def raw(real, n=400, gaps=True):
+    """Some rows as a frame and their labels as a Series, a few numbers missing."""
+    bunch = real("german_credit")
+    rows = np.random.default_rng(0).permutation(len(bunch.target))[:n]
+    X, y = bunch.frame.iloc[rows].copy(), pd.Series(bunch.target + 1, name="class").iloc[rows]
     if gaps:
         X.iloc[::17, AMOUNT] = np.nan
     return X, y
@@ -36,8 +30,8 @@ def preparation(X):
     )
 
 
-def prepared(folder, n=400):
+def prepared(real, n=400):
     """A matrix of numbers and the labels as an array."""
-    X, y = raw(folder, n)
+    X, y = raw(real, n)
     values = preparation(X).fit_transform(X)
     return np.asarray(values.toarray() if hasattr(values, "toarray") else values), y.to_numpy()

@@ -19,9 +19,9 @@ SMALL = {"Cs": [1.0], "gammas": [0.05]}
 
 
 @pytest.fixture(scope="module")
-def credit(shared_data):
+def credit(real):
     """Numbers of the applicants, whether they are bad, and the amounts, all with the index of the table."""
-    X, y = raw(shared_data, gaps=False)
+    X, y = raw(real, gaps=False)
     numbers = X.select_dtypes("number")
     return numbers, (y == 2).astype(int), (X.iloc[:, AMOUNT] / 1000).rename("amount")
 
@@ -156,8 +156,8 @@ def test_weights_reach_the_last_step_of_a_pipeline_without_a_warning(credit, rec
     assert np.abs(weighted.predict_proba(X) - unweighted.predict_proba(X)).max() > 0.02
 
 
-def test_raw_frames_reach_the_transformer_of_each_fold(shared_data):
-    X, y = raw(shared_data)
+def test_raw_frames_reach_the_transformer_of_each_fold(real):
+    X, y = raw(real)
     search = CostSensitiveSVCCV(Cs=[0.1, 1.0], gammas=[0.02], fn_cost=5.0, pos_label=2, transformer=preparation(X)).fit(
         X, y
     )
@@ -175,11 +175,11 @@ def test_raw_frames_reach_the_transformer_of_each_fold(shared_data):
     with pytest.raises(ValueError, match="transformer must turn X into finite numbers; FunctionTransformer returned"):
         CostSensitiveSVCCV(**SMALL, transformer=FunctionTransformer()).fit(X, y)
     with pytest.raises(ValueError, match="feature names"):
-        search.predict(X.rename(columns={"a0": "b0"}))
+        search.predict(X.rename(columns={"status": "state"}))
 
 
-def test_a_checkpoint_knows_one_frame_from_another(shared_data, tmp_path):
-    X, y = raw(shared_data, n=200)
+def test_a_checkpoint_knows_one_frame_from_another(real, tmp_path):
+    X, y = raw(real, n=200)
     settings = {**SMALL, "transformer": preparation(X), "checkpoint": tmp_path / "search.npz"}
     CostSensitiveSVCCV(**settings).fit(X, y)
     CostSensitiveSVCCV(**settings).fit(X, y)

@@ -106,7 +106,7 @@ def test_costs_that_a_decision_needs_or_cannot_use_are_said():
     search.predict(NEW_X, fn_cost=3.0)
     with pytest.raises(ValueError, match='predict takes no costs with decision="zero"'):
         CostSensitiveSVCCV(**GRID).fit(X, Y).predict(NEW_X, fn_cost=2.0)
-    with pytest.raises(ValueError, match="decision must be None or one of"):
+    with pytest.raises(ValueError, match="decision must be one of"):
         CostSensitiveSVCCV(**GRID, decision="best").fit(X, Y)
     assert not hasattr(CostSensitiveSVCCV(**GRID), "predict_proba")
     assert hasattr(CostSensitiveSVCCV(**GRID, decision="bayes"), "predict_proba")

@@ -152,10 +152,10 @@ def test_evaluate_nests_a_search_and_shows_its_optimism():
     assert "EUR" in str(found)
 
 
-def test_intervals_of_evaluate_cover(shared_data):
+def test_intervals_of_evaluate_cover():
     """Decisions of a fixed rule on samples of a known population, a constant one among them."""
     rng = np.random.default_rng(0)
-    from cssvm.evaluation import Money, _policies
+    from cssvm.metrics.policies import Money, compared_policies
     from cssvm.sample import Sample
 
     covered, differs = [], []
@@ -165,7 +165,7 @@ def test_intervals_of_evaluate_cover(shared_data):
         sample = Sample.read(y.astype(int), fn_cost=5.0, fp_cost=1.0)
         acted = {"model": (score > 0.5).astype(float), "nobody": np.zeros(200)}
         money = Money(np.where(y, 0.0, 1.0), np.where(y, 5.0, 0.0))
-        model, nobody = _policies(acted, sample, money, 300, 0.95, 0)
+        model, nobody = compared_policies(acted, sample, money, 300, 0.95, 0)
         from scipy.stats import norm
 
         truth = 0.2 * 5 * norm.cdf(0.5 - 1.5) + 0.8 * norm.sf(0.5)

@@ -35,8 +35,8 @@ def by_hand(y, decided, bad, fn_cost=5.0, fp_cost=1.0):
     return (fn_cost * ((y == bad) & (decided != bad)).sum() + fp_cost * ((y != bad) & (decided == bad)).sum()) / len(y)
 
 
-def test_labels_1_and_2_have_2_for_their_target_in_metrics_scorers_and_estimators(shared_data):
-    X, y = prepared(shared_data)
+def test_labels_1_and_2_have_2_for_their_target_in_metrics_scorers_and_estimators(real):
+    X, y = prepared(real)
     model = CostSensitiveSVC(fn_cost=5.0).fit(X, y)
     decided = model.predict(X)
     right = by_hand(y, decided, bad=2)
@@ -47,8 +47,8 @@ def test_labels_1_and_2_have_2_for_their_target_in_metrics_scorers_and_estimator
     assert search.score(X, y) == pytest.approx(-by_hand(y, search.predict(X), bad=2))
 
 
-def test_a_scorer_without_a_target_takes_that_of_the_estimator(shared_data):
-    X, y = prepared(shared_data)
+def test_a_scorer_without_a_target_takes_that_of_the_estimator(real):
+    X, y = prepared(real)
     model = CostSensitiveSVC(fn_cost=5.0, pos_label=1).fit(X, y)
     assert cost_risk_scorer(fn_cost=5.0)(model, X, y) == pytest.approx(-by_hand(y, model.predict(X), bad=1))
     scores = -model.decision_function(X)
@@ -116,8 +116,8 @@ def test_of_one_other_class_alone_the_target_is_asked_for(label):
     assert cost_risk([label] * 3, [label] * 3, pos_label=label) == 0.0
 
 
-def test_scores_that_rank_the_target_last_are_warned_about(shared_data):
-    X, y = prepared(shared_data)
+def test_scores_that_rank_the_target_last_are_warned_about(real):
+    X, y = prepared(real)
     words = np.where(y == 2, "bad", "good")
     model = CostSensitiveSVC(fn_cost=5.0, pos_label="bad").fit(X, words)
     with pytest.warns(UserWarning, match=r"rank 'bad', the target, below .*target_scores\(model, X\)"):
@@ -142,8 +142,8 @@ def test_scores_that_rank_by_chance_are_not_warned_about():
     assert quiet >= 185
 
 
-def test_cross_validation_of_labels_1_and_2(shared_data):
-    X, y = prepared(shared_data)
+def test_cross_validation_of_labels_1_and_2(real):
+    X, y = prepared(real)
     found = cross_val_score(CostSensitiveSVC(fn_cost=5.0), X, y, scoring=cost_risk_scorer(fn_cost=5.0), cv=3)
     zeros = cross_val_score(CostSensitiveSVC(fn_cost=5.0), X, y - 1, scoring=cost_risk_scorer(fn_cost=5.0), cv=3)
     np.testing.assert_array_equal(found, zeros)

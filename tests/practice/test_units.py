@@ -35,8 +35,8 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_german_credit_is_the_same_problem_whatever_it_is_written_in(shared_data, name):
-    X, y = prepared(shared_data)
+def test_german_credit_is_the_same_problem_whatever_it_is_written_in(real, name):
+    X, y = prepared(real)
     amounts = np.random.default_rng(1).integers(1, 10, len(y)).astype(float)
     decided, costs = [], []
     for relabel, pos_label in LABELS.values():
@@ -57,8 +57,8 @@ def test_german_credit_is_the_same_problem_whatever_it_is_written_in(shared_data
 
 
 @pytest.mark.parametrize("unit", [1e-3, 0.1, 100.0, 1e6])
-def test_a_scaled_C_is_that_of_costs_divided_by_their_mean(shared_data, unit):
-    X, y = prepared(shared_data)
+def test_a_scaled_C_is_that_of_costs_divided_by_their_mean(real, unit):
+    X, y = prepared(real)
     weights = np.random.default_rng(0).integers(0, 3, len(y))
     model = CostSensitiveSVC(fn_cost=5 * unit, fp_cost=unit, tol=1e-8).fit(X, y, sample_weight=weights)
     mean = np.average(np.where(y == 2, 5.0, 1.0), weights=weights)
@@ -70,8 +70,8 @@ def test_a_scaled_C_is_that_of_costs_divided_by_their_mean(shared_data, unit):
     np.testing.assert_allclose(model.decision_function(X), repeated.decision_function(X), atol=1e-6)
 
 
-def test_without_costs_it_is_scikit_learns(shared_data):
-    X, y = prepared(shared_data)
+def test_without_costs_it_is_scikit_learns(real):
+    X, y = prepared(real)
     for model in (CostSensitiveSVC(tol=1e-6), BiasedPenaltySVC(tol=1e-6)):
         assert model.fit(X, y).C_ == 1.0
         np.testing.assert_allclose(model.decision_function(X), SVC(tol=1e-6).fit(X, y).decision_function(X), atol=1e-4)
@@ -81,8 +81,8 @@ def test_without_costs_it_is_scikit_learns(shared_data):
 
 
 @pytest.mark.filterwarnings("error")
-def test_fit_has_no_opinion_on_the_papers_condition(shared_data):
-    X, y = prepared(shared_data)
+def test_fit_has_no_opinion_on_the_papers_condition(real):
+    X, y = prepared(real)
     CostSensitiveSVC(fn_cost=0.5, fp_cost=0.1, kappa=2.0).fit(X, y)
 
 

@@ -153,11 +153,11 @@ def test_the_winner_is_within_a_standard_error_of_the_full_grids(seed):
     assert standard_errors_lost(*both(X, y, Cs=10, gammas=10, cv=5)) <= 1.0
 
 
-@pytest.mark.parametrize("name", ["heart_statlog/heart.dat", "german_credit/german.data-numeric"])
-def test_the_winner_on_real_data_is_within_a_standard_error(shared_data, name):
-    rows = np.loadtxt(shared_data / name)
-    X, y = StandardScaler().fit_transform(rows[:, :-1]), (rows[:, -1] == 2).astype(int)
-    assert standard_errors_lost(*both(X, y, Cs=10, gammas=6, fn_cost=5.0, cv=5)) <= 1.0
+@pytest.mark.parametrize("name", ["heart", "german_credit"])
+def test_the_winner_on_real_data_is_within_a_standard_error(real, name):
+    bunch = real(name)
+    X = StandardScaler().fit_transform(bunch.data)
+    assert standard_errors_lost(*both(X, bunch.target, Cs=10, gammas=6, fn_cost=bunch.fn_cost, cv=5)) <= 1.0
 
 
 @pytest.mark.parametrize(

@@ -66,16 +66,10 @@ def test_scores_are_those_of_grid_search_over_svc_with_class_weights(data):
     compare_with_svc(*data, fn_cost=4.0, cv=FOLDS)
 
 
-def test_scores_on_german_credit_are_those_of_grid_search_over_svc(shared_data):
-    table = np.loadtxt(shared_data / "german_credit" / "german.data-numeric")
-    X, y = StandardScaler().fit_transform(table[:, :-1]), (table[:, -1] == 2).astype(int)
-    compare_with_svc(X, y, fn_cost=5.0, cv=FOLDS)
-
-
-def test_scores_on_heart_are_those_of_grid_search_over_svc(shared_data):
-    table = np.loadtxt(shared_data / "heart_statlog" / "heart.dat")
-    X, y = StandardScaler().fit_transform(table[:, :-1]), (table[:, -1] == 2).astype(int)
-    compare_with_svc(X, y, fn_cost=5.0, cv=FOLDS)
+@pytest.mark.parametrize("name", ["german_credit", "heart"])
+def test_scores_on_real_data_are_those_of_grid_search_over_svc(real, name):
+    bunch = real(name)
+    compare_with_svc(StandardScaler().fit_transform(bunch.data), bunch.target, fn_cost=bunch.fn_cost, cv=FOLDS)
 
 
 @pytest.mark.parametrize("pos_label", [0, 1])

@@ -56,11 +56,12 @@ def make_checkerboard(
     _check_ratio(ratio)
     random = check_random_state(random_state)
     y = _labels(n_samples, ratio, random)
-    column = random.randint(n_squares, size=n_samples)
-    # The rows of a column's squares of one class are first, first + 2, ...
-    first = (column + 1 - y) % 2
-    row = first + 2 * np.floor(random.uniform(size=n_samples) * ((n_squares - first + 1) // 2)).astype(int)
-    return np.column_stack([column, row]) + random.uniform(size=(n_samples, 2)), y
+    corners = np.empty((n_samples, 2))
+    for label, parity in ((1, 0), (0, 1)):
+        squares = np.argwhere(np.add.outer(range(n_squares), range(n_squares)) % 2 == parity)
+        of_class = y == label
+        corners[of_class] = squares[random.randint(len(squares), size=of_class.sum())]
+    return corners + random.uniform(size=(n_samples, 2)), y
 
 
 def make_separable_2d(

@@ -48,8 +48,8 @@ def list_datasets() -> Table[Dataset]:
     --------
     >>> from cssvm.datasets import list_datasets
     >>> print(list_datasets())  # doctest: +ELLIPSIS
-    name                      variant      type     rows  features  target                     costs
-    german_credit                          CSA     1,000        24  bad 1 : 2.33               5 : 1
+    name                      type       rows  features  target                ratio      costs
+    german_credit             CSA       1,000        24  bad                   1 : 2.33   5 : 1
     ...
     >>> [entry.name for entry in list_datasets() if entry.experiment == "CSE"][0]
     'kdd98'
@@ -57,13 +57,13 @@ def list_datasets() -> Table[Dataset]:
     entries = [entry for variants in DATASETS.values() for entry in variants]
     rows = [
         (
-            *(entry.name, entry.variant, entry.experiment, f"{entry.n_rows:>7,}", f"{entry.n_features:>8,}"),
-            *(f"{entry.target_names[1]} {entry.ratio}", entry.costs),
+            *(entry.label, entry.experiment, f"{entry.n_rows:>9,}", f"{entry.n_features:>8,}"),
+            *(entry.target_names[1], entry.ratio, entry.costs),
         )
         for entry in entries
     ]
-    heading = ("name", "variant", "type", f"{'rows':>7}", "features", "target", "costs")
-    note = "type: CSA class costs known, CSU unknown, CSE costs per row, IDL imbalanced; costs: of a miss : false alarm"
+    heading = ("name", "type", f"{'rows':>9}", "features", "target", "ratio", "costs")
+    note = "CSA class costs known, CSU unknown, CSE costs per row, IDL imbalanced. Costs: miss : false alarm"
     return Table(entries, rows, heading, note)
 
 
@@ -97,12 +97,9 @@ def where(data_home: str | os.PathLike[str] | None = None) -> Table[Location]:
     """
     folder = cache_folder(data_home)
     locations = [locate(entry, folder) for variants in DATASETS.values() for entry in variants]
-    rows = [
-        (each.dataset.name, each.dataset.variant, each.state, f"{each.n_bytes:>12,}" if each.n_bytes else "")
-        for each in locations
-    ]
+    rows = [(each.dataset.label, each.state, f"{each.n_bytes:>12,}" if each.n_bytes else "") for each in locations]
     chosen_by = "data_home" if data_home is not None else VARIABLE if os.environ.get(VARIABLE) else "the default"
-    return Table(locations, rows, ("name", "variant", "state", f"{'bytes':>12}"), f"folder: {folder} ({chosen_by})")
+    return Table(locations, rows, ("name", "state", f"{'bytes':>12}"), f"folder: {folder} ({chosen_by})")
 
 
 def locate(dataset: Dataset, folder: Path) -> Location:

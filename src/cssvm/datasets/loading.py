@@ -7,6 +7,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from .cache import cache_folder, obtain
@@ -101,13 +103,18 @@ def load(
 
 
 def fetch(
-    name: str, *, variant: str | None = None, data_home: str | os.PathLike[str] | None = None, download: bool = True
+    name: str,
+    *,
+    variant: str | None = None,
+    subset: Subset | None = None,
+    data_home: str | os.PathLike[str] | None = None,
+    download: bool = True,
 ) -> list[Path]:
     """Make sure that the files of a data set are in the cache folder, and that they are the right ones.
 
     Parameters
     ----------
-    name, variant, data_home, download
+    name, variant, subset, data_home, download
         As in `load`.
 
     Returns
@@ -126,8 +133,9 @@ def fetch(
     >>> fetch("survival")  # doctest: +SKIP
     [PosixPath('/home/me/.cache/cssvm/haberman/haberman.data')]
     """
-    paths = obtain(find(name, variant), cache_folder(data_home), subset=None, download=download)
-    return list(paths.values())
+    dataset = find(name, variant)
+    _check_subset(dataset, subset)
+    return list(obtain(dataset, cache_folder(data_home), subset=subset, download=download).values())
 
 
 def as_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:
@@ -151,7 +159,16 @@ def as_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:
         "citation": dataset.citation,
         "licence": dataset.licence,
     }
-    return Bunch(**(common | fields), DESCR=describe(dataset))
+    found = common | fields
+    if sp.issparse(found["data"]):
+        found["data"] = _with_short_indices(found["data"])
+    return Bunch(**found, DESCR=describe(dataset))
+
+
+def _with_short_indices(rows: Any) -> sp.csr_array:
+    """CSR with 32-bit indices: scikit-learn's SVMs take no others."""
+    parts = rows.data, rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
+    return sp.csr_array(parts, shape=rows.shape)
 
 
 def describe(dataset: Dataset) -> str:

@@ -94,4 +94,5 @@ class Dataset:
     @property
     def ratio(self) -> str:
         """Rows of the target class to the others, ``1 : 2.3``."""
-        return f"1 : {(self.n_rows - self.n_positives) / self.n_positives:.3g}"
+        others = (self.n_rows - self.n_positives) / self.n_positives
+        return f"1 : {others:,.0f}" if others >= 100 else f"1 : {others:.3g}"

@@ -5,12 +5,34 @@ from __future__ import annotations
 import difflib
 
 from .credit import GERMAN_CREDIT, GERMAN_CREDIT_AUTHORS
+from .kdd98 import KDD98
+from .kdd99 import KDD99
+from .large import COVERTYPE, IJCNN, ISOLET, MNIST
 from .records import Dataset
-from .uci import SMALL
+from .text_rows import SIAM1, SIAM11, WEBSPAM
+from .uci import (
+    BREAST_CANCER_DIAGNOSTIC,
+    BREAST_CANCER_ORIGINAL,
+    BREAST_CANCER_PROGNOSTIC,
+    DIABETES,
+    ECHOCARDIOGRAM,
+    HEART,
+    HEPATITIS,
+    LIVER,
+    SONAR,
+    SURVIVAL,
+    TIC_TAC_TOE,
+)
+
+TABLE_1 = (
+    *(GERMAN_CREDIT, HEART, *KDD99, *KDD98),
+    *(BREAST_CANCER_DIAGNOSTIC, BREAST_CANCER_ORIGINAL, DIABETES, ECHOCARDIOGRAM, LIVER, SONAR, TIC_TAC_TOE, WEBSPAM),
+    *(BREAST_CANCER_PROGNOSTIC, COVERTYPE, HEPATITIS, IJCNN, *ISOLET, MNIST, SIAM1, SIAM11, SURVIVAL),
+)
 
 # By name; of several variants the first is the default.
 DATASETS: dict[str, tuple[Dataset, ...]] = {}
-for _dataset in (GERMAN_CREDIT, *SMALL, GERMAN_CREDIT_AUTHORS):
+for _dataset in (*TABLE_1, GERMAN_CREDIT_AUTHORS):
     DATASETS[_dataset.name] = (*DATASETS.get(_dataset.name, ()), _dataset)
 
 

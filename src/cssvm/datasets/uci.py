@@ -358,8 +358,3 @@ SURVIVAL = Dataset(
     notes="All 3 columns as they come. Nothing is missing.",
     paper=(306, 3),
 )
-
-SMALL = (
-    HEART, BREAST_CANCER_DIAGNOSTIC, BREAST_CANCER_ORIGINAL, DIABETES, ECHOCARDIOGRAM, LIVER, SONAR, TIC_TAC_TOE,
-    BREAST_CANCER_PROGNOSTIC, HEPATITIS, SURVIVAL,
-)  # fmt: skip

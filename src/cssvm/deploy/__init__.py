@@ -1,9 +1,14 @@
-"""Models that leave the process they were trained in: files with a card and a seal."""
+"""Models that leave the process they were trained in: files with a card and a seal, and ONNX graphs."""
+
+from typing import TYPE_CHECKING, Any
 
 from .card import Column, ModelCard
 from .files import SavedModel, load_card, load_model, save_model
 from .seal import ModelFileError
 from .trust import TRUSTED_TYPES
+
+if TYPE_CHECKING:
+    from .graphs import to_onnx
 
 __all__ = [
     "TRUSTED_TYPES",
@@ -14,4 +19,13 @@ __all__ = [
     "load_card",
     "load_model",
     "save_model",
+    "to_onnx",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "to_onnx":  # who reads a card needs no scikit-learn
+        from .graphs import to_onnx
+
+        return to_onnx
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

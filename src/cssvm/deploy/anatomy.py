@@ -48,7 +48,8 @@ def described(model: Any) -> dict[str, Any]:
     classes = np.asarray(getattr(model, "classes_", ()))
     if classes.shape != (2,):
         raise ValueError(
-            f"model must be a fitted classifier of two classes; got {type(model).__name__} with classes_={classes.tolist()}."
+            f"model must be a fitted classifier of two classes; got {type(model).__name__} with classes_="
+            f"{classes.tolist()}."
         )
     decides = last_step(model)
     target = Target.among(classes, own_pos_label(model))
@@ -98,34 +99,32 @@ def columns_of(model: Any) -> list[Column]:
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"x{i}" for i in range(getattr(model, "n_features_in_", 0))]
-    words = _categories(model)
+    words = _categories(_reader(model))
     return [
-        Column(str(name), CATEGORY, "str", words[str(name)]) if str(name) in words else Column(str(name), NUMBER)
-        for name in names
+        Column(str(name), CATEGORY, "str", words[i]) if i in words else Column(str(name), NUMBER)
+        for i, name in enumerate(names)
     ]
 
 
-def _categories(model: Any) -> dict[str, list[str]]:
-    """Words by the name of the column that a one-hot or ordinal encoder reads them from."""
-    found: dict[str, list[str]] = {}
-    for part in parts(model):
-        names = getattr(part, "feature_names_in_", None)
-        if names is None:
-            continue
-        reads = [(part, names)] if hasattr(part, "categories_") else _branches(part, names)
-        for encoder, own in reads:
-            for name, known in zip(own, getattr(encoder, "categories_", ()), strict=False):
-                if known.dtype.kind in "OUT":
-                    found[str(name)] = [word for word in known.tolist() if isinstance(word, str)]
+def _reader(model: Any) -> Any:
+    """The part of a model that is given the columns of the table: its first step."""
+    inner = [getattr(model, name, None) for name in ("transformer_", *INNER)]
+    inner += [step for _, step in getattr(model, "steps", ())[:1]]
+    inner += [each.estimator for each in getattr(model, "calibrated_classifiers_", ())[:1]]
+    return next((_reader(part) for part in inner if part is not None), model)
+
+
+def _categories(reader: Any) -> dict[int, list[str]]:
+    """Words by the number of the column that a one-hot or ordinal encoder reads them from."""
+    if not hasattr(reader, "transformers_"):
+        branches = [(reader, range(getattr(reader, "n_features_in_", 0)))]
+    else:
+        branches = [(part, reader._transformer_to_input_indices[name]) for name, part, _ in reader.transformers_]
+    found: dict[int, list[str]] = {}
+    for branch, columns in branches:
+        steps = [step for _, step in getattr(branch, "steps", [("", branch)])]
+        known = next((step.categories_ for step in steps if hasattr(step, "categories_")), ())
+        for column, categories in zip(columns, known, strict=False):
+            if categories.dtype.kind in "OUT":
+                found[int(column)] = [word for word in categories.tolist() if isinstance(word, str)]
     return found
-
-
-def _branches(transformer: Any, names: Any) -> list[tuple[Any, Any]]:
-    """The last step of each branch of a fitted `ColumnTransformer`, with the names of the columns it reads."""
-    branches = getattr(transformer, "transformers_", ())
-    read = [
-        (last_step(branch), np.atleast_1d(np.arange(len(names)) if which is None else which))
-        for _, branch, which in branches
-        if not isinstance(branch, str)
-    ]
-    return [(branch, which if which.dtype.kind in "OUT" else np.asarray(names)[which]) for branch, which in read]

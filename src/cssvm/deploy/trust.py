@@ -42,13 +42,16 @@ KEPT = (
     "cssvm.target.Target",
 )
 
-# Of other packages: data types of columns, sparse rows, calibrations, and the splitters that may be given as `cv`.
+# Of other packages: data types of columns, sparse rows, calibrations, selectors of columns, and the splitters that may
+# be given as `cv`.
 OTHERS = (
     "numpy.dtype",
+    "numpy.number",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
+    "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.model_selection._split.GroupKFold",
     "sklearn.model_selection._split.KFold",
     "sklearn.model_selection._split.RepeatedStratifiedKFold",

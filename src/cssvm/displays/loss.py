@@ -32,7 +32,8 @@ class LossDisplay:
         loss        value(+1, f) and value(-1, f) over the score f
         min_risk    min over f of eta value(+1, f) + (1 - eta) value(-1, f) over eta, and behind it the
                     zero-one risk min(C1 eta, C_minus1 (1 - eta)) of the same costs, which peaks where the
-                    decision changes, at C_minus1 / (C1 + C_minus1)
+                    decision changes, at C_minus1 / (C1 + C_minus1); for the paper's `CostSensitiveHinge` also
+                    the curve that the paper prints, which is the risk of the best of the scores -1 and +1
         link        the minimising f over eta; it crosses zero at the same threshold
 
     Use `from_loss` or `from_losses` to make one.
@@ -51,8 +52,8 @@ class LossDisplay:
     figure_ : matplotlib Figure
         The figure of the axes.
     lines_ : list of dict
-        For each loss, its lines by name: "pos_loss", "neg_loss"; "min_risk", "zero_one_risk", "threshold";
-        "link", "link_threshold".
+        For each loss, its lines by name: "pos_loss", "neg_loss"; "min_risk", "zero_one_risk", "threshold" and, for
+        the paper's loss, "printed_risk"; "link", "link_threshold".
 
     Examples
     --------
@@ -211,12 +212,16 @@ def _draw_min_risk(ax: Axes, curves: LossCurves) -> dict[str, Any]:
     zero_one = "zero-one, costs {:.3g} and {:.3g}".format(*curves.costs)
     (behind,) = ax.plot(curves.eta, curves.zero_one_risk, color=GREY, linewidth=3.0, alpha=0.6, label=zero_one)
     (risk,) = ax.plot(curves.eta, curves.min_risk, color=BLUE, label="this loss")
+    lines = {"min_risk": risk, "zero_one_risk": behind}
+    if curves.printed_risk is not None:
+        label = f"as the paper prints it, peak at {curves.eta[np.argmax(curves.printed_risk)]:.3g}"
+        (lines["printed_risk"],) = ax.plot(curves.eta, curves.printed_risk, color=VERMILION, ls="--", label=label)
     there = np.searchsorted(curves.eta, curves.threshold)
-    threshold = _mark_threshold(ax, curves, (0.0, max(curves.min_risk[there], curves.zero_one_risk[there])))
+    lines["threshold"] = _mark_threshold(ax, curves, (0.0, max(curves.min_risk[there], curves.zero_one_risk[there])))
     ax.set(xlabel="probability η of y = +1", ylabel="minimum conditional risk", xlim=(0.0, 1.0))
     ax.set_ylim(bottom=0.0)
     legend_above_curves(ax)
-    return {"min_risk": risk, "zero_one_risk": behind, "threshold": threshold}
+    return lines
 
 
 def _draw_link(ax: Axes, curves: LossCurves) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the three SVM estimators share: parameters, the steps of `fit`, scoring and scikit-learn's tags.
+"""What the SVM estimators share: parameters, the steps of `fit`, scoring and scikit-learn's tags.
 
 `fit` is four verbs in every subclass: `_read`, translate costs to margins and boxes, `_solve`, `_store`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -17,7 +18,7 @@ from .._types import Vector
 from ..classifier import BinaryClassifier
 from ..costs import SCALE, margins_and_boxes, resolve_C
 from ..dual import Solution, Status
-from ..kernels import DEFAULT_KERNEL, Linear, is_pairwise, make_kernel
+from ..kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, make_kernel
 from ..sample import Sample, in_row_order
 from .bandwidth import resolve_gamma
 from .inputs import new_data, training_data
@@ -26,6 +27,10 @@ from .parameters import check_parameters
 
 ROUNDING_SHARE = 0.1  # of tol, past which rounding is named as the reason
 UNUSABLE_GAP = 0.1  # relative, past which a model that did not converge is not what was asked for
+# What fitted estimators prepare to score rows, with what it was made of. Kept beside them, not in them: prediction
+# changes no estimator, and copies and files hold none of it.
+_expansions: WeakKeyDictionary[KernelSVC, tuple[tuple[Any, ...], Expansion]] = WeakKeyDictionary()
+
 STOPPED = {
     Status.CONVERGED: "converged",
     Status.ITERATION_LIMIT: "iteration limit",
@@ -80,15 +85,17 @@ class KernelSVC(BinaryClassifier):
         self.C_ = resolve_C(self.C, sample.weights, stakes)
         return margins_and_boxes(sample.positive, stakes, C=self.C_, kappa=kappa, fp_cost=sample.fp_cost)
 
-    def _solve(self, X: Any, sample: Sample, margins: Vector, boxes: Vector) -> Machine:
-        """The machine for these margins and boxes, gamma taken from the weighted rows of X."""
-        gamma = resolve_gamma(self.gamma, self.kernel, X, sample.weights)
+    def _solve(self, X: Any, sample: Sample, margins: Vector, boxes: Vector, kernel: Kernel | None = None) -> Machine:
+        """The machine for these margins and boxes; the kernel of the constructor takes gamma from the rows of X."""
+        if kernel is None:
+            gamma = resolve_gamma(self.gamma, self.kernel, X, sample.weights)
+            kernel = make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
         return train(
             X,
             self._target.as_f(sample.signs),
             margins,
             boxes,
-            kernel=make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0),
+            kernel=kernel,
             tol=self.tol,
             max_iter=self.max_iter,
             cache_size=self.cache_size,
@@ -140,7 +147,7 @@ class KernelSVC(BinaryClassifier):
         """The weights w of a linear kernel, (1, n_features): f(x) = <w, x> + intercept."""
         check_is_fitted(self)
         if not isinstance(self._kernel, Linear):
-            raise AttributeError(f'coef_ is there for kernel="linear" only; this model has kernel={self.kernel!r}')
+            raise AttributeError(f'coef_ is there for kernel="linear" only; this {type(self).__name__} has another')
         return self._kernel.weights(self.support_vectors_, self.dual_coef_[0])[np.newaxis, :]
 
     def decision_function(self, X: Any) -> Vector:
@@ -157,11 +164,20 @@ class KernelSVC(BinaryClassifier):
         """
         check_is_fitted(self)
         X = new_data(self, X, pairwise=self._kernel.pairwise)
-        coef, dtype = self.dual_coef_[0], self._expansion_dtype
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = self._kernel.expand(X, self.support_, self.support_vectors_, coef, dtype) + self.intercept_[0]
+            scores = self._expansion()(X) + self.intercept_[0]
         check_scores(scores)
         return scores
+
+    def _expansion(self) -> Expansion:
+        """The sum over the support vectors, which are prepared for the first rows and kept so for later ones."""
+        of = (self._kernel, self.support_, self.support_vectors_, self.dual_coef_, self._expansion_dtype)
+        known, expansion = _expansions.get(self, ((), None))
+        if expansion is None or any(ours is not theirs for ours, theirs in zip(of, known, strict=True)):
+            kernel, support, vectors, coef, dtype = of
+            expansion = kernel.expansion(support, vectors, coef[0], dtype)
+            _expansions[self] = of, expansion
+        return expansion
 
     def __sklearn_tags__(self) -> Any:
         return with_kernel_tags(super().__sklearn_tags__(), self.kernel)

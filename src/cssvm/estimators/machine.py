@@ -64,7 +64,7 @@ def train(
         y, margins, boxes = y[rows], margins[rows], boxes[rows]
 
     problem = DualProblem(*signed_terms(y, margins, boxes))
-    provider = kernel.rows(X, boxes=boxes, tol=tol, cache_size=cache_size)
+    provider = kernel.on(rows).rows(X, boxes=boxes, tol=tol, cache_size=cache_size)
     solution = solve(provider, problem, tol=tol, max_iter=max_iter)
 
     used = np.flatnonzero(solution.beta)

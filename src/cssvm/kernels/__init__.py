@@ -1,6 +1,7 @@
 """Kernels: one class each, the registry, rows of the Gram matrix within a byte budget, values that a search shares."""
 
-from .base import Kernel
+from .base import Expansion, Kernel
+from .conformal import Conformal
 from .functions import (
     DEFAULT_KERNEL,
     KERNEL_NAMES,
@@ -20,6 +21,8 @@ __all__ = [
     "KERNELS",
     "KERNEL_NAMES",
     "LINEAR_KERNEL",
+    "Conformal",
+    "Expansion",
     "GramRows",
     "Kernel",
     "Linear",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,9 +20,12 @@ from .precision import SCORE_TOL, error_allowed, prediction_precision
 from .providers import GramRows, computed_rows
 from .relations import Relation, centred_sizes
 from .shared import SharedRelation, SharedValues
-from .tiles import KERNEL_ERROR, cancellation, prepare_points, update_minus_sums, update_values
+from .tiles import KERNEL_ERROR, cancellation, prepare_points, prepare_vectors, update_minus_sums, update_values
 
 EXPAND_ROWS = 1 << 14  # rows of X at a time
+DIAGONAL_ROWS = 64  # whose kernel values are computed to get their diagonal: few calls, few values
+
+Expansion = Callable[[Any], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -81,21 +85,46 @@ class Kernel(ABC):
             Budget for kernel values in megabytes; "auto" takes half of the memory available now.
         """
 
+    def value_rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
+        """As `rows`, of kernel values themselves: those may differ by what a sum of beta of zero hides."""
+        return self.rows(X, boxes=boxes, tol=tol, cache_size=cache_size)
+
+    def on(self, rows: Any) -> Kernel:
+        """The kernel for these of the training rows; it is the same unless it knows them."""
+        return self
+
+    def own(self, X: Any) -> np.ndarray:
+        """The k(x, x) of the rows of X, (len(X),) float64."""
+        parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
+        return np.concatenate([self.matrix(part, part).diagonal() for part in parts])
+
+    def norms_from(self, X: Any, rows: Any) -> Callable[[Any], np.ndarray]:
+        """What gives the k(x, x) of new rows too, from the training rows `rows` of X where it must be estimated."""
+        return self.own
+
     def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
         """Precision in which `expand` computes with these vectors; who expands often asks once."""
         return np.float64
 
     @abstractmethod
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
-        """Sum over j of ``coef[j] * k(X[i], vectors[j])`` for every row of `X`, (len(X),) float64.
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
+        """The function X -> sum over j of ``coef[j] * k(X[i], vectors[j])``, (len(X),) float64, the vectors prepared.
 
         support : (n_SV,) row numbers of the training X; vectors : those rows, as `vectors` gave them; dtype : their
         `expansion_dtype`, if it is known.
         """
 
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+        """The `expansion` for the rows of X alone; who expands often keeps that function."""
+        return self.expansion(support, vectors, coef, dtype)(X)
+
     @abstractmethod
     def matrix(self, A: Any, B: Any) -> np.ndarray:
         """All kernel values (len(A), len(B)) float64."""
+
+    def between(self, X: Any, support: np.ndarray, vectors: Any) -> np.ndarray:
+        """The kernel values of rows X and support vectors, given as for `expand`, (len(X), n_SV) float64."""
+        return self.matrix(X, vectors)
 
     @abstractmethod
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
@@ -160,6 +189,10 @@ class ComputedKernel(Kernel):
     def of_relation(self, values: np.ndarray) -> np.ndarray:
         """The kernel as a function of the relation, float64."""
 
+    def own(self, X: Any) -> np.ndarray:
+        """From the relation of each row to itself."""
+        return self.of_relation(self.relation.own(X))
+
     def rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Rows computed afresh, or stored where that takes long."""
         self.check_finite(X)
@@ -169,18 +202,23 @@ class ComputedKernel(Kernel):
         """Float32 where that does not show."""
         return prediction_precision(self, vectors, coef)
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """Computed in tiles."""
-        total = np.zeros(X.shape[0])
         if not len(coef):
-            return total
+            return lambda X: np.zeros(X.shape[0])
         with threads.own_threads():
-            dtype = self.expansion_dtype(vectors, coef) if dtype is None else dtype
-            allowed = error_allowed(coef, SCORE_TOL)
-            for i in range(0, X.shape[0], EXPAND_ROWS):
-                left, right = prepare_points(self, X[i : i + EXPAND_ROWS], vectors, dtype, allowed)
-                update_minus_sums(right, left, -coef, total[i : i + EXPAND_ROWS], dtype)
-        return total
+            kind = self.expansion_dtype(vectors, coef) if dtype is None else dtype
+            points = prepare_vectors(self, vectors, kind, error_allowed(coef, SCORE_TOL))
+
+        def sums(X: Any) -> np.ndarray:
+            total = np.zeros(X.shape[0])
+            with threads.own_threads(), np.errstate(over="ignore", invalid="ignore"):
+                for i in range(0, X.shape[0], EXPAND_ROWS):
+                    rows = points.alike(X[i : i + EXPAND_ROWS])
+                    update_minus_sums(points, rows, -coef, total[i : i + EXPAND_ROWS], kind)
+            return total
+
+        return sums
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
         """Computed in tiles."""

@@ -24,8 +24,9 @@ from numba.extending import overload, register_jitable
 
 from ..runtime import threads
 from ..runtime.compiler import OPTIONS, bits_of_float64, float32_from_bits, float64_from_bits, fmax, fmin, njit
-from .base import ComputedKernel, Kernel
+from .base import ComputedKernel, Expansion, Kernel
 from .given import Called, Precomputed
+from .providers import GramRows, rows_of_values
 from .relations import InnerProduct, L1Distance, SquaredDistance, far_centre
 from .shared import SharedRelation, SharedValues
 from .tiles import KERNEL_ERROR
@@ -249,10 +250,21 @@ class Linear(ComputedKernel):
         """That of the rows themselves."""
         return n_features
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+    def value_rows(self, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
+        """Products of the rows as they are, not relative to a centre."""
+        self.check_finite(X)
+        return rows_of_values(self, X, boxes=boxes, tol=tol, cache_size=cache_size)
+
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """One product with the weights."""
         with threads.own_threads():
-            return np.asarray(X @ self.weights(vectors, coef), dtype=np.float64).ravel()
+            weights = self.weights(vectors, coef)
+
+        def product(X: Any) -> np.ndarray:
+            with threads.own_threads():
+                return np.asarray(X @ weights, dtype=np.float64).ravel()
+
+        return product
 
     def weights(self, vectors: Any, coef: np.ndarray) -> np.ndarray:
         """The sum w of coef_j v_j, (d,) float64, relative to a centre where digits would cancel."""

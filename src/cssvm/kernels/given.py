@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .base import Kernel
+from .base import Expansion, Kernel
 from .providers import GramRows, MatrixRows, StoredRows, row_budget
 from .shared import SharedMatrix, SharedValues
 
 EXPAND_VALUES = 1 << 22  # kernel values of a callable at a time
-DIAGONAL_ROWS = 64  # whose kernel values are computed to get their diagonal: few calls, few values
 SYMMETRY_ROWS = 512  # compared at a time in the symmetry check, to keep its memory small
 
 
@@ -59,17 +58,65 @@ class Precomputed(Kernel):
         """Rows looked up, of the symmetric matrix that X is up to rounding."""
         return MatrixRows(_symmetric(_dense(X)))
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """A product with the columns of the support vectors."""
-        return np.asarray(X[:, support] @ coef, dtype=np.float64).ravel()
+        return lambda X: np.asarray(X[:, support] @ coef, dtype=np.float64).ravel()
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
         """There are no features to compute them from."""
         raise TypeError("a kernel matrix was given: kernel values between other rows cannot be computed")
 
+    def between(self, X: Any, support: np.ndarray, vectors: Any) -> np.ndarray:
+        """Looked up."""
+        return np.asarray(X[:, support], dtype=np.float64)
+
+    def norms_from(self, X: Any, rows: Any) -> Callable[[Any], np.ndarray]:
+        """That of all training rows where they have the same, as most kernels do, else of a projection on them."""
+        own = X.diagonal()[rows]
+        if np.ptp(own) <= np.sqrt(np.finfo(X.dtype).eps) * np.abs(own).max():
+            return ConstantNorms(float(own[0]))
+        return ProjectedNorms.on(X, rows)
+
     def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
         """The matrix itself."""
         return SharedMatrix(_symmetric(X), dtype)
+
+
+@dataclass(frozen=True)
+class ConstantNorms:
+    """The same k(x, x) for all rows."""
+
+    value: float
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """(len(X),) float64."""
+        return np.full(X.shape[0], self.value)
+
+
+@dataclass(frozen=True)
+class ProjectedNorms:
+    """k(x, x) of rows of which only the kernel values k with n training rows are known: k' K^+ k.
+
+    It is the squared length of phi(x) projected on the span of the training rows: the smallest k(x, x) that there can
+    be, and the true one of training rows, and of all rows where training rows outnumber the features.
+
+    directions : (n, rank) float64, K^+ = directions directions'
+    """
+
+    directions: np.ndarray
+
+    @classmethod
+    def on(cls, X: Any, rows: Any) -> ProjectedNorms:
+        """From the rows and columns `rows` of the kernel matrix X."""
+        values, vectors = np.linalg.eigh(np.asarray(X[np.ix_(rows, rows)], dtype=np.float64))
+        large = values > len(rows) * np.finfo(X.dtype).eps * np.abs(values).max()
+        directions = np.zeros((len(X), int(large.sum())))
+        directions[rows] = vectors[:, large] / np.sqrt(values[large])
+        return cls(directions)
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """(len(X),) float64."""
+        return np.square(X @ self.directions).sum(axis=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,13 +146,17 @@ class Called(Kernel):
         """Rows stored as long as there is room."""
         return StoredRows(CalledRows(self, X), row_budget(cache_size, X.shape[0]))
 
-    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """Computed in blocks of rows."""
-        total = np.zeros(X.shape[0])
         step = max(1, EXPAND_VALUES // max(1, len(coef)))
-        for i in range(0, X.shape[0] if len(coef) else 0, step):
-            total[i : i + step] = self.matrix(X[i : i + step], vectors) @ coef
-        return total
+
+        def sums(X: Any) -> np.ndarray:
+            total = np.zeros(X.shape[0])
+            for i in range(0, X.shape[0] if len(coef) else 0, step):
+                total[i : i + step] = self.matrix(X[i : i + step], vectors) @ coef
+            return total
+
+        return sums
 
     def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
         """All kernel values."""
@@ -119,8 +170,7 @@ class CalledRows:
 
     def __init__(self, kernel: Called, X: Any):
         self.kernel, self.X, self.rank, self.errors = kernel, X, X.shape[0], np.zeros(X.shape[0])
-        parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
-        self.diagonal = np.concatenate([kernel.matrix(part, part).diagonal() for part in parts])
+        self.diagonal = kernel.own(X)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Write K[left][:, right] into the corner of `out`."""

@@ -13,7 +13,7 @@ shift::
 
 `StreamedRows` computes both afresh. `StoredRows` is for kernels that take long to compute: it keeps the rows it has
 summed, the least recently used giving way when the budget is spent. `LinearRows` sum features in place of kernel
-values. `MatrixRows` looks them up.
+values. `MatrixRows` looks them up. `ScaledRows` multiplies those of another.
 """
 
 from __future__ import annotations
@@ -236,16 +236,67 @@ class MatrixRows:
         return 0.0
 
 
-GramRows = StreamedRows | StoredRows | MatrixRows
+class ScaledRows:
+    """Another provider's kernel values, row i and column i multiplied by a scaling (n,) of its own."""
+
+    n: int
+    rank: int
+    budget: int
+    dtype: np.dtype
+    computes_columns: bool
+    diagonal: np.ndarray
+    errors: np.ndarray
+
+    def __init__(self, rows: GramRows, scaling: np.ndarray):
+        self.rows, self.scaling = rows, scaling
+        self.n, self.dtype, self.rank, self.budget = rows.n, rows.dtype, rows.rank, rows.budget
+        self.computes_columns = rows.computes_columns
+        self.diagonal = scaling**2 * rows.diagonal
+        self.errors = scaling * scaling.max() * rows.errors
+
+    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into the corner of `out`."""
+        self.rows.update_block(out, left, right)
+        # One factor for both: of a symmetric block a product with one scaling after the other is not symmetric.
+        out[: len(left), : len(right)] *= np.multiply.outer(self.scaling[left], self.scaling[right])
+
+    def update_gradient(
+        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
+    ) -> None:
+        """Take the sum of rows `indices`, each times its change, at `columns`, from `gradient`."""
+        sums = np.zeros_like(gradient)
+        self.rows.update_gradient(sums, indices, change * self.scaling[indices], columns)
+        gradient += sums * (self.scaling if columns is None else self.scaling[columns])
+
+    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """K[left][:, right] in float64."""
+        return self.rows.by_definition(left, right) * np.multiply.outer(self.scaling[left], self.scaling[right])
+
+    def precise(self) -> ScaledRows:
+        """The same in float64."""
+        precise = self.rows.precise()
+        return self if precise is self.rows else ScaledRows(precise, self.scaling)
+
+    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
+        """Nothing."""
+        return 0.0
+
+
+GramRows = StreamedRows | StoredRows | MatrixRows | ScaledRows
 
 
 def computed_rows(kernel: ComputedKernel, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any) -> GramRows:
-    """The provider for a kernel computed from a relation: stored rows where they take long, in the precision needed."""
-    budget, allowed = row_budget(cache_size, X.shape[0]), error_allowed(boxes, tol)
-    dtypes = precisions(kernel, X, boxes, tol)
+    """The provider for a kernel computed from a relation."""
     if kernel.is_linear:
-        return LinearRows(kernel, X, dtypes, allowed, budget)
-    streamed = StreamedRows(kernel, X, dtypes, allowed, budget)
+        budget = row_budget(cache_size, X.shape[0])
+        return LinearRows(kernel, X, precisions(kernel, X, boxes, tol), error_allowed(boxes, tol), budget)
+    return rows_of_values(kernel, X, boxes=boxes, tol=tol, cache_size=cache_size)
+
+
+def rows_of_values(kernel: ComputedKernel, X: Any, *, boxes: np.ndarray, tol: float, cache_size: Any) -> GramRows:
+    """The values themselves: stored rows where they take long, in the precision needed."""
+    budget, allowed = row_budget(cache_size, X.shape[0]), error_allowed(boxes, tol)
+    streamed = StreamedRows(kernel, X, precisions(kernel, X, boxes, tol), allowed, budget)
     return StoredRows(streamed, budget) if streamed.points.is_costly else streamed
 
 

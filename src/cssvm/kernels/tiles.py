@@ -56,22 +56,26 @@ class DensePoints:
     `relation` is the kernel's own, or that one by differences.
     """
 
-    def __init__(self, kernel: ComputedKernel, relation: Relation, rows: np.ndarray, sizes: np.ndarray):
-        self.kernel, self.relation, self.rows, self.sizes = kernel, relation, rows, sizes
+    def __init__(self, kernel: ComputedKernel, relation: Relation, rows: np.ndarray, sizes: np.ndarray, centre: Any):
+        self.kernel, self.relation, self.rows, self.sizes, self.centre = kernel, relation, rows, sizes, centre
 
     @classmethod
     def prepare(cls, kernel: ComputedKernel, relation: Relation, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
         """Centre and convert (n, d) rows to `dtype`, that of the tile's values; sparse ones are unpacked."""
         X = X.toarray() if sp.issparse(X) else X
         rows = np.ascontiguousarray(X - centre if relation.is_centred else X, dtype)
-        return cls(kernel, relation, rows, (kernel.gamma * relation.tile_sizes(rows)).astype(dtype))
+        return cls(kernel, relation, rows, (kernel.gamma * relation.tile_sizes(rows)).astype(dtype), centre)
+
+    def alike(self, X: Any) -> DensePoints:
+        """Other rows, prepared as these were."""
+        return self.prepare(self.kernel, self.relation, X, self.centre, self.rows.dtype)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, indices: Any) -> DensePoints:
         """Some of the points: a slice or an index array."""
-        return DensePoints(self.kernel, self.relation, self.rows[indices], self.sizes[indices])
+        return DensePoints(self.kernel, self.relation, self.rows[indices], self.sizes[indices], self.centre)
 
     def tiles(self, columns: int = TILE_COLUMNS) -> list[tuple[int, DensePoints]]:
         """Consecutive parts with where they begin."""
@@ -101,6 +105,10 @@ class SparsePoints:
         rows = sp.csr_array(X, dtype=np.float64)
         sizes = (kernel.gamma * relation.tile_sizes(rows)).astype(dtype)
         return cls(kernel, relation, rows.astype(dtype, copy=False), sizes)
+
+    def alike(self, X: Any) -> SparsePoints:
+        """Other rows, prepared as these were."""
+        return self.prepare(self.kernel, self.relation, X, 0.0, self.rows.dtype)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -135,7 +143,16 @@ Points = DensePoints | SparsePoints
 def prepare_points(
     kernel: ComputedKernel, X: Any, vectors: Any, dtype: Any, allowed: float = KERNEL_ERROR
 ) -> tuple[Points, Points]:
-    """`X` and `vectors` prepared alike; sparse vectors that are crowded (`DENSE_ENOUGH`) are unpacked.
+    """`X` and `vectors` prepared alike, as the vectors demand."""
+    right = prepare_vectors(kernel, vectors, dtype, allowed)
+    if X is vectors:
+        return right, right
+    with np.errstate(over="ignore", invalid="ignore"):
+        return right.alike(X), right
+
+
+def prepare_vectors(kernel: ComputedKernel, vectors: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> Points:
+    """Rows that others are to be related to; sparse ones that are crowded (`DENSE_ENOUGH`) are unpacked.
 
     Where float64 would leave an error of more than `allowed` in a kernel value, distances are taken by differences.
     """
@@ -144,15 +161,11 @@ def prepare_points(
     relation = kernel.relation
     with np.errstate(over="ignore", invalid="ignore"):
         centre = 0.0 if sp.issparse(vectors) else vectors.mean(axis=0, dtype=np.float64)
-        right = kind.prepare(kernel, relation, vectors, centre, dtype)
-        error = cancellation(kernel, relation.sizes(right.rows))
+        points = kind.prepare(kernel, relation, vectors, centre, dtype)
+        error = cancellation(kernel, relation.sizes(points.rows))
     if not error <= allowed:
-        relation, dtype = relation.by_differences, np.float64
-        right = kind.prepare(kernel, relation, vectors, 0.0, dtype)
-    if X is vectors:
-        return right, right
-    with np.errstate(over="ignore", invalid="ignore"):
-        return kind.prepare(kernel, relation, X, centre, dtype), right
+        return kind.prepare(kernel, relation.by_differences, vectors, 0.0, np.float64)
+    return points
 
 
 def cancellation(kernel: ComputedKernel, sizes: np.ndarray) -> float:

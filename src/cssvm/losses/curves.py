@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Vector
 from .base import Loss
 from .classical import ZeroOneLoss
+from .hinge import CostSensitiveHinge
 
 # Points of each curve: one for every pixel or two of a picture.
 N_POINTS = 401
@@ -37,6 +38,8 @@ class LossCurves(NamedTuple):
         The eta above which y = +1 is the decision.
     costs : tuple of two floats
         C1 and C_minus1, the costs whose Bayes rule the loss implements.
+    printed_risk : ndarray of shape (n_etas,) or None
+        For the paper's loss, if it differs, the minimum risk as printed: that of the best of the scores -1 and +1.
     """
 
     name: str
@@ -49,6 +52,7 @@ class LossCurves(NamedTuple):
     link: Vector
     threshold: float
     costs: tuple[float, float]
+    printed_risk: Vector | None = None
 
 
 def loss_curves(loss: Loss, name: str, f_range: tuple[float, float]) -> LossCurves:
@@ -69,6 +73,9 @@ def loss_curves(loss: Loss, name: str, f_range: tuple[float, float]) -> LossCurv
         np.linspace(0.0, 1.0, N_POINTS), [np.nextafter(threshold, 0.0), threshold, np.nextafter(threshold, 1.0)]
     )
     C1, C_minus1 = (float(cost) for cost in loss.costs)
+    papers = loss if isinstance(loss, CostSensitiveHinge) and loss.C_minus1 != 1.0 else None
+    if papers is not None:
+        eta = np.union1d(eta, papers.C_minus1 / (papers.C1 + papers.C_minus1))
     return LossCurves(
         name=name,
         f=f,
@@ -80,4 +87,5 @@ def loss_curves(loss: Loss, name: str, f_range: tuple[float, float]) -> LossCurv
         link=np.asarray(loss.link(eta)),
         threshold=threshold,
         costs=(C1, C_minus1),
+        printed_risk=None if papers is None else np.asarray(papers.printed_risk(eta)),
     )

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from .._types import Vector, as_floats
 from ..costs import is_tied, paper_costs, tied_kappa
-from .base import DUAL, FLOATS, Loss, of_label
+from .base import DUAL, FLOATS, Loss, of_label, probabilities
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -162,6 +162,33 @@ class CostSensitiveHinge(HingeLoss):
     def C_minus1(self) -> float:
         """The paper's C_{-1}."""
         return (self.neg_slope + 1.0) / 2.0
+
+    def printed_risk(self, eta: ArrayLike) -> Any:
+        """The minimum risk as the paper prints it, eq. (CstarSVMmm).
+
+        It is the conditional risk of the score sign((C1 + C_{-1}) eta - C_{-1}), largest at C_{-1} / (C1 + C_{-1}) for
+        C_{-1} >= 1. Other scores have a smaller risk, `min_risk`, unless C_{-1} = 1.
+
+        Parameters
+        ----------
+        eta : float or array-like
+            Probabilities of y = +1.
+
+        Returns
+        -------
+        float or ndarray
+            The risk; where the sign is 0 that of the score 1.
+
+        Examples
+        --------
+        >>> from cssvm.losses import CostSensitiveHinge
+        >>> loss = CostSensitiveHinge(4, 2)
+        >>> print(round(loss.printed_risk(1 / 3), 3), round(loss.min_risk(1 / 3), 3))
+        2.667 1.778
+        """
+        eta = probabilities(eta)
+        above = np.where((self.C1 + self.C_minus1) * eta >= self.C_minus1, 1.0, -1.0)
+        return self.conditional_risk(eta, above)
 
     def __repr__(self) -> str:
         return f"CostSensitiveHinge(C1={self.C1}, C_minus1={self.C_minus1})"

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Mask, Vector, as_floats
-from ..sample import Sample
+from ..outcomes import OUTCOMES
+from ..sample import Sample, is_series
 
 
 class Benefits(NamedTuple):
@@ -25,14 +26,20 @@ def income(
     y_true: Any,
     y_pred: Any,
     *,
-    tp_cost: Any = 0.0,
-    fp_cost: Any = 0.0,
-    tn_cost: Any = 0.0,
-    fn_cost: Any = 0.0,
+    tp_benefit: Any = None,
+    fp_benefit: Any = None,
+    tn_benefit: Any = None,
+    fn_benefit: Any = None,
+    tp_cost: Any = None,
+    fp_cost: Any = None,
+    tn_cost: Any = None,
+    fn_cost: Any = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Minus the sum of what the outcomes of all rows cost; what earns money is a negative cost.
+    """The sum of what the outcomes of all rows bring, or minus the sum of what they cost.
+
+    Each outcome has a benefit or a cost, whichever is said more naturally: one is minus the other.
 
     Parameters
     ----------
@@ -40,11 +47,13 @@ def income(
         Labels of two classes, or of one.
     y_pred : array-like of shape (n_samples,)
         Decisions, with the labels of `y_true`.
-    tp_cost, fp_cost : float or array-like of shape (n_samples,), default=0.0
-        What an accepted row costs, of the target class and of the other one.
-    tn_cost, fn_cost : float or array-like of shape (n_samples,), default=0.0
-        What a refused row costs, of the other class and of the target. Entries of an array count only on the rows with
+    tp_benefit, fp_benefit : float or array-like of shape (n_samples,), default=None
+        What an accepted row brings, of the target class and of the other one; None means 0.
+    tn_benefit, fn_benefit : float or array-like of shape (n_samples,), default=None
+        What a refused row brings, of the other class and of the target. Entries of an array count only on the rows with
         its outcome; the others may be missing. A pandas Series is matched to `y_true` by index where both have one.
+    tp_cost, fp_cost, tn_cost, fn_cost : float or array-like of shape (n_samples,), default=None
+        What these outcomes cost, in place of what they bring; negative where they earn.
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
@@ -62,10 +71,12 @@ def income(
     >>> from cssvm.metrics import income
     >>> donation = [20, 0, 0, 5]
     >>> gave, mailed = [1, 0, 0, 1], [1, 1, 1, 0]
-    >>> print(round(income(gave, mailed, tp_cost=[0.68 - d for d in donation], fp_cost=0.68), 2))
+    >>> print(round(income(gave, mailed, tp_benefit=[d - 0.68 for d in donation], fp_cost=0.68), 2))
     17.96
     """
-    outcomes = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
+    costs = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
+    benefits = {"tp_benefit": tp_benefit, "fp_benefit": fp_benefit, "tn_benefit": tn_benefit, "fn_benefit": fn_benefit}
+    outcomes = dict.fromkeys(OUTCOMES, 0.0) | as_costs({**costs, **benefits})
     whole = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
     whole.target.check_named(**outcomes)
     sample, accepted = whole.present(whole.decisions(y_pred))
@@ -76,8 +87,20 @@ def income(
         "fn_cost": sample.positive & ~accepted,
     }
     tp, fp, tn, fn = (_benefit(whole, name, cost, rows[name]) for name, cost in outcomes.items())
-    benefits = Benefits(np.where(sample.positive, tp, fp), np.where(sample.positive, fn, tn))
-    return float(income_of_decisions(sample, accepted, benefits))
+    brought = Benefits(np.where(sample.positive, tp, fp), np.where(sample.positive, fn, tn))
+    return float(income_of_decisions(sample, accepted, brought))
+
+
+def as_costs(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are not None, each benefit as the cost that it is minus; both for one outcome are refused."""
+    named = {name: value for name, value in given.items() if value is not None}
+    for benefit in [name for name in named if name.endswith("_benefit")]:
+        cost, value = benefit.replace("_benefit", "_cost"), named.pop(benefit)
+        if cost in named:
+            raise ValueError(f"{benefit} and {cost} of income are the same with opposite signs; pass one of them.")
+        fix = "Pass one number, or one for each row of y_true."
+        named[cost] = -value if is_series(value) else -as_floats(benefit, value, fix)
+    return named
 
 
 def savings_score(

@@ -23,7 +23,7 @@ from ..decisions import costs_for_predict, decider_of
 from ..outcomes import OUTCOMES, decision_costs
 from ..sample import is_series, matched
 from ..target import RESPONSES, own_pos_label, target_scores
-from .money import income, savings_score
+from .money import as_costs, income, savings_score
 from .partial_auc import tn_auc_loss, tp_auc_loss
 from .risk import cost_risk, min_cost_risk
 
@@ -121,14 +121,15 @@ def income_scorer(**kwargs: Any) -> Callable[..., float]:
     Parameters
     ----------
     **kwargs
-        Arguments of `income`: `tp_cost`, `fp_cost`, `tn_cost`, `fn_cost`, `pos_label`, `sample_weight`.
+        Arguments of `income`: a benefit or a cost for each outcome (`tp_benefit` or `tp_cost`, and so on), `pos_label`,
+        `sample_weight`.
 
     Returns
     -------
     scorer
         ``scorer(estimator, X, y)``. It requests the four costs and `sample_weight` as metadata.
     """
-    return _scorer(income, DECISIONS, kwargs, greater_is_better=True)
+    return _scorer(income, DECISIONS, as_costs(kwargs), greater_is_better=True)
 
 
 def savings_scorer(**kwargs: Any) -> Callable[..., float]:

@@ -71,11 +71,11 @@ class CostSensitiveSVCCV(SearchedClassifier):
         ``"tn_auc"``: the partial areas of `cssvm.metrics` at t = 0.9; ``"income"``: sum of fn_cost over hits less
         fp_cost over false alarms; or a scikit-learn scorer or its name. Greater is better, so a risk or area has
         a minus sign.
-    decision : {"zero", "threshold", "bayes"}, default=None
+    decision : {"auto", "zero", "threshold", "bayes"}, default="auto"
         What the final model decides by, learnt from held-out scores without further fits. ``"zero"``: the sign of f;
         ``"threshold"``: the threshold of least cost on the held-out scores of all folds together, at which points are
         scored as well; ``"bayes"``: probabilities calibrated on these scores and the costs of each new row,
-        ``predict(X, fn_cost=amount)``. None is ``"threshold"`` for ``scoring="min_risk"``, else ``"zero"``.
+        ``predict(X, fn_cost=amount)``. ``"auto"`` is ``"threshold"`` for ``scoring="min_risk"``, else ``"zero"``.
     cv : int, splitter or iterable of splits, default=None
         An integer means stratified folds of shuffled rows, None 5 of them; fewer, with a warning, if the rarer class
         has fewer rows. A fixed validation set is ``PredefinedSplit``; rows in time want ``TimeSeriesSplit``.
@@ -181,7 +181,7 @@ class CostSensitiveSVCCV(SearchedClassifier):
         degree: Any = 3,
         coef0: Any = 0.0,
         scoring: Any = "risk",
-        decision: Any = None,
+        decision: str = "auto",
         cv: Any = None,
         transformer: Any = None,
         grid: str = "shared",

@@ -16,11 +16,11 @@ import numpy as np
 from sklearn.calibration import _SigmoidCalibration
 
 from .._types import Vector
-from ..costs import read_decision_costs
+from ..costs import expected_saving, read_decision_costs
 from ..metrics.thresholds import ONE_MARGIN, threshold_of_least_cost
 from ..sample import Sample
 
-ZERO, THRESHOLD, BAYES = "zero", "threshold", "bayes"
+AUTO, ZERO, THRESHOLD, BAYES = "auto", "zero", "threshold", "bayes"
 DECISIONS = (ZERO, THRESHOLD, BAYES)
 
 
@@ -63,16 +63,15 @@ class ByProbability:
     def gain(self, scores: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
         """How much less accepting a row is expected to cost than refusing it, relative to both costs together."""
         fn, fp = read_decision_costs(fn_cost, fp_cost, len(scores))
-        p = self.probabilities(scores)
-        return (p * fn - (1.0 - p) * fp) / (fn + fp)
+        return expected_saving(self.probabilities(scores), fn, fp) / (fn + fp)
 
 
 def check_decision(decision: Any, scoring: Any) -> str:
-    """The decision asked for; None is "threshold" for a scoring that has one, else "zero"."""
-    if decision is None:
+    """The decision asked for; "auto" is "threshold" for a scoring that has one, else "zero"."""
+    if decision == AUTO:
         return THRESHOLD if isinstance(scoring, str) and scoring == "min_risk" else ZERO
     if decision not in DECISIONS:
-        raise ValueError(f"decision must be None or one of {list(DECISIONS)}; got decision={decision!r}.")
+        raise ValueError(f"decision must be one of {[AUTO, *DECISIONS]}; got decision={decision!r}.")
     return decision
 
 

@@ -50,7 +50,7 @@ class SearchedClassifier(BinaryClassifier):
     fn_cost: float
     fp_cost: float
     scoring: Any
-    decision: Any
+    decision: str
     transformer: Any
     refit: bool
     best_estimator_: Any

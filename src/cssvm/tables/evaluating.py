@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from .._types import Mask, Vector
 from ..decisions import COSTS
-from ..evaluation import EVERYBODY, NOBODY, Interval
+from ..evaluation.table import EVERYBODY, NOBODY
 from ..metrics import bootstrap_interval, cost_risk, min_cost_risk, savings_score, tn_auc_loss, tp_auc_loss
 from ..metrics.bootstrap import check_request
+from ..metrics.policies import Interval
 from ..target import Target
 from .chunk import Chunk, TableError
 from .deciding import Decider

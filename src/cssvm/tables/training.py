@@ -15,7 +15,8 @@ from sklearn.svm import SVC
 
 from .._types import is_number
 from ..deploy import ModelCard, save_model
-from ..evaluation import MODEL, Evaluation, evaluate
+from ..evaluation import Evaluation, evaluate
+from ..evaluation.table import MODEL
 from ..folds import SEED
 from ..kernels import DEFAULT_KERNEL
 from ..runtime.files import check_writable

@@ -15,18 +15,17 @@ from ..classifier import unchanged_on_failure
 from ..costs import row_weights
 from ..sample import in_row_order
 from ..target import finite_response
-from .routing import WrappedClassifier
+from .probabilities import CALIBRATIONS, CalibratingClassifier
 from .rules import RULES, Rule
 
 BAYES = "bayes"
-CALIBRATIONS = ("sigmoid", "isotonic")
 
 
 def _has_probabilities(classifier: CostThresholdClassifier) -> bool:
     return classifier.method in RULES and classifier._rule().has_probabilities
 
 
-class CostThresholdClassifier(WrappedClassifier):
+class CostThresholdClassifier(CalibratingClassifier):
     """Decisions of least cost from the scores or probabilities of any binary classifier.
 
     With p(x) the probability of the target class, ``method="bayes"`` decides for it if
@@ -121,7 +120,7 @@ class CostThresholdClassifier(WrappedClassifier):
         fn_cost: float = 1.0,
         fp_cost: float = 1.0,
         method: str = BAYES,
-        calibration: str | None = "sigmoid",
+        calibration: str | None = CALIBRATIONS[0],
         cv: Any = None,
         pos_label: Any = None,
         n_jobs: int | None = None,
@@ -205,11 +204,7 @@ class CostThresholdClassifier(WrappedClassifier):
         if self.method not in RULES:
             allowed = " or ".join(f'"{method}"' for method in RULES)
             raise ValueError(f"method of {name} must be {allowed}; got method={self.method!r}.")
-        if self.calibration is not None and self.calibration not in CALIBRATIONS:
-            raise ValueError(
-                f"calibration of {name} must be one of {list(CALIBRATIONS)} or None for the estimator's own "
-                f"probabilities; got calibration={self.calibration!r}."
-            )
+        self._check_calibration()
         self._check_estimator()
         if self.method == BAYES and not self._rule().has_probabilities:
             raise ValueError(

@@ -8,27 +8,23 @@ p and the score are those of the target class.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 
 from .._types import Mask, Vector
 from ..classifier import given_cost
-from ..costs import read_decision_costs
+from ..costs import expected_saving, read_decision_costs
 from ..folds import make_splits
 from ..metrics.thresholds import ONE_MARGIN, threshold_of_least_cost
 from ..sample import Sample, both_classes, check_both_classes
 from ..target import Target
+from .probabilities import PROBABILITIES
+from .routing import ESTIMATOR
 
 if TYPE_CHECKING:
     from .cost_threshold import CostThresholdClassifier
-
-
-PROBABILITIES = "predict_proba"
 
 
 class FittedRule(NamedTuple):
@@ -68,7 +64,7 @@ class BayesRule(Rule):
     @property
     def has_probabilities(self) -> bool:
         """A calibrated learner has them, any other may."""
-        return self.classifier.calibration is not None or hasattr(self.classifier.estimator, PROBABILITIES)
+        return self.classifier._will_have_probabilities
 
     def fit(
         self, X: Any, y: Any, target: Target, positive: Mask, given: dict[str, Any], groups: Any = None
@@ -77,46 +73,28 @@ class BayesRule(Rule):
         classifier = self.classifier
         target.check_named(fn_cost=classifier.fn_cost, fp_cost=classifier.fp_cost)
         fn_cost, fp_cost = self._costs(None, None, len(positive))
-        metadata = classifier._metadata_for_estimator(given)
+        metadata = classifier._metadata_for(ESTIMATOR, given)
         unused = sorted(given.keys() - metadata.keys() - {"sample_weight"})
         if unused:
             raise ValueError(
                 f"{unused[0]} given to fit does not enter the decisions of {type(classifier).__name__} with "
                 f'method="bayes". Pass it to predict: predict(X, {unused[0]}=...), or use method="tuned".'
             )
-        if classifier.calibration is None:
-            estimator = classifier._train_estimator(X, y, metadata)
-        else:
-            folds = make_splits(classifier.cv, X, y, positive=positive, groups=groups)
-            calibrated = CalibratedClassifierCV(
-                clone(classifier.estimator), method=classifier.calibration, cv=folds, n_jobs=classifier.n_jobs
-            )
-            with warnings.catch_warnings():
-                # Of weights that the learner does not take, or takes by the name of a step: said or done above.
-                warnings.filterwarnings("ignore", ".*does not appear to accept sample_weight", UserWarning)
-                # The calibration is weighted even if the learner is not.
-                estimator = calibrated.fit(X, y, **{**metadata, "sample_weight": given.get("sample_weight")})
-        return FittedRule(estimator, PROBABILITIES, float(fp_cost / (fn_cost + fp_cost)), np.empty(0))
+        fitted = classifier._fit_probabilities(
+            X, y, target, positive, metadata, sample_weight=given.get("sample_weight"), groups=groups
+        )
+        return FittedRule(fitted.estimator, PROBABILITIES, float(fp_cost / (fn_cost + fp_cost)), np.empty(0))
 
     def gain(self, score: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
         """P - fp / (fn + fp), in the form of the rule: no rounding of the threshold moves a tie."""
         fn, fp = self._costs(fn_cost, fp_cost, len(score))
         self.classifier._target.check_named(fn_cost=fn, fp_cost=fp)
-        return (score * fn - (1 - score) * fp) / (fn + fp)
+        return expected_saving(score, fn, fp) / (fn + fp)
 
     def _costs(self, fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
         """Costs of rows of unknown label: the given or the constructor's, which is a number."""
-        fn_cost, fp_cost = self._cost("fn_cost", fn_cost), self._cost("fp_cost", fp_cost)
-        return read_decision_costs(fn_cost, fp_cost, n_samples)
-
-    def _cost(self, name: str, given: Any) -> Any:
-        value = getattr(self.classifier, name) if given is None else given
-        if given is None and np.ndim(value):
-            raise ValueError(
-                f"{name} of {type(self.classifier).__name__} must be a number; got shape {np.shape(value)}. One "
-                f"value for each row is given to predict: predict(X, {name}=...)."
-            )
-        return value
+        own = self.classifier._cost_of_new_rows
+        return read_decision_costs(own("fn_cost", fn_cost), own("fp_cost", fp_cost), n_samples)
 
 
 class TunedRule(Rule):
@@ -139,7 +117,7 @@ class TunedRule(Rule):
         for seen, _ in folds:
             part = f"the training rows of each fold of cv={classifier.cv!r}"
             check_both_classes(sample.positive[seen], part, "Use fewer or stratified folds.")
-        metadata = classifier._metadata_for_estimator(given)
+        metadata = classifier._metadata_for(ESTIMATOR, given)
         method = PROBABILITIES if self.has_probabilities else "decision_function"
         held_out = classifier._held_out_responses(X, y, folds, method, metadata)
         scores = [target.oriented(part) for part in held_out]

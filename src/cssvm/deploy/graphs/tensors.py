@@ -1,0 +1,130 @@
+"""A graph under construction, and tables of tensors in it.
+
+Every number is a float64: onnxruntime's own kernels for machines, scalers and imputers compute in float32, which moves
+scores by 1e-4. Tensors of a table are (n, k), scores are (n,).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+OPSETS = {"": 17, "ai.onnx.ml": 3}  # read by onnxruntime 1.12 and later
+IR_VERSION = 8
+ML = "ai.onnx.ml"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A tensor (n, width) of numbers, or of words."""
+
+    tensor: str
+    width: int
+    words: bool = False
+
+
+Table = list[Block]  # its columns are those of the blocks, one after the other
+
+
+@dataclass
+class Graph:
+    """Nodes, constants and inputs; tensors are known by their names."""
+
+    nodes: list[Any] = field(default_factory=list)
+    constants: list[Any] = field(default_factory=list)
+    inputs: list[Any] = field(default_factory=list)
+    domains: dict[str, int] = field(default_factory=lambda: dict(OPSETS))
+    known: dict[Any, Any] = field(default_factory=dict)  # what would be converted twice
+    _n_names: int = 0
+
+    def new_name(self, kind: str) -> str:
+        """A name that no column of a table has: those do not begin with a slash and a number."""
+        self._n_names += 1
+        return f"/{self._n_names}/{kind}"
+
+    def node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+        """Add a node with one output and return that."""
+        from onnx import helper
+
+        output = self.new_name(kind)
+        self.nodes.append(helper.make_node(kind, list(inputs), [output], domain=domain, **attributes))
+        return output
+
+    def constant(self, values: Any, name: str | None = None) -> str:
+        """A constant: numbers as float64, row and column numbers as int64, words as words."""
+        from onnx import numpy_helper
+
+        array = np.asarray(values)
+        array = array.astype(
+            {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}.get(array.dtype.kind, object)
+        )
+        name = name or self.new_name("constant")
+        self.constants.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
+        return name
+
+    def input(self, name: str, kind: int, width: int | None) -> str:
+        """An input (n, width), or (n,) for a width of None; `kind` is a type of ONNX."""
+        from onnx import helper
+
+        shape = [None] if width is None else [None, width]
+        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
+        return name
+
+    def cast(self, tensor: str, kind: int) -> str:
+        """The tensor in another type of ONNX."""
+        return self.node("Cast", tensor, to=kind)
+
+    def floats(self, tensor: str) -> str:
+        """The tensor in float64."""
+        from onnx import TensorProto
+
+        return self.cast(tensor, TensorProto.DOUBLE)
+
+    def divided(self, X: str, values: Any) -> str:
+        """The columns of a matrix, each divided by its own number."""
+        values = np.asarray(values, dtype=np.float64)
+        if len(values) == 1:
+            return self.node("MatMul", X, self.constant([[1.0 / values[0]]]))  # for the reason below
+        return self.node("Div", X, self.constant(values))
+
+    def times(self, vector: str, number: float) -> str:
+        """A vector (n,) times a number.
+
+        As a matrix product: onnxruntime fuses a product by one number with a matrix product beside it, and keeps the
+        number in float32.
+        """
+        column = self.node("Unsqueeze", vector, self.constant([1]))
+        return self.node("MatMul", column, self.constant([float(number)]))
+
+    def concat(self, tensors: Sequence[str]) -> str:
+        """Tensors (n, k) side by side."""
+        return tensors[0] if len(tensors) == 1 else self.node("Concat", *tensors, axis=1)
+
+    def matrix(self, table: Table) -> str:
+        """All columns of a table as one matrix of numbers."""
+        if any(block.words for block in table):
+            raise ValueError(
+                "words must be encoded before numbers are computed from them; got a column of words where the model "
+                "expects numbers. Pass columns that say which are which, or encode them in the pipeline."
+            )
+        return self.concat([block.tensor for block in table])
+
+    def columns(self, table: Table, which: Sequence[int]) -> Table:
+        """Some columns of a table, by number."""
+        starts = np.concatenate([[0], np.cumsum([block.width for block in table])])
+        chosen = []
+        for column in which:
+            at = int(np.searchsorted(starts, column, side="right")) - 1
+            block, within = table[at], int(column - starts[at])
+            if block.width > 1:
+                block = Block(self.node("Gather", block.tensor, self.constant([within]), axis=1), 1, block.words)
+            chosen.append(block)
+        return chosen
+
+
+def width(table: Table) -> int:
+    """The number of columns."""
+    return sum(block.width for block in table)

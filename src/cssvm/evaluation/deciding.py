@@ -1,0 +1,186 @@
+"""How models decide on rows that they have not seen: trained in folds, or as they are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import check_is_fitted
+
+from .._types import Mask, RowNumbers, Vector
+from ..decisions import COSTS, costs_for_predict, decider_of
+from ..folds import Fold
+from ..metrics.action import ActionScores, action_scores
+from ..metrics.policies import Money
+from ..metrics.risk import minimum_risk
+from ..metrics.scored import ScoredSample
+from ..sample import Sample, at_rows
+from ..search.progress import Silent
+from ..target import listed, target_scores
+from .table import RESERVED, HeldOutDecisions
+
+OWN_ESTIMATES = ("risk", "min_risk")  # scorings whose value is minus a cost per case
+
+
+class Decided(NamedTuple):
+    """Decisions of one fitted model.
+
+    rows : (n,) row numbers; acted : (n,) bool, whether it acts on each; model : fitted, on `n_trained` rows, 0 if that
+    is not known; scores : for acting, None where nobody asked for them.
+    """
+
+    rows: RowNumbers
+    acted: Mask
+    model: Any
+    n_trained: int
+    scores: ActionScores | None
+
+
+def decided_in_folds(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample: Sample,
+    folds: Sequence[Fold],
+    metadata: dict[str, Any],
+    *,
+    scored: bool,
+    shown: Silent,
+) -> list[Decided]:
+    """The decisions of a clone on the rows that each fold holds out; `shown` is told of each."""
+    decided = []
+    for train, held_out in folds:
+        X_train, y_train = _safe_split(model, X, y, train)
+        X_new, _ = _safe_split(model, X, y, held_out, train)
+        each = clone(model)
+        each.fit(X_train, y_train, **_for_fit(each, _at(metadata, train)))
+        acted, scores = _decide(each, X_new, sample.take(held_out), _at(metadata, held_out), scored)
+        decided.append(Decided(held_out, acted, each, len(train), scores))
+        shown.advance(1)
+    return decided
+
+
+def decided_as_is(model: Any, X: Any, sample: Sample, metadata: dict[str, Any], *, scored: bool) -> list[Decided]:
+    """The decisions of a fitted model on all rows."""
+    check_is_fitted(model)
+    known = getattr(model, "classes_", sample.target.classes)
+    if not np.isin(sample.target.classes, known).all():
+        raise ValueError(
+            f"y must hold the classes {listed(np.asarray(known))} that {type(model).__name__} was fitted on; got "
+            f"{listed(sample.target.classes)}. Pass labels in the form they had in fit."
+        )
+    acted, scores = _decide(model, X, sample, metadata, scored)
+    return [Decided(np.arange(len(sample)), acted, model, 0, scores)]
+
+
+def _decide(
+    fitted: Any, X: Any, sample: Sample, metadata: dict[str, Any], scored: bool
+) -> tuple[Mask, ActionScores | None]:
+    """Whether a fitted model acts on each row, by its costs if it takes them, and its scores for acting."""
+    decider, target = decider_of(fitted), sample.target
+    costs = {name: metadata[name] for name in costs_for_predict(decider) if name in metadata}
+    acted = np.asarray(decider.predict(X, **costs)) == target.label
+    own = {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost}
+    return acted, action_scores(decider, X, acted, target, **own) if scored else None
+
+
+def shares_acted_on(decided: Sequence[Decided], n_rows: int) -> Vector:
+    """How often each row was acted on when held out, as a share, (n,)."""
+    times, acted = np.zeros(n_rows), np.zeros(n_rows)
+    for part in decided:
+        acted[part.rows] += part.acted
+        times[part.rows] += 1.0
+    return acted / np.maximum(times, 1.0)
+
+
+def held_out_decisions(decided: Sequence[Decided], sample: Sample, money: Money) -> HeldOutDecisions:
+    """What a model's decisions, with their scores, say of the rows that count."""
+    rows = np.concatenate([part.rows for part in decided])
+    shared = sample.weights / np.maximum(np.bincount(rows, minlength=len(sample)), 1)
+    counted = shared[rows] > 0
+    scores = [part.scores for part in decided if part.scores is not None]
+    fold = np.repeat(np.arange(len(decided)), [len(part.rows) for part in decided])
+    return HeldOutDecisions(
+        sample=replace(sample, weights=shared).take(rows[counted]),
+        money=money.at(rows[counted]),
+        acted=np.concatenate([part.acted for part in decided])[counted],
+        scores=scores[0]._replace(values=np.concatenate([part.values for part in scores])[counted]),
+        fold=fold[counted],
+        models=[part.model for part in decided],
+        n_trained=[part.n_trained for part in decided],
+    )
+
+
+def cost_blind_cut(model: Any, X: Any, sample: Sample) -> Vector:
+    """Whether each row is above the threshold with the fewest errors on the rows of `sample`, 0 or 1."""
+    scores = target_scores(model, X, pos_label=sample.target.label).values
+    blind = replace(sample, cost=np.ones(len(sample)), fn_cost=1.0, fp_cost=1.0)
+    return (scores >= minimum_risk(ScoredSample.of(blind, scores)).threshold).astype(np.float64)
+
+
+def _at(metadata: dict[str, Any], rows: RowNumbers) -> dict[str, Any]:
+    return {name: at_rows(value, rows) for name, value in metadata.items()}
+
+
+def _for_fit(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
+    """What `fit` of a model, or of a pipeline's last step, takes of costs, weights and groups, by its own names."""
+    if get_config()["enable_metadata_routing"]:
+        names = get_routing_for_object(model).consumes("fit", metadata.keys())
+        return {name: metadata[name] for name in names}
+    prefix, last = "", model
+    while hasattr(last, "steps"):
+        step, last = last.steps[-1]
+        prefix += f"{step}__"
+    taken = inspect.signature(last.fit).parameters
+    unused = () if getattr(last, "trains_by_costs", True) else COSTS
+    return {f"{prefix}{name}": value for name, value in metadata.items() if name in taken and name not in unused}
+
+
+def own_classifier(model: Any) -> Any:
+    """The model, or the last step of a pipeline."""
+    while hasattr(model, "steps"):
+        model = model.steps[-1][1]
+    return model
+
+
+def cost_blind_model(model: Any) -> Any:
+    """A standard SVC behind the same preparation of the rows."""
+    standard = SVC(kernel=own_classifier(model).kernel) if get_tags(model).input_tags.pairwise else SVC()
+    if hasattr(model, "steps"):
+        return clone(model).set_params(**{model.steps[-1][0]: standard})
+    own = getattr(model, "transformer", None)
+    return standard if own is None else make_pipeline(clone(own), standard)
+
+
+def named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+    """Models by name: those given, or their classes, numbered where one occurs again."""
+    if isinstance(models, Mapping):
+        taken = [name for name in models if name in RESERVED]
+        if taken:
+            raise ValueError(
+                f"compare must not use the names {list(RESERVED)}, which the table has already; got {taken[0]!r}. "
+                "Give this model another name."
+            )
+        return dict(models)
+    found: dict[str, Any] = {}
+    for each in models:
+        name, number = type(own_classifier(each)).__name__, 2
+        while (name if number == 2 else f"{name} {number - 1}") in found:
+            number += 1
+        found[name if number == 2 else f"{name} {number - 1}"] = each
+    return found
+
+
+def has_own_estimate(fitted: Any) -> bool:
+    """Whether a fitted search expects a cost per case itself."""
+    return hasattr(fitted, "best_score_") and getattr(fitted, "scoring", None) in OWN_ESTIMATES

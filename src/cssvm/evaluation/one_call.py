@@ -1,0 +1,185 @@
+"""`evaluate`: what a model's decisions will cost, in one call and beside what else one could do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from .._types import RowNumbers, Vector
+from ..classifier import two_classes
+from ..decisions import COSTS
+from ..folds import make_splits
+from ..metrics.bootstrap import check_request
+from ..metrics.policies import Money, compared_policies
+from ..outcomes import OUTCOMES, decision_costs
+from ..sample import Sample, in_row_order
+from ..search.progress import progress
+from ..target import RESPONSES, Target, own_pos_label
+from .deciding import (
+    Decided,
+    cost_blind_cut,
+    cost_blind_model,
+    decided_as_is,
+    decided_in_folds,
+    has_own_estimate,
+    held_out_decisions,
+    named,
+    own_classifier,
+    shares_acted_on,
+)
+from .table import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, Evaluation, HeldOutDecisions
+
+PREFIT = "prefit"
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    fn_cost: Any = None,
+    fp_cost: Any = None,
+    tp_cost: Any = 0.0,
+    tn_cost: Any = 0.0,
+    sample_weight: Any = None,
+    groups: Any = None,
+    pos_label: Any = None,
+    cv: Any = 5,
+    compare: Mapping[str, Any] | Sequence[Any] = (),
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    currency: str = "",
+    verbose: int = 0,
+) -> Evaluation:
+    """What the decisions of a model cost on rows it has not seen, beside the plain policies and other models.
+
+    Each fold trains a clone and decides on the rows held out. Costs, given once here, reach `fit`, `predict` and the
+    sum. A search is searched anew in every fold, so that its choice is paid for as well (nested cross-validation).
+
+    Parameters
+    ----------
+    model : classifier
+        Not fitted, or fitted: it is cloned. A pipeline, a search or a wrapper will do, and any scikit-learn classifier.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Rows, in any form the model takes.
+    y : array-like of shape (n_samples,)
+        Labels of two classes.
+    fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+        What a miss and a false alarm cost, for all rows or for each; None takes the model's own, and 1 if it has none.
+    tp_cost, tn_cost : float or array-like of shape (n_samples,), default=0.0
+        What acting on a row of the target costs, and leaving one of the other class alone, if they do; negative where
+        they earn. Models learn and decide by the differences (`decision_costs`), the table counts all four; a negative
+        cost there is an income.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row, in training where the model takes it and in the sums.
+    groups : array-like of shape (n_samples,), default=None
+        Rows that belong together and are held out together.
+    pos_label : label, default=None
+        The target; None takes the model's own, then the larger label.
+    cv : int, splitter, iterable of splits or "prefit", default=5
+        An integer means stratified folds of shuffled rows; rows in time want ``TimeSeriesSplit``. ``"prefit"``: the
+        models are fitted and decide as they are, on rows that they must not have seen; in place of a cost-blind SVC,
+        which would need training rows, stands the cut of the model's scores with the fewest errors on these rows.
+    compare : dict of names and models, or list of models, default=()
+        Further models to compare with.
+    n_resamples : int, default=1000
+        Resamples of the rows for the intervals.
+    confidence : float, default=0.95
+        Of the intervals.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the resampling.
+    currency : str, default=""
+        Named in the table.
+    verbose : int, default=0
+        1 shows progress and the time left.
+
+    Returns
+    -------
+    Evaluation
+        It prints as a table. Intervals are over rows: how much the figures would vary with other rows of this kind, for
+        models trained on as many.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from cssvm import CostSensitiveSVCCV, evaluate
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = CostSensitiveSVCCV(Cs=4, gammas=4, pos_label=0, transformer=StandardScaler())
+    >>> found = evaluate(search, X, y, fn_cost=10.0, fp_cost=1.0)
+    >>> found.model.cost.value < found["act on everybody"].cost.value
+    True
+    """
+    check_request(n_resamples, confidence)
+    outcomes = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
+    given = in_row_order(X, y, **outcomes, sample_weight=sample_weight, groups=groups)
+    groups = given.pop("groups")
+    own = {name: getattr(own_classifier(model), name, 1.0) if given[name] is None else given[name] for name in COSTS}
+    outcomes = {name: own.get(name, given[name]) for name in OUTCOMES}
+    decisive = dict(decision_costs(**outcomes))
+    all_four = any(np.ndim(given[name]) or given[name] != 0.0 for name in ("tp_cost", "tn_cost"))
+    costs = {name: decisive[name] for name in COSTS if all_four or given[name] is not None}
+    labels = column_or_1d(y, warn=True)
+    classes, index = two_classes(labels, whose="evaluate")
+    target = Target.among(classes, own_pos_label(model) if pos_label is None else pos_label)
+    sample = Sample.of(target, index == target.index, **decisive, sample_weight=given["sample_weight"])
+    sample.check_whole()
+    money = Money.of(sample, outcomes)
+    metadata = costs | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
+    metadata |= {} if groups is None else {"groups": np.asarray(groups)}
+    models, blind, estimates = {MODEL: model} | named(compare), {}, []
+    found: dict[str, list[Decided]]
+    if isinstance(cv, str) and cv == PREFIT:
+        found = {name: decided_as_is(m, X, sample, metadata, scored=name == MODEL) for name, m in models.items()}
+        if any(hasattr(model, response) for response in RESPONSES):
+            blind = {FEWEST_ERRORS: cost_blind_cut(model, X, sample)}
+    else:
+        folds = make_splits(cv, X, labels, positive=sample.positive, weights=sample.weights, groups=groups)
+        models |= {BLIND: cost_blind_model(model)}
+        with progress(verbose, len(models) * len(folds), "evaluate", "fits") as shown:
+            found = {
+                name: decided_in_folds(m, X, labels, sample, folds, metadata, scored=name == MODEL, shown=shown)
+                for name, m in models.items()
+            }
+        estimates = [-part.model.best_score_ for part in found[MODEL] if has_own_estimate(part.model)]
+    return compared(
+        {name: shares_acted_on(parts, len(sample)) for name, parts in found.items()} | blind,
+        sample,
+        money,
+        rows=np.unique(np.concatenate([part.rows for part in found[MODEL]])),
+        held_out=held_out_decisions(found[MODEL], sample, money),
+        own_estimate=float(np.mean(estimates)) if estimates else np.nan,
+        resampling=(n_resamples, confidence, random_state),
+        currency=currency,
+    )
+
+
+def compared(
+    accepted: dict[str, Vector],
+    sample: Sample,
+    money: Money,
+    *,
+    rows: RowNumbers,
+    held_out: HeldOutDecisions,
+    own_estimate: float,
+    resampling: tuple[int, float, Any],
+    currency: str,
+) -> Evaluation:
+    """The table of policies that act on a share (n,) of each row: the model, the plain ones, then the others."""
+    accepted = accepted | {NOBODY: np.zeros(len(sample)), EVERYBODY: np.ones(len(sample))}
+    order = [MODEL, NOBODY, EVERYBODY, *(each for each in (BLIND, FEWEST_ERRORS) if each in accepted)]
+    order += [name for name in accepted if name not in order]
+    at_rows_held_out = {name: accepted[name][rows] for name in order}
+    return Evaluation(
+        policies=compared_policies(at_rows_held_out, sample.take(rows), money.at(rows), *resampling),
+        own_estimate=own_estimate,
+        decisions={name: accepted[name] > 0.5 for name in order},
+        n_rows=len(rows),
+        confidence=resampling[1],
+        currency=currency,
+        held_out=held_out,
+    )

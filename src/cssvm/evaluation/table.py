@@ -1,0 +1,117 @@
+"""What an evaluation found: the table of policies, and the decisions behind the model's line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._types import Mask, RowNumbers
+from ..metrics.action import ActionScores
+from ..metrics.policies import Money, Policy
+from ..metrics.scored import ScoredSample
+from ..sample import Sample
+
+MODEL, NOBODY, EVERYBODY, BLIND = "model", "act on nobody", "act on everybody", "cost-blind SVC"
+FEWEST_ERRORS = "cost-blind cut"  # of the scores of a model that is not trained here
+RESERVED = (MODEL, NOBODY, EVERYBODY, BLIND, FEWEST_ERRORS)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutDecisions:
+    """The model's decisions on rows it had not seen, an entry for each time that a row of positive weight was held out.
+
+    sample : the entries; a row held out several times shares its weight among them; money : what acting and leaving
+    costs on each; acted : (n,) bool; scores : for acting; fold : (n,) which model decided; models : fitted, one for
+    each fold, or none for decisions from elsewhere; n_trained : how many rows each was trained on, 0 if not known.
+    """
+
+    sample: Sample
+    money: Money
+    acted: Mask
+    scores: ActionScores
+    fold: RowNumbers
+    models: list[Any]
+    n_trained: list[int]
+
+    @property
+    def scored(self) -> ScoredSample:
+        """The entries with their scores, sorted."""
+        return ScoredSample.of(self.sample, self.scores.values)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate` returns; it prints as a table.
+
+    policies : the model first, then the others; own_estimate : the cost per case that the model's own search expected,
+    nan for a model without one; decisions : for each policy whether it acts on each row, (n_samples,) bool, for rows
+    that were held out; n_rows : how many these are; held_out : what the model's line was computed from.
+    """
+
+    policies: list[Policy]
+    own_estimate: float
+    decisions: dict[str, Mask]
+    n_rows: int
+    confidence: float
+    currency: str = ""
+    held_out: HeldOutDecisions | None = None
+
+    def __getitem__(self, name: str) -> Policy:
+        return next(policy for policy in self.policies if policy.name == name)
+
+    @property
+    def model(self) -> Policy:
+        """The model's line."""
+        return self.policies[0]
+
+    def to_frame(self) -> Any:
+        """The table as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "policy": policy.name,
+                    "cost": policy.cost.value,
+                    "cost_low": policy.cost.low,
+                    "cost_high": policy.cost.high,
+                    "total": policy.total,
+                    "misses": policy.misses,
+                    "alarms": policy.alarms,
+                    "actions": policy.actions,
+                    "difference": np.nan if policy.difference is None else policy.difference.value,
+                    "difference_low": np.nan if policy.difference is None else policy.difference.low,
+                    "difference_high": np.nan if policy.difference is None else policy.difference.high,
+                }
+                for policy in self.policies
+            ]
+        ).set_index("policy")
+
+    def __str__(self) -> str:
+        unit = f" {self.currency}" if self.currency else ""
+        head = ("", f"cost per case{unit}", "total", "missed", "alarms", "acted on", "more than the model")
+        lines = [head, *(self._line(policy) for policy in self.policies)]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+        table = [
+            "  ".join(
+                [line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))]
+            )
+            for line in lines
+        ]
+        notes = [
+            f"{self.n_rows:,} rows, each decided by a model that has not seen it; intervals of {self.confidence:.0%}."
+        ]
+        if np.isfinite(self.own_estimate):
+            notes.append(
+                f"The search itself expected {self.own_estimate:.4g} per case; it has chosen by these numbers."
+            )
+        return "\n".join([*(line.rstrip() for line in table), *notes])
+
+    __repr__ = __str__
+
+    @staticmethod
+    def _line(policy: Policy) -> tuple[str, ...]:
+        counts = (f"{value:,.0f}" for value in (policy.total, policy.misses, policy.alarms, policy.actions))
+        return (policy.name, repr(policy.cost), *counts, "" if policy.difference is None else repr(policy.difference))

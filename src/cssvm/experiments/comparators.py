@@ -1,0 +1,129 @@
+"""What else one would use for given costs, on the same folds: judged by the cost of its decisions.
+
+Learners are given the same features; whatever they choose, they choose by cross-validation on the training rows. SVMs
+of others search C and gamma on every other value of the study's axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
+from sklearn.svm import SVC
+
+from ..estimators import KernelBoundaryAlignmentSVC
+from ..metrics import cost_risk_scorer
+from ..search import CostSensitiveSVCCV
+from ..wrappers import CostThresholdClassifier, MetaCostClassifier
+from .methods import Method, Task
+from .protocol import judged
+
+COST = ("cost",)
+NEIGHBOURS = 5  # of SMOTE
+
+
+def _judged(make: Callable[[Task], Any]) -> Method:
+    """A method that fits what `make` returns, and decides with its `predict`."""
+
+    def run(task: Task) -> tuple[float, dict[str, Any]]:
+        split = task.split
+        rows = split.search
+        model = make(task).fit(split.X_train[rows], split.y_train[rows])
+        decided = np.asarray(model.predict(split.X_test)) == 1
+        return judged(task.measure, split, None, decided), {"n_train": len(rows), "n_test": len(split.y_test)}
+
+    return Method(run, COST)
+
+
+def _costs(task: Task) -> dict[str, Any]:
+    return {"fn_cost": task.split.fn_cost, "fp_cost": task.split.fp_cost}
+
+
+def _grid(task: Task, prefix: str = "") -> dict[str, list[float]]:
+    """Every other value of the study's axes: searches of others train each point by itself."""
+    return {f"{prefix}C": list(task.grids.Cs[::2]), f"{prefix}gamma": list(task.grids.gammas[::2])}
+
+
+def _search(task: Task) -> Any:
+    return CostSensitiveSVCCV(**_costs(task), cv=task.split.folds, n_jobs=1)
+
+
+def _bayes_search(task: Task) -> Any:
+    return CostSensitiveSVCCV(**_costs(task), cv=task.split.folds, decision="bayes", n_jobs=1)
+
+
+def _tuned_threshold(task: Task) -> Any:
+    folds = task.split.folds
+    chosen = GridSearchCV(SVC(class_weight="balanced"), _grid(task), scoring="roc_auc", cv=folds)
+    return TunedThresholdClassifierCV(chosen, scoring=cost_risk_scorer(**_costs(task)), cv=folds)
+
+
+def _resampled(task: Task, sampler: Any) -> Any:
+    from imblearn.pipeline import Pipeline
+
+    model = Pipeline([("sampler", sampler), ("svc", SVC())])
+    return GridSearchCV(model, _grid(task, "svc__"), scoring=cost_risk_scorer(**_costs(task)), cv=task.split.folds)
+
+
+def _svm_smote(task: Task) -> Any:
+    from imblearn.over_sampling import SVMSMOTE
+
+    rarest = int(np.bincount(task.split.y_train[task.split.search]).min())
+    neighbours = max(1, min(NEIGHBOURS, rarest // 2 - 1))
+    return _resampled(task, SVMSMOTE(k_neighbors=neighbours, m_neighbors=2 * neighbours, random_state=task.split.seed))
+
+
+def _under_sampling(task: Task) -> Any:
+    from imblearn.under_sampling import RandomUnderSampler
+
+    return _resampled(task, RandomUnderSampler(random_state=task.split.seed))
+
+
+def _boundary_alignment(task: Task) -> Any:
+    grid = _grid(task)
+    return GridSearchCV(
+        KernelBoundaryAlignmentSVC(**_costs(task)),
+        {"C": grid["C"], "gamma": grid["gamma"]},
+        scoring=cost_risk_scorer(**_costs(task)),
+        cv=task.split.folds,
+    )
+
+
+def _cost_threshold(task: Task) -> Any:
+    return CostThresholdClassifier(SVC(), **_costs(task), cv=task.split.folds)
+
+
+def _meta_cost(task: Task) -> Any:
+    return MetaCostClassifier(
+        GradientBoostingClassifier(n_estimators=50, random_state=0),
+        **_costs(task),
+        n_estimators=10,
+        random_state=task.split.seed,
+    )
+
+
+def _logistic(task: Task) -> Any:
+    learner = LogisticRegressionCV(cv=task.split.folds, scoring="neg_log_loss", max_iter=1000, l1_ratios=(0,))
+    return CostThresholdClassifier(learner, **_costs(task), calibration=None)
+
+
+def _boosting(task: Task) -> Any:
+    return CostThresholdClassifier(GradientBoostingClassifier(random_state=0), **_costs(task), calibration=None)
+
+
+COMPARATORS: dict[str, Method] = {
+    "search": _judged(_search),
+    "search, bayes": _judged(_bayes_search),
+    "balanced SVC, tuned threshold": _judged(_tuned_threshold),
+    "SVM-SMOTE": _judged(_svm_smote),
+    "under-sampling": _judged(_under_sampling),
+    "KBA": _judged(_boundary_alignment),
+    "CostThreshold(SVC)": _judged(_cost_threshold),
+    "MetaCost": _judged(_meta_cost),
+    "logistic regression": _judged(_logistic),
+    "gradient boosting": _judged(_boosting),
+}

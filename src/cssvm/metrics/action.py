@@ -1,0 +1,68 @@
+"""Scores for acting on a row, such that a model's own decisions are one threshold on them.
+
+A model that decides by one threshold gives its scores for the target. One that decides by the probability p of the
+target and the costs of each row acts where p fn_cost > (1 - p) fp_cost, that is where
+
+    log p / (1 - p) + log fn_cost / fp_cost > 0
+
+and costs that all grow by a factor move the threshold of this score by its logarithm: the same curve serves them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logit
+
+from .._types import Vector
+from ..decisions import costs_for_predict, decider_of
+from ..target import RESPONSES, Target, response_of, target_scores
+
+DECISION_VALUE, PROBABILITY, COST_RATIO, DECISION, GIVEN = (
+    "the decision value for the target",
+    "the probability of the target",
+    "the logarithm of the expected cost of leaving it over that of acting on it (0: both cost the same)",
+    "the decision itself",
+    "the score",
+)
+
+# Probabilities of 0 and 1, and costs of nothing, have finite scores.
+LEAST_PROBABILITY, LEAST_COST = 1e-15, float(np.finfo(np.float64).tiny)
+
+
+class ActionScores(NamedTuple):
+    """Scores that are higher for rows to act on.
+
+    values : (n,) float64; own_threshold : where the model itself turns to acting, nan if that is not known;
+    kind : what the scores are, in words.
+    """
+
+    values: Vector
+    own_threshold: float
+    kind: str
+
+
+def action_scores(model: Any, X: Any, decisions: Any, target: Target, *, fn_cost: Any, fp_cost: Any) -> ActionScores:
+    """Scores of a fitted classifier for rows with these costs, a number or (n,) each.
+
+    decisions : (n,) bool, whether the model acts on each row, which stand in where it gives no scores.
+    """
+    decider = decider_of(model)
+    if costs_for_predict(decider) and hasattr(decider, "predict_proba"):
+        p = target_scores(decider, X, pos_label=target.label, response_method="predict_proba").values
+        if np.ndim(fn_cost) == 0 and np.ndim(fp_cost) == 0:
+            return ActionScores(p, float(fp_cost / (fn_cost + fp_cost)), PROBABILITY)
+        odds = logit(np.clip(p, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
+        ratio = np.log(np.maximum(fn_cost, LEAST_COST)) - np.log(np.maximum(fp_cost, LEAST_COST))
+        return ActionScores(odds + ratio, 0.0, COST_RATIO)
+    if not any(hasattr(decider, response) for response in RESPONSES):
+        return scores_of_decisions(decisions)
+    found = target_scores(decider, X, pos_label=target.label)
+    kind = PROBABILITY if response_of(decider) == "predict_proba" else DECISION_VALUE
+    return ActionScores(found.values, found.own_threshold, kind)
+
+
+def scores_of_decisions(decisions: Any) -> ActionScores:
+    """Decisions (n,) as scores, where there are no others: acting on nobody and on everybody are the other cuts."""
+    return ActionScores(np.asarray(decisions, dtype=np.float64), 0.5, DECISION)

@@ -1,0 +1,301 @@
+"""Files that are damaged, foreign, forged or from another time are refused, each with its reason, before they act."""
+
+import io
+import json
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from cssvm.deploy import ModelFileError, load_card, load_model, save_model
+from cssvm.deploy.seal import UNSEALED, sealed
+from tests.deploy.models import fitted
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A model file whose model is "cost-sensitive"."""
+    path = tmp_path_factory.mktemp("saved") / "model.skops"
+    save_model(fitted("cost-sensitive"), path)
+    return path
+
+
+@pytest.fixture
+def copy(saved, tmp_path):
+    return shutil.copy(saved, tmp_path / "copy.skops")
+
+
+def refused(path, match):
+    for load in (load_model, load_card):
+        with pytest.raises(ModelFileError, match=match) as caught:
+            load(path)
+        assert str(path) in str(caught.value)
+
+
+def rezipped(path, change, *, comment=None):
+    """The members of a model file, changed by name, zipped anew with this comment, or with that of the file."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            content = change(name, old.read(name))
+            if content is not None:
+                new.writestr(name, content)
+        new.comment = old.comment if comment is None else comment
+    return buffer.getvalue()
+
+
+def forge(path, change, target):
+    """A file whose content is changed and whose seal is right: what an attacker would write."""
+    target.write_bytes(sealed(rezipped(path, change, comment=UNSEALED)))
+
+
+def in_schema(find, replace):
+    """A change of the schema: `replace` is applied to every dictionary for which `find` holds."""
+
+    def walk(node):
+        if isinstance(node, dict):
+            if find(node):
+                replace(node)
+            for value in node.values():
+                walk(value)
+        elif isinstance(node, list):
+            for value in node:
+                walk(value)
+
+    def change(name, content):
+        if name != "schema.json":
+            return content
+        schema = json.loads(content)
+        walk(schema)
+        return json.dumps(schema).encode()
+
+    return change
+
+
+def array_of(path, attribute):
+    """Name of the member that holds an array of the model."""
+    with zipfile.ZipFile(path) as archive:
+        schema = json.loads(archive.read("schema.json"))
+    return schema["content"]["content"][attribute]["file"]
+
+
+def with_array(path, attribute, alter):
+    """A change of one array of the model."""
+    member = array_of(path, attribute)
+
+    def change(name, content):
+        if name != member:
+            return content
+        buffer = io.BytesIO()
+        np.save(buffer, alter(np.load(io.BytesIO(content))))
+        return buffer.getvalue()
+
+    return change
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
+def test_a_truncated_file(copy, share):
+    content = copy.read_bytes()
+    copy.write_bytes(content[: int(share * len(content))])
+    refused(copy, "is empty" if share == 0 else "lost its end")
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(where=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_a_flipped_bit_anywhere(saved, tmp_path, where, bit):
+    content = bytearray(saved.read_bytes())
+    content[int(where * len(content))] ^= 1 << bit
+    flipped = tmp_path / "flipped.skops"
+    flipped.write_bytes(content)
+    refused(flipped, "damaged or altered|lost its end")
+
+
+def test_bytes_added_to_the_end(copy):
+    copy.write_bytes(copy.read_bytes() + b"\0")
+    refused(copy, "lost its end|damaged")
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x05\x06" + b"\0" * 18, b"\x80\x04N."])
+def test_what_is_no_model_file(tmp_path, content):
+    path = tmp_path / "other.skops"
+    path.write_bytes(content)
+    refused(path, "is empty|no model file of cssvm")
+
+
+def test_a_foreign_zip_and_a_bare_skops_file(tmp_path):
+    path = tmp_path / "other.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    refused(path, "no model file of cssvm")
+    skops.io.dump(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), path)
+    refused(path, "no model file of cssvm")
+
+
+def test_a_file_that_is_not_there_and_a_folder(tmp_path):
+    refused(tmp_path / "nothing.skops", "cannot be read: No such file")
+    refused(tmp_path, "cannot be read: Is a directory")
+
+
+def test_altered_arrays_that_were_zipped_anew(saved, tmp_path):
+    altered = tmp_path / "altered.skops"
+    altered.write_bytes(rezipped(saved, with_array(saved, "dual_coef_", lambda coef: coef * 1e307)))
+    refused(altered, "damaged or altered")
+
+
+def test_a_newer_format_and_an_unknown_older_one(saved, tmp_path):
+    path = tmp_path / "other.skops"
+    for number, fix in ((2, "Install a newer version"), (0, "Save the model again")):
+        comment = UNSEALED.replace(b"format=1", f"format={number}".encode())
+        path.write_bytes(sealed(rezipped(saved, lambda name, content: content, comment=comment)))
+        refused(path, f"has format {number}; this version of cssvm reads format 1. {fix}")
+
+
+def test_a_forged_file_is_otherwise_one_that_loads(saved, tmp_path):
+    """The forgeries below are refused for what they change, not for how they are made."""
+    path = tmp_path / "forged.skops"
+    forge(saved, lambda name, content: content, path)
+    load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "alter", "reason"),
+    [
+        ("dual_coef_", lambda coef: coef[:, :-1], r"dual_coef_ must have shape"),
+        ("dual_coef_", lambda coef: coef * np.inf, "dual_coef_ must hold finite numbers"),
+        ("dual_coef_", lambda coef: coef.astype(str), "dual_coef_ must hold numbers"),
+        ("intercept_", lambda b: b * np.nan, "intercept_ must hold finite numbers"),
+        ("intercept_", lambda b: np.zeros(2), r"intercept_ must have shape \(1,\)"),
+        ("support_vectors_", lambda v: v[:, :-1], "support_vectors_ must have shape"),
+        ("support_vectors_", lambda v: v[:-1], "support_vectors_ must have shape"),
+        ("support_vectors_", lambda v: np.full_like(v, np.nan), "support_vectors_ must hold finite numbers"),
+        ("support_", lambda rows: rows.astype(float), "support_ must hold row numbers"),
+        ("classes_", lambda classes: np.arange(3), "classes_ must hold two labels"),
+    ],
+)
+def test_forged_arrays(saved, tmp_path, attribute, alter, reason):
+    path = tmp_path / "forged.skops"
+    forge(saved, with_array(saved, attribute, alter), path)
+    with pytest.raises(ModelFileError, match=f"broken model: CostSensitiveSVC in the model is unusable: .*{reason}"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    "attribute", ["intercept_", "dual_coef_", "support_vectors_", "_kernel", "_target", "classes_"]
+)
+def test_missing_attributes(saved, tmp_path, attribute):
+    path = tmp_path / "forged.skops"
+
+    def remove(node):
+        keys = list(node["content"])
+        del node["content"][attribute]
+        del node["key_types"]["content"][keys.index(attribute)]
+
+    forge(saved, in_schema(lambda node: attribute in node.get("content", ()) and "key_types" in node, remove), path)
+    with pytest.raises(ModelFileError, match="broken model"):
+        load_model(path)
+
+
+def test_sparse_vectors_whose_indices_point_outside(tmp_path):
+    path = tmp_path / "sparse.skops"
+    save_model(fitted("sparse vectors"), path)
+
+    def change(name, content):
+        if not name.endswith(".npz"):
+            return content
+        with np.load(io.BytesIO(content)) as parts:
+            arrays = dict(parts)
+        arrays["indices"] = arrays["indices"] + 10**6
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)
+        return buffer.getvalue()
+
+    forge(path, change, path)
+    with pytest.raises(ModelFileError, match=r"index|indices"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("cssvm.kernels.given", "Called")],
+)
+def test_types_beyond_the_trust_list(saved, tmp_path, module, name):
+    path = tmp_path / "forged.skops"
+
+    def point_elsewhere(node):
+        node["__module__"], node["__class__"] = module, name
+
+    forge(saved, in_schema(lambda node: node.get("__class__") == "Rbf", point_elsewhere), path)
+    with pytest.raises(ModelFileError, match=rf"types that are not trusted: {module}\.{name}"):
+        load_model(path)
+
+
+def test_a_trusted_type_in_the_wrong_place(saved, tmp_path):
+    path = tmp_path / "forged.skops"
+
+    def point_elsewhere(node):
+        node["__module__"], node["__class__"] = "cssvm.search.decision", "AtThreshold"
+
+    forge(saved, in_schema(lambda node: node.get("__class__") == "Rbf", point_elsewhere), path)
+    with pytest.raises(ModelFileError, match="its kernel is AtThreshold"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    "schema", [b"", b"{}", b"[]", b"null", b'{"__loader__": "ListNode"}', b'{"protocol": 10000}', b"\xff"]
+)
+def test_a_schema_that_makes_no_sense(saved, tmp_path, schema):
+    path = tmp_path / "forged.skops"
+    forge(saved, lambda name, content: schema if name == "schema.json" else content, path)
+    with pytest.raises(ModelFileError, match="no model that can be read"):
+        load_model(path)
+
+
+def test_a_newer_protocol_of_skops(saved, tmp_path):
+    path = tmp_path / "forged.skops"
+
+    def later(node):
+        node["protocol"] = 10_000
+
+    forge(saved, in_schema(lambda node: "protocol" in node, later), path)
+    with pytest.raises(ModelFileError, match="no model that can be read"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("card", [None, b"", b"{}}", b"\xff", b'{"colour": "red"}'])
+def test_a_card_that_cannot_be_read(saved, tmp_path, card):
+    path = tmp_path / "forged.skops"
+    forge(saved, lambda name, content: card if name == "card.json" else content, path)
+    refused(path, "no card that can be read")
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "value", "reason"),
+    [
+        ("search, bayes", "a_", "NaN", "its slope and shift must hold finite numbers"),
+        ("search, threshold", "threshold", "Infinity", "threshold_ must hold finite numbers"),
+        ("tuned", "threshold_", "NaN", "threshold_ must hold finite numbers"),
+        ("tuned", "_response", '"__class__"', "it scores by '__class__'"),
+    ],
+)
+def test_forged_decisions(tmp_path, name, attribute, value, reason):
+    path = tmp_path / "forged.skops"
+    save_model(fitted(name), path)
+
+    def change(node):
+        node["content"][attribute] = {
+            "__class__": "str",
+            "__module__": "builtins",
+            "__loader__": "JsonNode",
+            "content": value,
+            "is_json": True,
+            "__id__": 1,
+        }
+
+    forge(path, in_schema(lambda node: attribute in node.get("content", ()) and "key_types" in node, change), path)
+    with pytest.raises(ModelFileError, match=reason):
+        load_model(path)

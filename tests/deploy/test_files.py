@@ -1,0 +1,251 @@
+"""A model that was saved and loaded is the model: every decision, to the last bit, in this process or another."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from importlib import import_module
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+
+import cssvm
+from cssvm import CostSensitiveSVC, CostThresholdClassifier, DesignedLossClassifier
+from cssvm.deploy import TRUSTED_TYPES, ModelCard, ModelFileError, load_card, load_model, save_model
+from cssvm.kernels import KERNELS
+from cssvm.losses import Loss, design_loss
+from tests.deploy.models import MODELS, fitted, inputs, rows, table
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.skops"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_loaded_model_scores_and_decides_as_the_one_that_was_saved(name, path):
+    model, X = fitted(name), inputs(name)
+    save_model(model, path)
+    saved = load_model(path)
+    assert type(saved.model) is type(model)
+    assert np.array_equal(saved.model.decision_function(X), model.decision_function(X))
+    assert np.array_equal(saved.model.predict(X), model.predict(X))
+    assert saved.model.predict(X).dtype == model.predict(X).dtype
+    if hasattr(model, "predict_proba"):
+        assert np.array_equal(saved.model.predict_proba(X), model.predict_proba(X))
+    assert saved.card == load_card(path)
+
+
+@pytest.mark.parametrize("kernel", sorted(KERNELS))
+def test_every_named_kernel_can_be_saved(kernel, path):
+    X, y = rows()
+    X = rbf_kernel(X) if kernel == "precomputed" else X
+    model = CostSensitiveSVC(kernel=kernel, fn_cost=2.0).fit(X, y)
+    save_model(model, path)
+    assert np.array_equal(load_model(path).model.decision_function(X), model.decision_function(X))
+
+
+def test_costs_of_rows_are_taken_by_a_loaded_model(path):
+    model, X = fitted("search, bayes"), table()
+    costs = {"fn_cost": np.linspace(0.1, 50.0, len(X)), "fp_cost": 2.0}
+    save_model(model, path)
+    assert np.array_equal(load_model(path).model.predict(X, **costs), model.predict(X, **costs))
+
+
+ELSEWHERE = """
+import json, sys
+import pandas as pd
+from cssvm.deploy import load_model
+saved, frame = load_model(sys.argv[1]), pd.read_parquet(sys.argv[2])
+found = [saved.model.predict(frame).tolist(), saved.model.decision_function(frame).tolist()]
+print(json.dumps([saved.card.pos_label, *found]))
+"""
+
+
+def test_another_process_decides_from_the_file_alone(path, tmp_path):
+    model, X = fitted("search, threshold"), table()
+    save_model(model, path)
+    X.to_parquet(tmp_path / "rows.parquet")
+    command = [sys.executable, "-c", ELSEWHERE, str(path), str(tmp_path / "rows.parquet")]
+    pos_label, labels, scores = json.loads(subprocess.check_output(command, text=True))
+    assert pos_label == "bad"
+    assert labels == model.predict(X).tolist()
+    assert scores == model.decision_function(X).tolist()
+
+
+def test_a_card_is_read_without_the_model_and_without_scikit_learn(path):
+    save_model(fitted("pipeline"), path)
+    code = "import sys; from cssvm.deploy import load_card; card = load_card(sys.argv[1]); "
+    code += "print(card.pos_label, 'sklearn' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code, str(path)], text=True).split() == ["bad", "False"]
+
+
+def test_nothing_in_a_file_is_a_pickle(path):
+    save_model(fitted("search, bayes"), path)
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        assert all(name.endswith((".npy", ".npz", ".json")) for name in names)
+        for name in names:
+            if name.endswith(".npy"):
+                with archive.open(name) as file:
+                    np.load(file, allow_pickle=False)
+
+
+def test_the_card_tells_what_the_model_knows():
+    card = ModelCard.of(fitted("search, bayes"), currency="EUR", n_rows=120)
+    assert (card.classes, card.pos_label) == (["bad", "good"], "bad")
+    assert (card.fn_cost, card.fp_cost, card.currency, card.n_rows) == (4.0, 1.0, "EUR", 120)
+    kinds = {column.name: column.kind for column in card.columns}
+    assert list(kinds) == list(table().columns)
+    assert [name for name, kind in kinds.items() if kind == "category"] == ["job", "code"]
+    assert card.columns[-1].categories == ["0", "01234", "1234"]
+    machine = fitted("search, bayes").best_estimator_
+    assert card.certificate["gap"] == machine.dual_gap_
+    assert card.certificate["status"] == "converged"
+    assert card.parameters["C"] == machine.C_
+    assert card.versions["cssvm"] == cssvm.__version__
+
+
+def test_a_card_comes_back_from_json_as_it_was():
+    card = ModelCard.of(
+        fitted("pipeline"),
+        target="default",
+        fn_cost="amount",
+        measures={"cost": {"value": np.float64(0.1) + 0.2, "low": np.nan, "high": None}},
+        notes=['quotes " and <script>', "ä"],
+    )
+    again = ModelCard.from_json(card.to_json())
+    assert again.measures == {"cost": {"value": 0.1 + 0.2, "low": None, "high": None}}
+    assert (again.target, again.fn_cost, again.notes) == (card.target, card.fn_cost, card.notes)
+    assert ModelCard.from_json(again.to_json()) == again
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"colour": 1}', '{"columns": [{"kind": "number"}]}', '{"columns": 3}']
+)
+def test_text_that_is_no_card_is_refused(text):
+    with pytest.raises(ValueError, match="JSON of a ModelCard"):
+        ModelCard.from_json(text)
+
+
+def test_a_card_of_things_that_json_lacks_is_refused(path):
+    with pytest.raises(ValueError, match=r"card\['parameters'\]\['when'\] must be made of numbers"):
+        save_model(fitted("pipeline"), path, ModelCard(parameters={"when": object()}))
+    assert not path.exists()
+
+
+@pytest.mark.filterwarnings("ignore:The best point lies at the edge")
+def test_costs_given_for_each_row_are_not_in_the_card():
+    X, y = rows()
+    model = fitted("search without transformer")
+    amounts = np.arange(1.0, len(y) + 1)
+    refitted = cssvm.CostSensitiveSVCCV(**{**model.get_params(), "fn_cost": 1.0}).fit(X, y, fn_cost=amounts)
+    card = ModelCard.of(refitted)
+    assert (card.fn_cost, card.fp_cost) == (None, 1.0)
+
+
+def own_kernel(A, B):
+    return A @ B.T
+
+
+@pytest.mark.parametrize("around", [lambda svc: svc, lambda svc: make_pipeline(svc)])
+def test_a_callable_kernel_is_refused_with_the_reason(around, path):
+    model = around(CostSensitiveSVC(kernel=own_kernel)).fit(*rows())
+    with pytest.raises(
+        ModelFileError, match=r"kernel of .* is the function .*own_kernel, and a model file holds no code"
+    ):
+        save_model(model, path)
+    assert not path.exists()
+
+
+def test_a_loss_made_of_functions_is_refused(path):
+    loss = design_loss(lambda p: p * (1 - p), lambda p: 2 * p - 1, lambda v: (v + 1) / 2)
+    with pytest.raises(ModelFileError):
+        save_model(DesignedLossClassifier(loss).fit(*rows()), path)
+    assert not path.exists()
+
+
+class Foreign(LogisticRegression):
+    """A class that this package has never heard of."""
+
+
+def test_a_foreign_learner_is_refused_by_name_and_taken_when_it_is_trusted(path):
+    model = CostThresholdClassifier(Foreign(), calibration=None).fit(*rows())
+    name = f"{Foreign.__module__}.Foreign"
+    with pytest.raises(ModelFileError, match=rf"types that are not trusted: {name}"):
+        save_model(model, path)
+    save_model(model, path, trusted=[name])
+    with pytest.raises(ModelFileError, match=rf"types that are not trusted: {name}"):
+        load_model(path)
+    loaded = load_model(path, trusted=[name]).model
+    assert np.array_equal(loaded.predict(rows()[0]), model.predict(rows()[0]))
+
+
+@pytest.mark.parametrize("model", [CostSensitiveSVC(), object(), MLPClassifier()])
+def test_what_is_not_fitted_is_refused(model, path):
+    with pytest.raises((ValueError, TypeError), match=r"fitted|not an estimator"):
+        save_model(model, path)
+    assert not path.exists()
+
+
+def test_more_than_two_classes_are_refused(path):
+    X, y = make_classification(60, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=0)
+    with pytest.raises(ValueError, match="two classes"):
+        save_model(RandomForestClassifier(n_estimators=2).fit(X, y), path)
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_beside_it(path, monkeypatch):
+    save_model(fitted("cost-sensitive"), path)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        save_model(fitted("biased penalty"), path)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_file_gets_the_permissions_that_files_get_and_keeps_those_it_has(path):
+    umask = os.umask(0o022)
+    try:
+        save_model(fitted("cost-sensitive"), path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o644
+        path.chmod(0o600)
+        save_model(fitted("cost-sensitive"), path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    finally:
+        os.umask(umask)
+
+
+def public_classes(*modules):
+    return [getattr(module, name) for module in modules for name in module.__all__]
+
+
+def test_every_public_estimator_kernel_and_loss_is_trusted_and_every_trusted_type_of_ours_exists():
+    estimators = {
+        found
+        for found in public_classes(cssvm, cssvm.estimators, cssvm.search, cssvm.wrappers)
+        if isinstance(found, type) and issubclass(found, BaseEstimator)
+    }
+    functions = {"DesignedLoss"}  # made of the user's functions, which no file holds
+    rows_of_their_own = {"ExampleBiasedHinge", "ExampleCostSensitiveHinge"}  # nothing is trained with them
+    untrainable = {"ZeroOneLoss", "Loss"}
+    losses = {
+        found
+        for found in public_classes(cssvm.losses)
+        if isinstance(found, type) and issubclass(found, Loss)
+        if found.__name__ not in functions | rows_of_their_own | untrainable
+    }
+    for found in estimators | losses | set(KERNELS.values()):
+        assert f"{found.__module__}.{found.__qualname__}" in TRUSTED_TYPES
+    for name in TRUSTED_TYPES:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(import_module(module), attribute), name

@@ -1,0 +1,95 @@
+"""What an evaluation keeps: decisions and scores of rows not seen, such that the decisions are a cut of the scores."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cssvm import CostSensitiveSVC, CostThresholdClassifier, evaluate
+from cssvm.evaluation import evaluate_predictions
+from cssvm.metrics import cost_risk, min_cost_risk, target_scores
+from cssvm.metrics.risk import risk_of_decisions
+
+X, Y = make_classification(240, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
+AMOUNT = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=1)
+
+MODELS = {
+    "svm": CostSensitiveSVC(),
+    "probabilities": CostThresholdClassifier(LogisticRegression(), calibration=None),
+    "tuned": CostThresholdClassifier(LogisticRegression(), method="tuned", cv=3),
+}
+
+
+@pytest.mark.parametrize("fn_cost", [5.0, AMOUNT], ids=["class", "rows"])
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_decisions_are_one_cut_of_the_scores(model, fn_cost):
+    found = evaluate(model, X, Y, fn_cost=fn_cost, fp_cost=1.0, cv=FOLDS, n_resamples=10).held_out
+    np.testing.assert_array_equal(found.scores.values >= found.scores.own_threshold, found.acted)
+
+
+@pytest.mark.parametrize(
+    "cv", [FOLDS, RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0), TimeSeriesSplit(3)]
+)
+def test_the_kept_decisions_cost_what_the_table_says(cv):
+    weights = np.random.default_rng(1).integers(0, 3, len(Y)).astype(float)
+    found = evaluate(
+        make_pipeline(StandardScaler(), CostSensitiveSVC()),
+        X,
+        Y,
+        fn_cost=AMOUNT,
+        sample_weight=weights,
+        cv=cv,
+        n_resamples=10,
+    )
+    own = found.held_out
+    assert risk_of_decisions(own.sample, own.acted) == pytest.approx(found.model.cost.value)
+    assert own.sample.weights.sum() * found.model.cost.value == pytest.approx(found.model.total)
+    assert len(own.models) == len(set(own.fold.tolist())) == cv.get_n_splits(X, Y)
+
+
+def test_a_fitted_model_decides_as_it_is():
+    fitted = CostSensitiveSVC(fn_cost=5.0).fit(X[:150], Y[:150])
+    other = LogisticRegression().fit(X[:150], Y[:150])
+    found = evaluate(fitted, X[150:], Y[150:], cv="prefit", compare={"logistic": other}, n_resamples=10)
+    y = Y[150:]
+    assert found.model.cost.value == pytest.approx(cost_risk(y, fitted.predict(X[150:]), fn_cost=5.0))
+    assert found["logistic"].cost.value == pytest.approx(cost_risk(y, other.predict(X[150:]), fn_cost=5.0))
+    scores = target_scores(fitted, X[150:])
+    blind = scores.values >= min_cost_risk(y, scores).threshold
+    assert found["cost-blind cut"].cost.value == pytest.approx(cost_risk(y, blind.astype(int), fn_cost=5.0))
+    assert "cost-blind SVC" not in found.decisions
+    assert found.held_out.models == [fitted]
+
+
+def test_a_fitted_model_decides_by_the_costs_of_the_rows():
+    fitted = CostThresholdClassifier(LogisticRegression()).fit(X[:150], Y[:150])
+    found = evaluate(fitted, X[150:], Y[150:], fn_cost=AMOUNT[150:], fp_cost=1.0, cv="prefit", n_resamples=10)
+    decided = fitted.predict(X[150:], fn_cost=AMOUNT[150:], fp_cost=1.0)
+    np.testing.assert_array_equal(found.decisions["model"], decided == 1)
+
+
+def test_labels_that_a_fitted_model_does_not_know_are_refused():
+    fitted = CostSensitiveSVC().fit(X, np.where(Y == 1, "yes", "no"))
+    with pytest.raises(ValueError, match=r"y must hold the classes \['no', 'yes'\]"):
+        evaluate(fitted, X, Y, cv="prefit", pos_label=1)
+
+
+def test_a_name_of_the_table_is_no_name_for_another_model():
+    with pytest.raises(ValueError, match="Give this model another name"):
+        evaluate(CostSensitiveSVC(), X, Y, compare={"model": LogisticRegression()})
+
+
+def test_decisions_from_elsewhere_cost_what_the_metrics_say():
+    scores = np.random.default_rng(0).normal(size=len(Y)) + Y
+    weights = np.random.default_rng(1).integers(0, 3, len(Y)).astype(float)
+    outcomes = {"tp_cost": 0.0, "fp_cost": 1.0, "tn_cost": 0.0, "fn_cost": AMOUNT}
+    found = evaluate_predictions(Y, scores > 0.5, y_score=scores, outcomes=outcomes, sample_weight=weights)
+    own = cost_risk(Y, (scores > 0.5).astype(int), fn_cost=AMOUNT, sample_weight=weights)
+    assert found.model.cost.value == pytest.approx(own)
+    assert len(found.held_out.acted) == np.count_nonzero(weights)
+    with pytest.raises(ValueError, match="rows of both classes"):
+        evaluate_predictions(np.ones(5, int), np.ones(5, int), outcomes=outcomes | {"fn_cost": 1.0})

@@ -1,0 +1,56 @@
+"""A few cuts stand for all rows: no other costs less, whatever the costs and the share of the target."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cssvm.metrics import min_cost_risk
+from cssvm.metrics.cuts import accepted_by, best_cuts
+from cssvm.metrics.scored import ScoredSample
+
+
+def rows_of(seed, n_rows=60, decimals=1):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n_rows)
+    y[:2] = 0, 1
+    of_rows = {"fn_cost": rng.lognormal(size=n_rows), "fp_cost": 2.0, "sample_weight": rng.integers(1, 4, n_rows)}
+    return y, (rng.normal(size=n_rows) + y).round(decimals), of_rows
+
+
+@given(seed=st.integers(0, 999), a=st.floats(0.01, 100), b=st.floats(0.01, 100), prior=st.floats(0.01, 0.99))
+def test_the_least_cost_of_all_cuts_is_that_of_a_vertex(seed, a, b, prior):
+    y, score, of_rows = rows_of(seed)
+    found = best_cuts(ScoredSample.read(y, score, **of_rows))
+    everybody = found.all_rows
+    share = everybody.hits[0] / found.weight
+    a_share, b_share = a * prior / share, b * (1 - prior) / (1 - share)
+    cost = (a_share * (everybody.saved - found.vertices.saved) + b_share * found.vertices.spent) / found.weight
+    priced = of_rows | {"fn_cost": a * of_rows["fn_cost"], "fp_cost": b * of_rows["fp_cost"]}
+    best = min_cost_risk(y, score, **priced, prior=prior)
+    assert cost.min() == pytest.approx(best.risk, rel=1e-12, abs=1e-12)
+    equal = cost <= cost.min() * (1 + 1e-12)
+    assert best.threshold in found.thresholds[equal]
+
+
+def test_a_vertex_accepts_what_its_threshold_accepts():
+    y, score, of_rows = rows_of(0)
+    rows = ScoredSample.read(y, score, **of_rows)
+    found = best_cuts(rows)
+    for k, threshold in enumerate(found.thresholds):
+        np.testing.assert_allclose(found.vertices.at(np.array([k])), accepted_by(rows, score >= threshold))
+
+
+@pytest.mark.parametrize("n_points", [5, 20, 1000])
+def test_the_curve_has_both_ends_and_no_more_points_than_asked(n_points):
+    y, score, of_rows = rows_of(0, n_rows=300, decimals=6)
+    found = best_cuts(ScoredSample.read(y, score, **of_rows), n_points=n_points)
+    assert len(found.curve.hits) <= n_points
+    assert found.curve.hits[0] == found.curve.alarms[0] == 0
+    assert (found.curve.hits[-1], found.curve.spent[-1]) == (found.all_rows.hits[0], found.all_rows.spent[0])
+    assert all((np.diff(each) >= 0).all() for each in found.curve)
+
+
+def test_a_class_without_stakes_is_refused():
+    with pytest.raises(ValueError, match="a class whose rows all cost 0"):
+        best_cuts(ScoredSample.read([0, 1, 1], [0.0, 1.0, 2.0], fn_cost=[0, 0, 5.0], sample_weight=[1.0, 1.0, 0.0]))
