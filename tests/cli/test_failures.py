@@ -79,6 +79,8 @@ def here(folder, model, tmp_path, monkeypatch):
         (["evaluate", "loans.skops", "new.csv"], "has no column 'outcome'"),
         (["evaluate", "loans.skops", "one.csv"], "both classes"),
         (["evaluate", "loans.skops", "loans.csv", "--confidence", "2"], "confidence"),
+        (["report", "loans.skops", "new.csv", "--out", "out"], "has no column 'outcome'"),
+        (["report", "loans.skops", "loans.csv", "--out", "no/out"], "there is no folder no"),
         (["info", "damaged.skops"], "damaged or altered"),
         (["datasets", "fetch", "nonsense"], "There is no data set 'nonsense'"),
     ],
@@ -145,6 +147,7 @@ def test_ctrl_c_ends_a_search_at_once_where_the_library_would_keep_what_it_has(d
     assert not issubclass(Stopped, KeyboardInterrupt)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
 def test_ctrl_c_is_exit_code_130_and_one_line(model, tmp_path):
     """The process waits for rows that do not come."""

@@ -16,7 +16,9 @@ from tests.cli.conftest import SMALL
 from tests.tables.applicants import applicants, read_decisions, write
 
 HEAVY = ("numpy", "sklearn", "pandas", "numba", "pyarrow", "scipy")
-VERBS = ([], ["train"], ["predict"], ["evaluate"], ["info"], ["datasets"], ["datasets", "list"])
+VERBS = (
+    [], ["train"], ["predict"], ["evaluate"], ["report"], ["info"], ["reproduce"], ["datasets"], ["datasets", "list"],
+)  # fmt: skip
 
 
 def cpu_seconds(run):
@@ -58,6 +60,7 @@ def test_the_shell_completes_verbs_and_options(process):
         assert expected in process(env=environment, text=True).stdout.split()
 
 
+@pytest.mark.slow
 def test_a_model_trained_by_one_process_decides_in_another_as_in_python(process, tmp_path):
     train, new = applicants(100), applicants(70, seed=4).drop(columns="outcome")
     model, out = tmp_path / "model.skops", tmp_path / "out.csv"
@@ -79,6 +82,7 @@ def test_a_model_trained_by_one_process_decides_in_another_as_in_python(process,
     np.testing.assert_array_equal(written["probability"], expected.probabilities)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_rows_come_and_decisions_go_through_pipes_and_a_reader_may_leave(model, folder):
     command = f"cat '{folder / 'new.csv'}' | '{sys.executable}' -m cssvm predict '{model}' - | head -n 2"

@@ -119,6 +119,20 @@ def test_evaluate_prints_the_measures_of_its_function(cssvm, model, tmp_path):
     assert any(line.startswith("AUC") and f"{expected.measures['AUC'].value:.4g}" in line for line in lines)
 
 
+def test_report_writes_a_page_with_the_money_that_evaluate_prints(cssvm, model, tmp_path):
+    (tmp_path / "labelled.csv").write_bytes(as_csv(applicants(60, seed=5)))
+    options = ["--resamples", "20", "--json"]
+    page = tmp_path / "page.html"
+    reported = json.loads(cssvm("report", model, tmp_path / "labelled.csv", "--out", page, *options).stdout)
+    measured = json.loads(cssvm("evaluate", model, tmp_path / "labelled.csv", *options).stdout)["measures"]
+    costs = {policy["name"]: policy["cost"]["value"] for policy in reported["policies"]}
+    for name, measure in (("model", "cost per case"), ("act on nobody",) * 2, ("act on everybody",) * 2):
+        assert costs[name] == pytest.approx(measured[measure]["value"], rel=1e-12)
+    assert page.read_text().startswith("<!")
+    printed = cssvm("report", model, tmp_path / "labelled.csv", "--out", page, "--resamples", "20")
+    assert max(map(len, printed.stdout.splitlines())) <= 80
+
+
 def test_info_shows_the_card(cssvm, model):
     card = load_model(model).card
     assert json.loads(cssvm("info", model, "--json").stdout) == json.loads(card.to_json())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 
 from . import options as of
-from .speaking import counting_rows, ends, print_json, print_table, say, shown, spoken
+from .showing import ends, print_table, shown
+from .speaking import counting_rows, print_json, say, spoken
 
 
 @spoken("cssvm evaluate loans.skops labelled.csv")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from . import options as of
-from .speaking import ends, facts_of, print_facts, print_table, shown, spoken
+from .showing import ends, facts_of, print_facts, print_table, shown
+from .speaking import spoken
 
 if TYPE_CHECKING:
     from ..deploy import Column
