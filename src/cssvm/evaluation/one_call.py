@@ -27,9 +27,9 @@ from .deciding import (
     has_own_estimate,
     held_out_decisions,
     named,
-    own_classifier,
     shares_acted_on,
 )
+from .metadata import taker_of_costs
 from .table import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, Evaluation, HeldOutDecisions
 
 PREFIT = "prefit"
@@ -118,7 +118,7 @@ def evaluate(
     outcomes = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
     given = in_row_order(X, y, **outcomes, sample_weight=sample_weight, groups=groups)
     groups = given.pop("groups")
-    own = {name: getattr(own_classifier(model), name, 1.0) if given[name] is None else given[name] for name in COSTS}
+    own = {name: getattr(taker_of_costs(model), name, 1.0) if given[name] is None else given[name] for name in COSTS}
     outcomes = {name: own.get(name, given[name]) for name in OUTCOMES}
     decisive = dict(decision_costs(**outcomes))
     all_four = any(np.ndim(given[name]) or given[name] != 0.0 for name in ("tp_cost", "tn_cost"))
