@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._types import Vector, as_floats
-from .sample import Sample, in_row_order, is_series
+from .matching import in_row_order, is_series
+from .sample import Sample
 
 OUTCOMES = ("tp_cost", "fp_cost", "tn_cost", "fn_cost")
 

@@ -72,17 +72,20 @@ class Target:
 
     def check_named(self, **costs: Any) -> None:
         """Refuse costs that differ where labels are words and nobody has said which of them is the target."""
-        if self.named or not all(isinstance(label, str) for label in self.classes.tolist()):
-            return
         numbers = {name: cost for name, cost in costs.items() if np.ndim(cost) == 0}
         if len(numbers) == len(costs) and all(cost == numbers[name] for name in numbers for cost in numbers.values()):
             return
         given = [f"{name}={cost}" if name in numbers else f"one {name} for each row" for name, cost in costs.items()]
-        first, second = (str(label) for label in self.classes)
+        self.check_named_for(", ".join(given))
+
+    def check_named_for(self, given: str) -> None:
+        """Refuse what treats the classes differently, in words, where nobody has said which word is the target."""
+        if self.named or not all(map(is_word, self.classes.tolist())):
+            return
+        first, second = (str(label) if isinstance(label, str) else label for label in self.classes.tolist())
         raise ValueError(
             f"pos_label must be given where labels are words and costs differ: y holds {first!r} and {second!r}, with "
-            f"{', '.join(given)}. Pass pos_label={first!r} if fn_cost is what missing {first!r} costs, or "
-            f"pos_label={second!r}."
+            f"{given}. Pass pos_label={first!r} if fn_cost is what missing {first!r} costs, or pos_label={second!r}."
         )
 
     @property
@@ -243,6 +246,11 @@ def _stating_target(estimator: Any) -> Any:
         if getattr(each, "pos_label", None) is not None or (hasattr(each, "fn_cost") and hasattr(each, "pos_label")):
             return each
     return None
+
+
+def is_word(label: Any) -> bool:
+    """Whether a label is text, whose order says nothing."""
+    return isinstance(label, str | bytes)
 
 
 def listed(classes: NDArray[Any], at_most: int = 10) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
+import numpy as np
+
 from ..classifier import given_cost, unchanged_on_failure
-from ..costs import SCALE
+from ..costs import SCALE, is_tied
 from ..kernels import DEFAULT_KERNEL
-from ..sample import in_row_order
+from ..matching import in_row_order
 from .kernel_svc import KernelSVC
 from .parameters import lists_kernels
 
@@ -190,6 +193,9 @@ class CostSensitiveSVC(KernelSVC):
         with unchanged_on_failure(self):
             kappa = given_cost(self, "kappa", in_row_order(X, y, kappa=kappa)["kappa"])
             X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
+            margin = sample.fp_cost if is_tied(kappa) else kappa  # 1 / fp_cost is 1 where fp_cost is
+            if np.ndim(margin) or margin != 1.0:
+                sample.target.check_named_for(f"kappa={reprlib.repr(kappa)}")
             machine = self._solve(X, sample, *self._margins_and_boxes(sample, sample.stakes, kappa))
             self._store(machine)
             self._report([machine])

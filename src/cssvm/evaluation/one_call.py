@@ -12,10 +12,11 @@ from .._types import RowNumbers, Vector
 from ..classifier import two_classes
 from ..decisions import COSTS
 from ..folds import make_splits
+from ..matching import in_row_order
 from ..metrics.bootstrap import check_request
 from ..metrics.policies import Money, compared_policies
 from ..outcomes import OUTCOMES, decision_costs
-from ..sample import Sample, in_row_order
+from ..sample import Sample
 from ..search.progress import progress
 from ..target import RESPONSES, Target, own_pos_label
 from .deciding import (

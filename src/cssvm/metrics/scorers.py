@@ -20,8 +20,8 @@ from sklearn import config_context
 from sklearn.metrics._scorer import _Scorer
 
 from ..decisions import costs_for_predict, decide
+from ..matching import is_series, matched
 from ..outcomes import OUTCOMES, decision_costs
-from ..sample import is_series, matched
 from ..target import RESPONSES, Target, own_pos_label, target_scores
 from .money import as_costs, income, savings_score
 from .partial_auc import tn_auc_loss, tp_auc_loss

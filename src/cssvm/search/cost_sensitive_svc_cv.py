@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import warnings
 from typing import Any
 
@@ -13,7 +14,8 @@ from ..estimators.inputs import raw_data, training_data
 from ..estimators.kernel_svc import with_kernel_tags
 from ..estimators.parameters import CHECKS, check_parameters, lists_kernels
 from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class
-from ..sample import Sample, in_row_order
+from ..matching import in_row_order
+from ..sample import Sample
 from .axes import Axes
 from .decision import check_decision
 from .features import Features
@@ -260,7 +262,7 @@ class CostSensitiveSVCCV(SearchedClassifier):
             decision = check_decision(self.decision, self.scoring)
             scoring = make_scoring(self.scoring, X, sample, decision)
             folds = make_folds(self.cv, X, sample, ranking=scoring.ranking and not scoring.pooled, groups=groups)
-            features = Features(X, sample.labels, self.transformer)
+            features = Features(X, sample.labels, self.transformer, sample.counted_rows)
             axes = Axes.of(self, features.whole[0], sample)
             search = Search(self, features, sample, folds, scoring)
             if self.stages:
@@ -293,7 +295,11 @@ class CostSensitiveSVCCV(SearchedClassifier):
             kernel_class(self.kernel).check_training_matrix(X)
         else:
             X, y = raw_data(self, X, y)
-        return X, self._read_sample(y, **given), groups
+        sample = self._read_sample(y, **given)
+        for name in ("fn_costs", "fp_costs", "kappas"):
+            if getattr(self, name) is not None:
+                sample.target.check_named_for(f"{name}={reprlib.repr(getattr(self, name))}")
+        return X, sample, groups
 
     def _warn(self, found: Outcome) -> None:
         if found.interrupted:

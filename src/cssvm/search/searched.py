@@ -16,7 +16,8 @@ from ..decisions import COSTS
 from ..estimators.inputs import new_data, raw_data, transformed_data
 from ..folds import Fold
 from ..kernels import is_pairwise
-from ..sample import Sample, in_row_order
+from ..matching import in_row_order
+from ..sample import Sample
 from .decision import BAYES, ByProbability, Decision, check_decision, make_decision
 from .scoring import make_scoring
 
