@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
@@ -36,6 +37,11 @@ def decide(estimator: Any, X: Any, costs: dict[str, Any]) -> NDArray[Any]:
             X = step.transform(X) if hasattr(step, "transform") else X  # "passthrough", or draws rows in training only
         estimator = inner
     return estimator.predict(X, **taken)
+
+
+def row_costs(costs: dict[str, Any]) -> dict[str, Any]:
+    """The costs, if one of them is given for each row: by numbers alone a classifier decides as it was made."""
+    return costs if any(np.ndim(cost) for cost in costs.values()) else {}
 
 
 def refuses(estimator: Any, method: str, name: str) -> bool:

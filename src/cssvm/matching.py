@@ -60,9 +60,10 @@ def at_index(name: str, value: Any, index: Any) -> NDArray[Any]:
     if index is not None:
         return values[_rows_of(name, value.index, index)]
     if not np.array_equal(value.index, np.arange(len(values))):
+        label = value.index[:1].tolist()[0]
         raise ValueError(
-            f"{name} is a pandas Series with labels such as {value.index[0]!r}, but the rows have no index by which to "
-            f"find its values. Pass {name}.to_numpy() if it is in the order of the rows, or X and y with their index."
+            f"{name} is a pandas Series with labels such as {label!r}, but the rows have no index by which to find its "
+            f"values. Pass {name}.to_numpy() if it is in the order of the rows, or X and y with their index."
         )
     return values
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ._types import Mask, RowNumbers, Vector
 from .costs import check_costs_matter, check_weights_matter, cost_column, read_costs, read_weights
 from .matching import at_index, is_series, matched
-from .target import Target, is_word, listed
+from .target import Target, is_word, listed, plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,12 +201,12 @@ class Sample:
         accepted = _equals(labels, self.target.label)
         refused = labels[~accepted]
         if len(refused):
-            other = refused[:1].tolist()[0] if self.target.other is None else _plain(self.target.other)
+            other = refused[:1].tolist()[0] if self.target.other is None else plain(self.target.other)
             strange = ~_equals(refused, other)
             if strange.any():
                 raise ValueError(
                     f"y_pred must hold the labels of y_true, {self.target.shown} (pos_label) or {other!r}; "
-                    f"got {_plain(refused[np.argmax(strange)])!r}. Pass decisions with these labels, not scores."
+                    f"got {plain(refused[np.argmax(strange)])!r}. Pass decisions with these labels, not scores."
                 )
         return accepted
 
@@ -273,11 +273,6 @@ def at_rows(value: Any, rows: Any) -> Any:
     return value if np.ndim(value) == 0 else np.asarray(value)[rows]
 
 
-def _plain(label: Any) -> Any:
-    """A label as the user would write it."""
-    return label.item() if isinstance(label, np.generic) else label
-
-
 def _equals(labels: NDArray[Any], label: Any) -> Mask:
     return np.broadcast_to(np.asarray(labels == label, dtype=bool), labels.shape)
 
@@ -294,7 +289,7 @@ def _read_target(labels: NDArray[Any], y_pred: Any, pos_label: Any) -> tuple[Tar
     if known is not None and known.other is not None:
         if other is not None and other != known.other:
             raise ValueError(
-                f"y_true must hold the classes {listed(known.classes)} of the model; got {_plain(other)!r}."
+                f"y_true must hold the classes {listed(known.classes)} of the model; got {plain(other)!r}."
             )
         other = known.other
     classes = np.empty(2, dtype=object)

@@ -58,7 +58,7 @@ class Target:
     @property
     def plain(self) -> Any:
         """The label of the target as a Python object."""
-        return self.label.item() if isinstance(self.label, np.generic) else self.label
+        return plain(self.label)
 
     @property
     def shown(self) -> str:
@@ -82,7 +82,7 @@ class Target:
         """Refuse what treats the classes differently, in words, where nobody has said which word is the target."""
         if self.named or not all(map(is_word, self.classes.tolist())):
             return
-        first, second = (str(label) if isinstance(label, str) else label for label in self.classes.tolist())
+        first, second = map(plain, self.classes)
         raise ValueError(
             f"pos_label must be given where labels are words and costs differ: y holds {first!r} and {second!r}, with "
             f"{given}. Pass pos_label={first!r} if fn_cost is what missing {first!r} costs, or pos_label={second!r}."
@@ -246,6 +246,11 @@ def _stating_target(estimator: Any) -> Any:
         if getattr(each, "pos_label", None) is not None or (hasattr(each, "fn_cost") and hasattr(each, "pos_label")):
             return each
     return None
+
+
+def plain(label: Any) -> Any:
+    """A label as a Python object, as the user would write it."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def is_word(label: Any) -> bool:

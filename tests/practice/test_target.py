@@ -160,13 +160,13 @@ def test_a_label_that_only_the_decisions_hold_tells_the_target():
 def test_1_alone_is_the_target_of_0_and_1_but_not_of_1_and_2_so_it_is_asked_for():
     for call in (
         lambda **pos: cost_risk([1, 1], [1, 1], fn_cost=5.0, **pos),
-        lambda **pos: expected_cost_at([1, 1], [0.2, 0.7], threshold=0.5, fn_cost=5.0, **pos),
+        lambda **pos: expected_cost_at([1, 1], [0.2, 0.7], 0.5, fn_cost=5.0, **pos),
         lambda **pos: income([1, 1], [1, 1], tp_cost=-5.0, **pos),
     ):
         with pytest.raises(ValueError, match="Pass pos_label=1 if it is the class that fn_cost is about, or the label"):
             call()
         call(pos_label=1)
-    assert expected_cost_at([1, 1], [0.2, 0.7], threshold=0.5, fn_cost=5.0, pos_label=1) == 2.5
+    assert expected_cost_at([1, 1], [0.2, 0.7], 0.5, fn_cost=5.0, pos_label=1) == 2.5
 
 
 @pytest.mark.parametrize("decided", [[True, True, True], pd.Series([True] * 3), np.array([True] * 3, dtype=object)])

@@ -90,8 +90,8 @@ def _decide(
     strange = ~np.isin(labels, target.classes)
     if strange.any():
         raise ValueError(
-            f"{type(fitted).__name__} must decide for one of the classes {listed(target.classes)}; its predict returned "
-            f"{labels[strange][:1].tolist()[0]!r}. Pass a classifier."
+            f"{type(fitted).__name__} must decide for one of the classes {listed(target.classes)}; its predict "
+            f"returned {labels[strange][:1].tolist()[0]!r}. Pass a classifier."
         )
     acted, own = labels == target.label, {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost}
     return acted, action_scores(fitted, X, acted, target, **own) if scored else None
@@ -143,7 +143,9 @@ def own_classifier(model: Any) -> Any:
 
 
 def cost_blind_model(model: Any) -> Any:
-    """A standard SVC behind the same preparation of the rows."""
+    """A standard SVC behind the same preparation of the rows, also where that is inside a wrapper or a search."""
+    while not hasattr(model, "steps") and hasattr(getattr(model, "estimator", None), "fit"):
+        model = model.estimator
     standard = SVC(kernel=own_classifier(model).kernel) if get_tags(model).input_tags.pairwise else SVC()
     if hasattr(model, "steps"):
         return clone(model).set_params(**{model.steps[-1][0]: standard})
@@ -171,5 +173,8 @@ def named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 
 
 def has_own_estimate(fitted: Any) -> bool:
-    """Whether a fitted search expects a cost per case itself."""
-    return hasattr(fitted, "best_score_") and getattr(fitted, "scoring", None) in OWN_ESTIMATES
+    """Whether a fitted search expects a cost per case itself, of the decisions that it makes.
+
+    One that decides by the costs of each row has chosen by another decision, the sign of f.
+    """
+    return getattr(fitted, "scoring", None) in OWN_ESTIMATES and not getattr(fitted, "decides_by_costs", True)

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.metrics._scorer import _Scorer
 
-from ..decisions import costs_for_predict, decide
+from ..decisions import costs_for_predict, decide, row_costs
 from ..matching import is_series, matched
 from ..outcomes import OUTCOMES, decision_costs
 from ..target import RESPONSES, Target, own_pos_label, target_scores
@@ -188,9 +188,8 @@ class CostScorer(_Scorer):
             for name, value in {**self._score_func.keywords, **routed}.items()
             if name in OUTCOMES
         }
-        if all(np.ndim(value) == 0 for value in given.values()):
-            return {}
-        return dict(decision_costs(**given)) if self._score_func.func is income else given
+        given = row_costs(given)
+        return dict(decision_costs(**given)) if given and self._score_func.func is income else given
 
 
 def _known_target(estimator: Any, pos_label: Any) -> Any:

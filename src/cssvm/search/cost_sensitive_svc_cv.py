@@ -56,7 +56,8 @@ class CostSensitiveSVCCV(SearchedClassifier):
         The same for the other class. Only the ratio to `fn_costs` and the product with `Cs` matter, so there is
         rarely a need.
     kappas : int, "tied" or array-like of float and "tied", default=None
-        Margins of the other class to try; None means 1. ``"tied"`` is 1 / fp_cost, row by row if it is given so.
+        Margins of the other class to try; None means 1. ``"tied"`` is 1 / fp_cost, row by row if it is given so; with
+        it the unit of the costs matters, as it compares fp_cost with 1.
     fn_cost : float, default=1.0
         Cost of a false negative, with which points are scored. One value for each row goes to `fit`.
     fp_cost : float, default=1.0
@@ -261,7 +262,8 @@ class CostSensitiveSVCCV(SearchedClassifier):
             X, sample, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
             decision = check_decision(self.decision, self.scoring)
             scoring = make_scoring(self.scoring, X, sample, decision)
-            folds = make_folds(self.cv, X, sample, ranking=scoring.ranking and not scoring.pooled, groups=groups)
+            ranking = scoring.ranking and not scoring.pooled
+            folds = make_folds(self.cv, X, sample, ranking=ranking, groups=groups, decision=decision)
             features = Features(X, sample.labels, self.transformer, sample.counted_rows)
             axes = Axes.of(self, features.whole[0], sample)
             search = Search(self, features, sample, folds, scoring)
@@ -327,9 +329,10 @@ class CostSensitiveSVCCV(SearchedClassifier):
                 stacklevel=3,
             )
         if found.n_failed:
+            scale = "Scale the features (for example with transformer=StandardScaler()), lower" * (not self.transformer)
             warnings.warn(
-                f"{found.n_failed} of the search's machines did not converge; such scores are approximate. Scale the "
-                "features (for example with transformer=StandardScaler()), lower the largest C or raise tol.",
+                f"{found.n_failed} of the search's machines did not converge; such scores are approximate. "
+                f"{scale or 'Lower'} the largest C or raise tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -81,6 +81,12 @@ class SearchedClassifier(BinaryClassifier):
         """Whether `predict` takes the costs of the rows it decides on."""
         return self._decision_name == BAYES
 
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Coefficients of the final model, for ``kernel="linear"`` alone, of the features as it sees them."""
+        check_is_fitted(self)
+        return self.best_estimator_.coef_
+
     def _scores(self, X: Any) -> Vector:
         """Scores of the final model for the target."""
         check_is_fitted(self)
