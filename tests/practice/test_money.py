@@ -264,7 +264,7 @@ def test_names_and_models_that_are_no_policy_are_refused():
         evaluate(Sign(), X, Y, compare={"model": Sign()}, **quick)
     with pytest.raises(KeyError, match=r"'svc' is none of the policies \['model', 'act on nobody', "):
         evaluate(Sign(), X, Y, **quick)["svc"]
-    with pytest.raises(ValueError, match="fn_cost must be finite and non-negative on every row of the target"):
+    with pytest.raises(ValueError, match="fn_cost must be finite and non-negative on every row of the positive"):
         evaluate(Sign(), X, Y, **(quick | {"fn_cost": -5.0}))
     with pytest.raises(ValueError, match="3 groups, fewer than cv=5"):
         evaluate(Sign(), X, Y, **(quick | {"cv": 5}), groups=np.arange(len(Y)) % 3)
@@ -308,3 +308,18 @@ def test_a_row_that_its_costs_decide_is_decided_so():
         np.testing.assert_array_equal(model.predict(rows, **costs)[1:], [1, 0, 0])
     np.testing.assert_allclose(costs.fn_cost, [5.0, 0.0, 0.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(costs.fp_cost, [1.0, 0.0, 0.0, 0.0], atol=1e-12)
+
+
+def test_the_point_of_the_model_is_what_it_decides_by_the_costs_of_the_rows():
+    pytest.importorskip("matplotlib").use("Agg")
+    amounts, weights = np.random.default_rng(0).lognormal(3.0, 1.0, len(Y)), np.arange(len(Y)) % 3
+    model = CostThresholdClassifier(LogisticRegression(), cv=3).fit(X[:200], Y[:200])
+    y, amount, weight = Y[200:], amounts[200:], weights[200:]
+    p = model.predict_proba(X[200:])[:, 1]
+    acted = p * amount >= (1 - p) * 15.0
+    given = {"fn_cost": amount, "fp_cost": 15.0, "sample_weight": weight}
+    for method in ("auto", "predict_proba"):
+        shown = GainsDisplay.from_estimator(model, X[200:], y, **given, response_method=method)
+        assert shown.own_share == pytest.approx(weight[acted].sum() / weight.sum())
+        saved = np.where(y == 1, amount, -15.0)
+        assert shown.own_gain == pytest.approx((weight * saved)[acted].sum() / weight.sum())

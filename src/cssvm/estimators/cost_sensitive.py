@@ -39,7 +39,8 @@ class CostSensitiveSVC(KernelSVC):
     fp_cost : float, default=1.0
         Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
     kappa : float or "tied", default=1.0
-        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row.
+        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row; with it
+        the unit of the costs matters, as fp_cost is compared with 1.
     kernel : str or callable, default="rbf"
         A name from `cssvm.kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
         ``"precomputed"`` X is the kernel matrix.

@@ -135,7 +135,8 @@ def evaluate(
     sample.check_whole()
     metadata = costs.handed_over | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
     metadata |= {} if groups is None else {"groups": np.asarray(groups)}
-    models, cut, estimates, notes = {MODEL: model} | named(compare), {}, [], []
+    models, cut, estimates = {MODEL: model} | named(compare), {}, []
+    notes: list[str] = []
     if isinstance(cv, str) and cv == PREFIT:
         found = {name: decided_as_is(m, X, sample, metadata, scored=name == MODEL) for name, m in models.items()}
         if blind and any(hasattr(model, response) for response in RESPONSES):

@@ -37,9 +37,9 @@ class Interval(NamedTuple):
 class Policy:
     """One way to decide, on the held-out rows.
 
-    cost : per case; total : of all rows; difference : of the cost per case to the model's, row by row, positive where
-    this policy costs more; misses, alarms, actions : weights of the rows missed, of the false alarms, and of all rows
-    acted on.
+    cost : per case, negative for an income; total : of all rows, likewise; difference : of the cost per case to the
+    model's, row by row, positive where this policy costs more; misses, alarms, actions : weights of the rows missed, of
+    the false alarms, and of all rows acted on.
     """
 
     name: str

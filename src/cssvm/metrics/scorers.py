@@ -4,8 +4,10 @@ A scorer's value is better when greater, so a risk or a loss comes with a minus 
 the right rows in two ways: as a pandas Series with the index of y, here; or as metadata, which the scorers request
 already, with ``sklearn.set_config(enable_metadata_routing=True)``. What is routed comes before what is given here.
 
-Costs of the rows also reach `predict`, if it takes them: a classifier that decides by the costs of each row is judged
-by those decisions. Without `pos_label` the target is the estimator's own, and the larger label if it has none.
+Where one of the costs is given for each row, all that are given also reach `predict`, if it takes them and has not
+refused them: a classifier that decides by the costs of each row is judged by those decisions. By numbers alone it
+decides as it was made. Without `pos_label` the target is the one that the estimator states, or what is inside it, and
+the larger label if none does.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ from .grid import (
 class Axes:
     """Values of each axis; slopes are pairs (fn_cost, fp_cost), factors of a cost for every row if there is one.
 
-    standard_Cs : those of machines whose costs are all 1; automatic : the values of those axes of C and gamma that were not given, by the name of the parameter.
+    standard_Cs : those of machines whose costs are all 1; automatic : the values of those axes of C and gamma that were
+    not given, by the name of the parameter.
     """
 
     kernels: list[Kernel]
