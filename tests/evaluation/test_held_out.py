@@ -92,4 +92,4 @@ def test_decisions_from_elsewhere_cost_what_the_metrics_say():
     assert found.model.cost.value == pytest.approx(own)
     assert len(found.held_out.acted) == np.count_nonzero(weights)
     with pytest.raises(ValueError, match="rows of both classes"):
-        evaluate_predictions(np.ones(5, int), np.ones(5, int), outcomes=outcomes | {"fn_cost": 1.0})
+        evaluate_predictions(np.zeros(5, int), np.zeros(5, int), outcomes=outcomes | {"fn_cost": 1.0})
