@@ -32,6 +32,7 @@ from cssvm.evaluation import Evaluation
 
 N = 3000
 CALL, CUSTOMERS_LOST = 5.0, 0.02
+CS, GAMMAS = (0.01, 0.1, 1.0), (0.01, 0.03, 0.1)  # few values, for a quick example
 SEARCHED = "search, costs per row"
 KNOWING = "the true probabilities"
 
@@ -131,12 +132,10 @@ def others() -> dict[str, Any]:
 
 def compare(payments: Payments, cv: int = 5) -> Evaluation:
     """All of them, on payments that they have not seen."""
-    search = CostSensitiveSVCCV(transformer=StandardScaler(), decision="bayes", Cs=5, gammas=4, cv=3)
+    search = CostSensitiveSVCCV(transformer=StandardScaler(), decision="bayes", Cs=CS, gammas=GAMMAS, cv=3)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* rows are in all", UserWarning)  # of 20 draws; MetaCost uses all models
-        return evaluate(
-            search, payments.X, payments.fraud, **payments.costs, cv=cv, compare=others(), currency="EUR"
-        )
+        return evaluate(search, payments.X, payments.fraud, **payments.costs, cv=cv, compare=others(), currency="EUR")
 
 
 def expected_savings(payments: Payments, found: Evaluation) -> dict[str, tuple[float, float]]:
