@@ -22,6 +22,7 @@ def test_as_many_payments_are_fraudulent_as_their_probabilities_say(fraud):
         assert abs(share - p) < 4 * np.sqrt(p * (1 - p) / len(rows))
 
 
+@pytest.mark.slow
 def test_nobody_beats_the_true_probabilities_and_costs_of_rows_save_most_of_what_they_do(fraud):
     payments = fraud["make_payments"](1000)
     found = fraud["compare"](payments, cv=2)
@@ -38,7 +39,7 @@ def test_nobody_beats_the_true_probabilities_and_costs_of_rows_save_most_of_what
 
 @pytest.mark.slow
 def test_it_prints_what_each_method_saves(fraud, capsys):
-    fraud["main"](600)
+    fraud["main"](400)
     shown = capsys.readouterr().out
     assert all(name in shown for name in fraud["others"]())
     assert "of what can be saved" in shown
