@@ -7,8 +7,6 @@ model that decides by the costs of each loan is drawn beside one that knows no c
 loans refused.
 """
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -20,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
 from cssvm.displays import GainsDisplay
 
-loans = pd.read_csv(Path(__file__).with_name("loans.csv"))
+loans = pd.read_csv("loans.csv")  # run this in the folder of the file
 train, test = train_test_split(loans, test_size=0.4, stratify=loans["outcome"], random_state=0)
 
 

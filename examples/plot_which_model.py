@@ -20,8 +20,6 @@ X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_
 costs = {"fn_cost": 8.0, "fp_cost": 1.0}
 
 _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-for name, model in {
-    "cost-sensitive SVM": CostSensitiveSVC(**costs),
-    "logistic regression": LogisticRegression(),
-}.items():
+models = {"cost-sensitive SVM": CostSensitiveSVC(**costs), "logistic regression": LogisticRegression()}
+for name, model in models.items():
     CostCurveDisplay.from_estimator(model.fit(X, y), X_test, y_test, **costs, name=name, ax=ax)

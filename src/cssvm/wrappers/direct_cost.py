@@ -23,7 +23,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     """Decisions of least expected cost where what a miss costs has to be estimated as well as the probability.
 
     The direct cost-sensitive decision of Zadrozny and Elkan [1]_: with p(x) the calibrated probability of the target,
-    and amount(x) what a regressor, trained on rows of the target, expects a miss to cost, the target is decided for if::
+    and amount(x) what a regressor, trained on rows of the target, expects a miss to cost, it decides for that if::
 
         p(x_i) amount(x_i) >= (1 - p(x_i)) fp_cost_i.
 
