@@ -286,11 +286,3 @@ def test_a_frame_gets_a_named_column_and_no_second_one_of_that_name(data):
     np.testing.assert_array_equal(numbered.predict_amount(pd.DataFrame(X)), model.predict_amount(frame))
     with pytest.raises(ValueError, match="X must have no column 'target_probability'"):
         model.fit(frame.rename(columns={"a": "target_probability"}), y, fn_cost=amounts)
-
-
-def test_every_fitted_attribute_is_documented(data):
-    X, y, amounts = data
-    attributes = DirectCostClassifier.__doc__.split("Attributes\n")[1]
-    for name in vars(DirectCostClassifier(GaussianNB(), LinearRegression()).fit(X, y, fn_cost=amounts)):
-        if name.endswith("_"):
-            assert f"    {name} : " in attributes

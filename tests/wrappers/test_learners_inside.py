@@ -71,10 +71,8 @@ def test_reproducible_and_the_same_for_any_number_of_workers(data, make):
     np.testing.assert_array_equal(alone.decision_function(X), again.decision_function(X))
 
 
-@every
+@pytest.mark.parametrize("make", [meta, costing, resampling], ids=lambda make: make.__name__)
 def test_another_seed_makes_other_draws(data, make):
-    if make is direct:
-        pytest.skip("draws no rows")
     X, y, amounts = data
     model = make(GaussianNB()).fit(X, y, fn_cost=amounts)
     other = clone(model).set_params(random_state=1).fit(X, y, fn_cost=amounts)
@@ -259,15 +257,12 @@ def test_weights_reach_the_last_step_of_a_pipeline(data, make):
     assert np.any(model.decision_function(X) != plain.decision_function(X))
 
 
-@every
-def test_groups_are_held_out_together_where_there_are_folds(data, make):
-    if make is not direct:
-        pytest.skip("makes no folds")
+def test_groups_are_held_out_together_where_there_are_folds(data):
     X, y, amounts = data
     numbers = np.arange(len(y), dtype=float)
     groups = np.arange(len(y)) // 8
     NotesWhatItGets.seen.clear()
-    model = make(NotesWhatItGets()).fit(np.column_stack([numbers, X]), y, fn_cost=amounts, groups=groups)
+    model = direct(NotesWhatItGets()).fit(np.column_stack([numbers, X]), y, fn_cost=amounts, groups=groups)
     assert len(NotesWhatItGets.seen) == 3
     for seen in NotesWhatItGets.seen:
         parts = set(groups[seen["X"][:, 0].astype(int)])
@@ -319,3 +314,13 @@ def test_our_machine_can_be_inside(data, make):
     model = make(learner).fit(X, y, fn_cost=amounts)
     assert cost_risk(y, model.predict(X), fn_cost=amounts) < cost_risk(y, np.zeros(len(y), int), fn_cost=amounts) / 2
     assert model.n_features_in_ == 4
+
+
+@every
+def test_every_fitted_attribute_is_documented(data, make):
+    X, y, amounts = data
+    model = make(GaussianNB()).fit(X, y, fn_cost=amounts)
+    attributes = type(model).__doc__.split("Attributes\n")[1]
+    for name in vars(model):
+        if name.endswith("_"):
+            assert f"    {name} : " in attributes

@@ -182,6 +182,8 @@ def test_weights_enter_the_draws_where_the_learner_takes_none(data):
         ({"amount_estimator": GaussianNB()}, {}, "amount_estimator of MetaCostClassifier must be a regressor"),
         ({}, {"fn_cost": "amounts of targets"}, r"each may get either label; got fn_cost=nan .* amount_estimator="),
         ({}, {"fn_cost": "amounts of others"}, "fn_cost must be finite and non-negative on every row of the positive"),
+        ({}, {"fn_cost": "zero for others"}, r"fn_cost must be what each row costs .* gives the labels away"),
+        ({}, {"fp_cost": "zero for targets"}, r"fp_cost must be what each row costs .* gives the labels away"),
         ({"fn_cost": 0.0}, {}, "fn_cost must be positive on at least one row of the positive class"),
     ],
 )
@@ -190,6 +192,8 @@ def test_what_it_cannot_use_is_refused(data, parameters, costs, reason):
     partly = {
         "amounts of targets": np.where(y == 1, fn_cost, np.nan),
         "amounts of others": np.where(y == 1, np.nan, fn_cost),
+        "zero for others": np.where(y == 1, fn_cost, 0.0),
+        "zero for targets": np.where(y == 1, 0.0, fn_cost),
     }
     model = MetaCostClassifier(GaussianNB(), n_estimators=3, random_state=0).fit(X, y)
     before = dict(vars(model.set_params(**parameters)))

@@ -11,6 +11,7 @@ from .datasets import datasets
 from .evaluate import evaluate
 from .info import info
 from .predict import predict
+from .report import report
 from .reproduce import reproduce
 from .speaking import with_example
 from .train import train
@@ -33,7 +34,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (train, predict, evaluate, info, reproduce):
+for verb in (train, predict, evaluate, report, info, reproduce):
     app.command()(verb)
 app.add_typer(datasets)
 

@@ -1,12 +1,13 @@
 """From tables to decisions: CSV, Parquet, LIBSVM text and data frames, read by one stated rule.
 
 `train_table` makes a model with a card of a table, `predict_table` decides on the rows of another, of any size, and
-`evaluate_table` measures a model where labels are known. The command line is these three.
+`evaluate_table` measures a model where labels are known, `report_table` makes a page of it. The command line is these.
 """
 
 from .chunk import TableError
 from .evaluating import EvaluatedTable, evaluate_table
 from .predicting import PredictedTable, predict_table
+from .reporting import report_table
 from .training import TrainedTable, train_table
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "TrainedTable",
     "evaluate_table",
     "predict_table",
+    "report_table",
     "train_table",
 ]

@@ -80,12 +80,15 @@ class Decider:
                 'decision "bayes" for that.'
             )
 
+    def features(self, rows: Chunk) -> Any:
+        """The rows as the model takes them."""
+        X = read_features(rows, self.card.columns, self.oddities)
+        named = hasattr(self.saved.model, "feature_names_in_")
+        return X.to_numpy() if hasattr(X, "columns") and not named else X  # trained without names
+
     def decide(self, rows: Chunk, costs: dict[str, Any]) -> Decisions:
         """Decisions on these rows at these costs."""
-        model = self.saved.model
-        X = read_features(rows, self.card.columns, self.oddities)
-        if hasattr(X, "columns") and not hasattr(model, "feature_names_in_"):
-            X = X.to_numpy()  # trained without names
+        model, X = self.saved.model, self.features(rows)
         used = {name: costs[name] for name in self.decides_by if name in costs}
         if hasattr(model, "decide"):
             labels, scores, probabilities = model.decide(X, **used)

@@ -189,7 +189,7 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
     def _costs_of_rows(self, sample: Sample) -> tuple[Any, Any]:
         """fn_cost and fp_cost of all rows, numbers or (n,); fn_cost as 1 where it is to be estimated."""
         known = self.amount_estimator is None
-        return read_both_costs(
+        fn_cost, fp_cost = read_both_costs(
             sample.fn_cost if known else 1.0,
             sample.fp_cost,
             len(sample),
@@ -197,6 +197,14 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
             reason="each may get either label",
             fix=f", or estimate unknown amounts with {AMOUNTS}=" if known else "",
         )
+        for name, cost, others in (("fn_cost", fn_cost, ~sample.positive), ("fp_cost", fp_cost, sample.positive)):
+            if np.ndim(cost) and not cost[others].any():
+                raise ValueError(
+                    f"{name} must be what each row costs whichever class it is of; got 0 on all rows of the class that "
+                    f"has no {name}, which gives the labels away. Pass what such a row would cost"
+                    + (f", or estimate it with {AMOUNTS}=." if name == "fn_cost" else ".")
+                )
+        return fn_cost, fp_cost
 
     def _bagged_probability(self, X: Any, sample: Sample, seeds: list[int], metadata: dict[str, Any]) -> Vector:
         """Probability of the target, (n,), averaged over models of resamples."""
