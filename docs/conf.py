@@ -23,6 +23,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 default_role = "obj"  # a word in single backticks is code, and a link if it is a public name
+highlight_language = "none"  # formulas in docstrings; blocks of pages name their language
 templates_path = ["_templates"]
 exclude_patterns = ["_templates", "gallery/sg_execution_times.rst"]
 
@@ -42,12 +43,12 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "min_reported_time": float("inf"),
     "show_signature": False,
-    "default_thumb_file": str(DOCS / "pictures" / "loss.png"),
+    "remove_config_comments": True,
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = "cssvm"
-html_theme_options = {"navigation_with_keys": False, "header_links_before_dropdown": 6, "show_prev_next": False}
+html_theme_options = {"navigation_with_keys": False, "header_links_before_dropdown": 7, "show_prev_next": False}
 html_show_sourcelink = False
 html_sidebars = {"index": []}
 

@@ -116,5 +116,6 @@ def main() -> None:
         draw(losses, arguments.picture)
 
 
+# sphinx_gallery_thumbnail_path = "pictures/smooth_losses.png"
 if __name__ == "__main__":
     main()

@@ -141,5 +141,6 @@ def main() -> None:
         print(f"{claim:38}{np.abs(left - right).max():.1e}")
 
 
+# sphinx_gallery_thumbnail_path = "pictures/four_formulations.png"
 if __name__ == "__main__":
     main()

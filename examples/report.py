@@ -41,6 +41,7 @@ def loans_report() -> Report:
     )
 
 
+# sphinx_gallery_thumbnail_path = "pictures/report.png"
 if __name__ == "__main__":
     path = loans_report().save(sys.argv[1] if len(sys.argv) > 1 else "report.html")
     print(f"The report is in {path}; open it in a browser.")
