@@ -1,7 +1,10 @@
-"""Compare the cost-sensitive SVMs on scikit-learn's breast cancer data: run with `make demo`.
+"""Class costs on breast cancer data
+=================================
+
+The cost-sensitive SVMs of the paper compared: run with ``python examples/demo.py``.
 
 569 tumours, 212 of them malignant. Missing a cancer costs several times a false alarm, and every method
-is judged by the same figure, the risk: cost per patient = (miss cost * misses + false alarms) / patients,
+is judged by the same figure, the risk: ``cost per patient = (miss cost * misses + false alarms) / patients``,
 counted on patients held out by stratified 10-fold cross-validation, repeated with new folds.
 """
 

@@ -1,10 +1,14 @@
-"""Design a loss from scratch: run with `python examples/design_a_loss.py [--picture loss.png]`.
+"""Design a loss from scratch
+==========================
+
+Run with ``python examples/design_a_loss.py [--picture loss.png]``.
 
 A missed positive costs 4, a false alarm 1. Some rows labelled negative are positives that nobody noticed. The
 exponential loss pursues each of them at any price. We want a loss that lets go of them: bounded for y = -1.
 
-The exponential loss has the minimum risk G(eta) = (eta / t)^t ((1 - eta) / (1 - t))^(1 - t), largest at the threshold
-t = C_{-1} / (C_1 + C_{-1}). Take a power of it,
+The exponential loss has the minimum risk ``G(eta) = (eta / t)^t ((1 - eta) / (1 - t))^(1 - t)``, largest at the
+threshold
+``t = C_{-1} / (C_1 + C_{-1})``. Take a power of it::
 
     C*(eta) = h G(eta)^s,    h = C_1 C_{-1} / (C_1 + C_{-1}), the height of the zero-one loss's minimum risk
 
@@ -112,5 +116,6 @@ def main() -> None:
         draw(losses, arguments.picture)
 
 
+# sphinx_gallery_thumbnail_path = "pictures/smooth_losses.png"
 if __name__ == "__main__":
     main()

@@ -1,14 +1,17 @@
-"""One SVM, written down four times, solved four times: run with `python examples/four_formulations.py`.
+"""One SVM, written down four times
+================================
+
+And solved four times: run with ``python examples/four_formulations.py``.
 
 With y_i = +1 or -1, a margin m_i and a box c_i for each row, and K = Psi' Psi, the column Psi_i of Psi being the
-features of row i, these problems have the same optimum (fig. comm of the paper):
+features of row i, these problems have the same optimum (fig. comm of the paper)::
 
     w       min over w, b      1/2 |w|^2 + sum_i c_i max(0, m_i - y_i (Psi_i'w + b))
     beta    min over beta, b   1/2 beta'K beta + sum_i c_i max(0, m_i - y_i (K_i'beta + b))
     alpha   max over alpha     sum_i m_i alpha_i - 1/2 alpha'Y K Y alpha,            0 <= alpha_i <= c_i,  y'alpha = 0
     z       max over z         sum_i y_i m_i g_i - 1/2 z'K^-1 z,   g = K^-1 z,       0 <= y_i g_i <= c_i,  1'g = 0
 
-and each solution leads to the others:
+and each solution leads to the others::
 
     w = Psi beta        beta = Y alpha        g = beta        z = K beta = f - b
 
@@ -138,5 +141,6 @@ def main() -> None:
         print(f"{claim:38}{np.abs(left - right).max():.1e}")
 
 
+# sphinx_gallery_thumbnail_path = "pictures/four_formulations.png"
 if __name__ == "__main__":
     main()

@@ -1,4 +1,7 @@
-"""A report on whom to refuse a loan, for those who pay for it: `python examples/report.py [report.html]`.
+"""A report for those who pay
+==========================
+
+On whom to refuse a loan: run with ``python examples/report.py [report.html]``.
 
 A loan that defaults costs 60 % of its amount, one that is refused though it would have been paid 10 % in interest.
 Needs the extras `report` and `cli` (for pandas).
@@ -38,6 +41,7 @@ def loans_report() -> Report:
     )
 
 
+# sphinx_gallery_thumbnail_path = "pictures/report.png"
 if __name__ == "__main__":
     path = loans_report().save(sys.argv[1] if len(sys.argv) > 1 else "report.html")
     print(f"The report is in {path}; open it in a browser.")

@@ -1,4 +1,7 @@
-"""Decide single cases over HTTP, on this machine only: `python examples/serve.py model.skops [--port 8000]`.
+"""Decide single cases over HTTP
+=============================
+
+On this machine only: run with ``python examples/serve.py model.skops [--port 8000]``, then::
 
     curl -s http://127.0.0.1:8000/card
     curl -s http://127.0.0.1:8000/decide -d '{"amount": 5000, "income": null, "housing": "rent"}'

@@ -72,7 +72,7 @@ class PaperCosts(NamedTuple):
 def paper_costs(C1: Any, C_minus1: Any) -> PaperCosts:
     """Slopes and margin of the cost-sensitive hinge loss with the costs C_1 and C_{-1}, of the classes or of each row.
 
-    The loss is ``C1 max(0, 1 - f)`` for y = +1 and ``max(0, 1 + (2 C_minus1 - 1) f)`` for y = -1, hence
+    The loss is ``C1 max(0, 1 - f)`` for y = +1 and ``max(0, 1 + (2 C_minus1 - 1) f)`` for y = -1, hence::
 
         fn_cost = C1,    fp_cost = 2 C_minus1 - 1,    kappa = 1 / (2 C_minus1 - 1).
 

@@ -31,7 +31,7 @@ EDGE = 0.02
 class CostRocDisplay(ScoredDisplayMixin):
     """ROC curve, convex hull, iso-cost line through the best point, and operating points.
 
-    The points are
+    The points are::
 
         Risk*        the best threshold for these very scores: a lower bound for any threshold
         TH-Risk      a threshold chosen before, for example on training rows

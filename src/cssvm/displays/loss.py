@@ -27,7 +27,7 @@ LONGEST_NAME = 48
 class LossDisplay:
     """Losses, their minimum risks and their links: one row of panels for each loss.
 
-    With eta = P(y = +1 | x), the panels show
+    With eta = P(y = +1 | x), the panels show::
 
         loss        value(+1, f) and value(-1, f) over the score f
         min_risk    min over f of eta value(+1, f) + (1 - eta) value(-1, f) over eta, and behind it the

@@ -13,7 +13,7 @@ from .parameters import lists_kernels
 class BiasedPenaltySVC(KernelSVC):
     """Support vector classifier with biased penalties (BP-SVM).
 
-    With y = +1 for the target class, f(x) = sum_j y_j a_j K(x, x_j) + b minimises
+    With y = +1 for the target class, f(x) = sum_j y_j a_j K(x, x_j) + b minimises::
 
         1/2 |w|^2 + C sum over y_i = +1 of s_i fn_cost_i max(0, 1 - f(x_i))
                   + C sum over y_i = -1 of s_i fp_cost_i max(0, 1 + f(x_i))
@@ -35,7 +35,7 @@ class BiasedPenaltySVC(KernelSVC):
         A name from `cssvm.kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
         ``"precomputed"`` X is the kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels that have one, as in exp(-gamma |x - z|^2) for ``"rbf"``. ``"scale"`` is
+        Coefficient of the kernels that have one, as in ``exp(-gamma |x - z|^2)`` for ``"rbf"``. ``"scale"`` is
         1 / (n_features * variance of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is
         1 / n_features.
     degree : int, default=3
@@ -82,7 +82,7 @@ class BiasedPenaltySVC(KernelSVC):
         The certificate: both objectives and their relative gap.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names.
 
     Examples

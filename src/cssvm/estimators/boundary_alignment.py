@@ -40,7 +40,7 @@ class KernelBoundaryAlignmentSVC(KernelSVC):
     """Support vector classifier with kernel boundary alignment (KBA), for classes of very different size.
 
     A first SVM shows where the boundary is. Its kernel is then transformed so that the feature space is magnified near
-    the support vectors, further around those of the class that has fewer, and the SVM is trained again:
+    the support vectors, further around those of the class that has fewer, and the SVM is trained again::
 
         K(x, z) <- D(x) K(x, z) D(z),    D(x) = sum over support vectors x_k of exp(-|phi(x) - phi(x_k)|^2 / width_k)
 
@@ -67,7 +67,7 @@ class KernelBoundaryAlignmentSVC(KernelSVC):
         A name from `cssvm.kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
         ``"precomputed"`` X is the kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels that have one, as in exp(-gamma |x - z|^2) for ``"rbf"``. ``"scale"`` is
+        Coefficient of the kernels that have one, as in ``exp(-gamma |x - z|^2)`` for ``"rbf"``. ``"scale"`` is
         1 / (n_features * variance of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is
         1 / n_features.
     degree : int, default=3
@@ -92,7 +92,7 @@ class KernelBoundaryAlignmentSVC(KernelSVC):
         The class labels, sorted.
     n_alignments_ : int
         Rounds of the kernel that is used.
-    balanced_errors_ : ndarray of shape (n_alignments_ + 1,)
+    balanced_errors_ : ndarray of shape (n_alignments + 1,)
         Balanced error on the training rows, that of the first SVM and after each round: the mean over both classes of
         the share of their cost that lies on rows decided wrongly.
     support_ : ndarray of shape (n_SV,), int32
@@ -117,15 +117,15 @@ class KernelBoundaryAlignmentSVC(KernelSVC):
         The certificate: both objectives and their relative gap.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names.
 
     Notes
     -----
     After Wu and Chang [1]_ [2]_. Their description leaves open, and this is what is done here:
 
-    - *The factors of the widths* are said to be of the order of |SV-| / |SV+| and |SV+| / |SV-|: taken as they are,
-      times `width`.
+    - *The factors of the widths* are said to be of the order of ``|SV-| / |SV+|`` and ``|SV+| / |SV-|``: taken as
+      they are, times `width`.
     - *The nearer support vectors* are those up to the mean of the smallest and the largest squared distance; both are
       taken among support vectors of the other class, so that there always is one.
     - *The unit of D* is such that the mean of K(x, x) over the training rows, weighted, stays what it was. Otherwise D

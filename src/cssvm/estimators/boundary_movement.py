@@ -25,11 +25,11 @@ FOLD_FIX = "Use fewer or stratified folds, or cv=None."
 class BoundaryMovementSVC(KernelSVC):
     """Standard support vector classifier with a moved threshold (BM-SVM).
 
-    The costs do not enter the training: f(x) = sum_j y_j a_j K(x, x_j) + b minimises
+    The costs do not enter the training: f(x) = sum_j y_j a_j K(x, x_j) + b minimises::
 
         1/2 |w|^2 + C sum_i s_i max(0, 1 - y_i f(x_i))
 
-    and the decision function is f(x) - t with the t that minimises the cost of the decisions on scored rows,
+    and the decision function is f(x) - t with the t that minimises the cost of the decisions on scored rows::
 
         sum over missed rows of s_i fn_cost_i  +  sum over false alarms of s_i fp_cost_i.
 
@@ -49,7 +49,7 @@ class BoundaryMovementSVC(KernelSVC):
         A name from `cssvm.kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
         ``"precomputed"`` X is the kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels that have one, as in exp(-gamma |x - z|^2) for ``"rbf"``. ``"scale"`` is
+        Coefficient of the kernels that have one, as in ``exp(-gamma |x - z|^2)`` for ``"rbf"``. ``"scale"`` is
         1 / (n_features * variance of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is
         1 / n_features.
     degree : int, default=3
@@ -100,7 +100,7 @@ class BoundaryMovementSVC(KernelSVC):
         The certificate: both objectives and their relative gap.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names.
 
     Notes

@@ -58,7 +58,7 @@ def _has_probabilities(classifier: DesignedLossClassifier) -> bool:
 class DesignedLossClassifier(BinaryClassifier):
     """Linear or kernel classifier trained with a loss from `cssvm.losses`.
 
-    With y = +1 for the target class, f(x) = w'phi(x) + b minimises
+    With y = +1 for the target class, f(x) = w'phi(x) + b minimises::
 
         1/2 |w|^2 + C sum_i s_i loss(y_i, f(x_i))
 
@@ -116,7 +116,7 @@ class DesignedLossClassifier(BinaryClassifier):
         The machine that solved the dual, with its certificate; None for a smooth loss.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names.
 
     Warns

@@ -54,6 +54,8 @@ class _TwoCostLoss(Loss):
 class ZeroOneLoss(_TwoCostLoss):
     """Cost of the decision sign(f), where f = 0 means +1.
 
+    ::
+
         y = +1:  C1 if f < 0, else 0          y = -1:  C_{-1} if f >= 0, else 0
 
     Any score with the sign of eta - threshold is optimal; `link` is the linear one,
@@ -105,6 +107,8 @@ class ZeroOneLoss(_TwoCostLoss):
 class ExponentialLoss(_TwoCostLoss):
     """Cost-sensitive exponential loss, the one of AdaBoost for equal costs.
 
+    ::
+
         y = +1:  exp(-C1 f)          y = -1:  exp(C_{-1} f)
 
     The costs are rates, not factors. The minimum risk is 1 at the threshold and of type I for unequal costs.
@@ -150,6 +154,8 @@ class ExponentialLoss(_TwoCostLoss):
 @dataclass(frozen=True, eq=False)
 class LogisticLoss(_TwoCostLoss):
     """Logistic loss weighted with the costs.
+
+    ::
 
         y = +1:  C1 log(1 + e^-f)          y = -1:  C_{-1} log(1 + e^f)
 

@@ -155,7 +155,7 @@ def link_symmetry(loss: Loss) -> float:
     Returns
     -------
     float
-        Largest |f^-1(v) + f^-1(-v) - 2 t| over the scores v for which v and -v are in the range of the link.
+        Largest ``|f^-1(v) + f^-1(-v) - 2 t|`` over the scores v for which v and -v are in the range of the link.
 
     Examples
     --------

@@ -29,6 +29,8 @@ from .base import DUAL, FLOATS, Loss, of_label, probabilities
 class HingeLoss(Loss):
     """Hinge loss with a slope and a margin for each class.
 
+    ::
+
         y = +1:  pos_slope max(0, pos_margin - f)          y = -1:  neg_slope max(0, neg_margin + f)
 
     The slopes are the costs whose Bayes rule the loss implements. `link` is a step function, pos_margin above the
@@ -128,6 +130,8 @@ class HingeLoss(Loss):
 
 class CostSensitiveHinge(HingeLoss):
     """The paper's cost-sensitive hinge loss.
+
+    ::
 
         y = +1:  C1 max(0, 1 - f)          y = -1:  max(0, 1 + (2 C_{-1} - 1) f)
 
@@ -231,6 +235,8 @@ class ExampleBiasedHinge(_ExampleHinge):
 
 class ExampleCostSensitiveHinge(_ExampleHinge):
     """The paper's hinge loss with a cost for each example.
+
+    ::
 
         y_i = +1:  c_i max(0, 1 - f_i)          y_i = -1:  max(0, 1 + (2 c_i - 1) f_i)
 

@@ -51,7 +51,7 @@ class CostPath:
     params: dict[str, Any]
 
     def risk(self, *, fn_cost: float, fp_cost: float, prior: float | None = None) -> Vector:
-        """Expected cost of a decision by each model: P_1 fn_cost (1 - tpr) + P_-1 fp_cost fpr."""
+        """Expected cost of a decision by each model: ``P_1 fn_cost (1 - tpr) + P_{-1} fp_cost fpr``."""
         prior = self.prior if prior is None else prior
         return prior * fn_cost * (1.0 - self.tpr) + (1.0 - prior) * fp_cost * self.fpr
 

@@ -25,7 +25,7 @@ HALF = 0.5  # of the rows
 class CostProportionateClassifier(EnsembleClassifier):
     """Learners trained on rows that are drawn in proportion to what an error on them costs.
 
-    Costing, of Zadrozny, Langford and Abe [1]_: if (x, y, cost) has the distribution D, then the rate of errors under
+    Costing, of Zadrozny, Langford and Abe [1]_: if (x, y, cost) has the distribution D, then the rate of errors under::
 
         D'(x, y, cost) = cost D(x, y, cost) / E[cost]
 
@@ -71,7 +71,7 @@ class CostProportionateClassifier(EnsembleClassifier):
         The class labels, sorted.
     n_features_in_ : int
         Number of features seen in `fit`, where the estimator tells.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names and the estimator tells.
 
     Notes

@@ -28,12 +28,12 @@ def _has_probabilities(classifier: CostThresholdClassifier) -> bool:
 class CostThresholdClassifier(CalibratingClassifier):
     """Decisions of least cost from the scores or probabilities of any binary classifier.
 
-    With p(x) the probability of the target class, ``method="bayes"`` decides for it if
+    With p(x) the probability of the target class, ``method="bayes"`` decides for it if::
 
         p(x_i) fn_cost_i >= (1 - p(x_i)) fp_cost_i
 
     with costs that may be given for each row to `predict`. ``method="tuned"`` decides for it if the score reaches
-    the threshold that minimises, over rows scored by a model that has not seen them,
+    the threshold that minimises, over rows scored by a model that has not seen them::
 
         sum over missed rows of s_i fn_cost_i  +  sum over false alarms of s_i fp_cost_i.
 
@@ -79,7 +79,7 @@ class CostThresholdClassifier(CalibratingClassifier):
         threshold. 0 for ``"bayes"``, where the costs set it.
     n_features_in_ : int
         Number of features seen in `fit`, where the estimator tells.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names and the estimator tells.
 
     Notes

@@ -24,7 +24,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     """Decisions of least expected cost where what a miss costs has to be estimated as well as the probability.
 
     The direct cost-sensitive decision of Zadrozny and Elkan [1]_: with p(x) the calibrated probability of the target,
-    and amount(x) what a regressor, trained on rows of the target, expects a miss to cost, it decides for the target if
+    and amount(x) what a regressor, trained on rows of the target, expects a miss to cost, it decides for that if::
 
         p(x_i) amount(x_i) >= (1 - p(x_i)) fp_cost_i.
 
@@ -68,7 +68,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         The class labels, sorted.
     n_features_in_ : int
         Number of features seen in `fit`, where the estimator tells.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names and the estimator tells.
 
     Notes

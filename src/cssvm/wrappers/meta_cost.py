@@ -28,7 +28,7 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
     """One learner trained on labels of least expected cost, which bagged probabilities say what they are.
 
     MetaCost, of Domingos [1]_, for costs of the classes and of each row. With p(x) the mean probability of the target
-    over models trained on resamples of the rows, row i is taken for one of the target if
+    over models trained on resamples of the rows, row i is taken for one of the target if::
 
         p(x_i) fn_cost_i >= (1 - p(x_i)) fp_cost_i
 
@@ -76,7 +76,7 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         The class labels, sorted.
     n_features_in_ : int
         Number of features seen in `fit`, where the estimator tells.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names and the estimator tells.
 
     Notes
