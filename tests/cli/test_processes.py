@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from cssvm.deploy import load_model
@@ -100,19 +99,3 @@ def test_many_rows_are_decided_within_600_megabytes():
 
     for record in streaming.measure(200_000):
         assert record["peak_mb"] < streaming.BUDGET_MB, record
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-@pytest.mark.parametrize("document", ["docs/cli.md", "README.md"])
-def test_the_commands_of_the_documents_run(document, tmp_path):
-    from tests.conftest import ROOT
-
-    blocks = (ROOT / document).read_text().split("```shell\n")[1:]
-    commands = "\n".join(block.split("```")[0] for block in blocks)
-    assert commands.count("cssvm ") >= 3
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    script = f'set -eo pipefail\ncssvm() {{ "{sys.executable}" -m cssvm "$@"; }}\n{commands}'
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert len(pd.read_csv(tmp_path / "decisions.csv")) == 800
