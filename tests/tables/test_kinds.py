@@ -45,8 +45,8 @@ def test_codes_can_be_asked_for_as_categories_and_columns_left_out(tmp_path):
     assert found.columns == [Column("code", "category", "str", ["1", "2"]), Column("x")]
     with pytest.raises(TableError, match="has no column 'nonsense'; its columns are 'code', 'x', 'label'"):
         chosen(tmp_path / "t.csv", "code,x,label\n1,5,0\n", category=["nonsense"])
-    with pytest.raises(TableError, match="no column to learn from"):
-        chosen(tmp_path / "t.csv", "label\n1\n", without=["label"])
+    with pytest.raises(TableError, match="no column to learn from beside 'label'; 'x' was left out: it has no entries"):
+        chosen(tmp_path / "t.csv", "label,x\n1,\n", without=["label"])
 
 
 def test_a_slip_among_numbers_is_refused_and_not_taken_for_a_category(tmp_path):
@@ -56,6 +56,13 @@ def test_a_slip_among_numbers_is_refused_and_not_taken_for_a_category(tmp_path):
     with pytest.raises(TableError, match="numbers but for 1 of 20 entries, such as '1O' in row 12"):
         chosen(tmp_path / "t.csv", text)
     assert kinds(chosen(tmp_path / "t.csv", text, category=["a"])) == {"a": "category"}
+
+
+def test_numbers_with_commas_are_refused_and_not_taken_for_categories(tmp_path):
+    text = "a;b\n" + "\n".join(f"{k},5;{k}" for k in range(20))
+    with pytest.raises(TableError, match=r"column 'a' .* numbers with commas, such as '0,5'"):
+        chosen(tmp_path / "t.csv", text)
+    assert kinds(chosen(tmp_path / "t.csv", text, category=["a"])) == {"a": "category", "b": "number"}
 
 
 def test_columns_without_entries_and_identifiers_are_left_out_with_the_reason(tmp_path):

@@ -92,11 +92,11 @@ def _stoppable() -> Iterator[None]:
 
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
-    """Warnings as messages, each once."""
+    """Warnings to the user as messages, each once; those of numerical code to its author are left out."""
     said: set[str] = set()
 
-    def show(message: Any, *_: Any, **__: Any) -> None:
-        if str(message) not in said:
+    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, UserWarning) and str(message) not in said:
             said.add(str(message))
             say(f"warning: {message}")
 

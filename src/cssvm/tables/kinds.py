@@ -1,7 +1,8 @@
 """Which columns of a table a model reads, and as what: decided once, from the training table, and kept in its card.
 
     text       number if every entry but gaps is one and none begins with a needless zero (01234 is a code);
-               category otherwise; a column of at least nine tenths numbers is refused, since a slip is more likely
+               category otherwise; a column of at least nine tenths numbers is refused, since a slip is more likely,
+               and so is one of numbers with commas
     typed      number for numbers; category for words and truth values; dates and lists are refused
 
 Left out, and said so: a column without any entry, and a category in which more than half of the rows have a word of
@@ -18,7 +19,7 @@ import numpy as np
 
 from ..deploy import Column
 from ..deploy.card import CATEGORY, NUMBER
-from .chunk import GAPS, LEADING_ZERO, Chunk, TableError
+from .chunk import GAPS, LEADING_ZERO, Chunk, TableError, listed
 
 MOSTLY = 0.9
 SHARE_OF_OWN_WORDS, FEW_WORDS = 0.5, 50
@@ -47,7 +48,8 @@ def choose_columns(table: Chunk, *, without: Sequence[str], category: Sequence[s
         else:
             left_out[name] = found
     if not columns:
-        raise TableError(f"{table.source} has no column to learn from but {', '.join(map(repr, without))}.")
+        reasons = "".join(f"; {name!r} was left out: {reason}" for name, reason in left_out.items())
+        raise TableError(f"{table.source} has no column to learn from beside {listed(without)}{reasons}.")
     return Chosen(columns, left_out)
 
 
@@ -79,6 +81,12 @@ def kind_of(table: Chunk, name: str) -> str:
     numeric = Chunk.spells_number(known)
     if numeric.all():
         return NUMBER
+    if Chunk.spells_number(pc.replace_substring(known, ",", ".")).mean() >= MOSTLY > numeric.mean():
+        wrong = known[int(np.argmin(numeric))].as_py()
+        raise TableError(
+            f"column {name!r} of {table.source} holds numbers with commas, such as {wrong!r}. Write them with a "
+            "decimal point and nothing between thousands, or say that the column is a category."
+        )
     if numeric.mean() >= MOSTLY:
         wrong = known[int(np.argmin(numeric))].as_py()
         rows = np.flatnonzero(np.asarray(pc.equal(entries, wrong)))

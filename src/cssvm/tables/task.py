@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Mask
-from ..classifier import two_classes
 from ..deploy import Column
 from ..target import Target
-from .chunk import Chunk, TableError
+from .chunk import Chunk, TableError, listed
 from .features import read_features
 from .kinds import choose_columns
 from .labels import label_meant, labels_are_numbers, read_labels
@@ -108,13 +107,15 @@ def _target_column(table: Chunk, target: str | None) -> str:
 
 def _target_label(table: Chunk, y: NDArray[Any], column: str, pos_label: Any, prices: Mapping[str, Price]) -> Any:
     """The target class among two labels, named where that is needed."""
-    try:
-        classes, _ = two_classes(y, whose=f"column {column!r}")
-    except ValueError as error:
-        raise TableError(f"column {column!r} of {table.source}: {error}") from error
-    if pos_label is not None:
-        return label_meant(pos_label, classes.tolist(), column)
+    classes = np.unique(y)
     labels = classes.tolist()
+    if len(labels) != 2:
+        found = "one class only, " if len(labels) == 1 else f"{len(labels):,} different labels, "
+        raise TableError(
+            f"column {column!r} of {table.source} must hold the labels of two classes; got {found}{listed(labels, 5)}."
+        )
+    if pos_label is not None:
+        return label_meant(pos_label, labels, column)
     if isinstance(labels[0], str) and len({price.written for price in prices.values()}) > 1:
         raise TableError(
             f"the labels of {column!r} are words, {labels[0]!r} and {labels[1]!r}: say which of them is the target, "
