@@ -19,13 +19,13 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test sanitize fuzz lint format bench benchsearch benchmeasures benchnested benchtuning benchwrappers clean
+.PHONY: help demo test sanitize fuzz lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed-core  ## Compare the cost-sensitive methods on breast cancer data
-	@$(BIN)/python examples/demo.py $(ARGS)
+demo: $(VENV)/.installed-cli  ## Train on loans with their costs, compare, decide, and leave a report in demo/
+	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
 
 test: $(VENV)/.installed-test  ## Run the whole test suite, slow tests included
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "" $(ARGS)
@@ -45,6 +45,13 @@ lint: $(VENV)/.installed-lint  ## Check style, types and import rules
 format: $(VENV)/.installed-lint  ## Apply ruff's fixes and formatting
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/.installed-docs  ## Build the site into build/docs, warnings being errors; needs no network
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going $(ARGS) docs build/docs
+	@echo "The site is in build/docs/index.html"
+
+package: $(VENV)/.installed-package  ## Build wheel and sdist, check them, try the wheel in an empty environment
+	@PATH="$(abspath $(BIN)):$$PATH" .ci/package $(PYTHON)
 
 bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (half an hour; ARGS="--quick" to see it run)
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -66,7 +73,7 @@ benchwrappers: $(VENV)/.installed-bench  ## Time the wrappers, and show what the
 	@$(BIN)/python -m benchmarks.wrappers $(ARGS)
 
 clean:  ## Remove the environment, caches and build products
-	rm -rf $(VENV) .sanitize build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .sanitize build dist demo docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp, not pyvenv.cfg, is the target: an interrupted creation is simply repeated.
@@ -75,11 +82,6 @@ $(VENV)/.created:
 	  { echo "cssvm needs Python 3.11 or newer; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Creating $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@touch $@
-
-$(VENV)/.installed-core: pyproject.toml $(VENV)/.created
-	@echo "Installing cssvm"
-	@$(INSTALL) --editable .
 	@touch $@
 
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.created

@@ -1,10 +1,16 @@
-"""The documents keep their promises: the README's code runs, and links lead somewhere."""
+"""The documents keep their promises: their code and their commands run, links lead somewhere, the API is listed."""
 
+import importlib
+import os
 import re
+import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import cssvm
 from cssvm.kernels import KERNEL_NAMES
 
 ROOT = Path(__file__).parent.parent
@@ -12,6 +18,8 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
 WITH_CODE = [document for document in DOCUMENTS if "```python" in document.read_text()]
+WITH_COMMANDS = [document for document in DOCUMENTS if "```sh\n" in document.read_text()]
+PUBLIC = ("datasets", "deploy", "displays", "experiments", "losses", "metrics", "search", "tables")
 
 
 @pytest.mark.filterwarnings("ignore::cssvm.CostConditionWarning")
@@ -25,8 +33,46 @@ def test_code_runs_from_top_to_bottom(document, tmp_path, monkeypatch):
         exec(compile(block, document.name, "exec"), names)
 
 
-def test_the_readme_has_code():
+@pytest.mark.slow
+@pytest.mark.parametrize("document", WITH_COMMANDS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_commands_run_from_top_to_bottom(document, tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    script = tmp_path / "bin" / "cssvm"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cssvm "$@"\n')
+    script.chmod(0o755)
+    found = {"PATH": os.pathsep.join([str(script.parent), str(Path(sys.executable).parent), os.environ["PATH"]])}
+    commands = "\n".join(re.findall(r"```sh\n(.*?)```", document.read_text(), flags=re.DOTALL))
+    done = subprocess.run(
+        ["sh", "-e"], input=commands, cwd=tmp_path, env=os.environ | found, text=True, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    written = set(re.findall(r"--out (\S+)", commands))
+    assert written
+    assert all((tmp_path / name).stat().st_size > 0 for name in written)
+
+
+def test_the_readme_has_code_and_commands():
     assert ROOT / "README.md" in WITH_CODE
+    assert ROOT / "README.md" in WITH_COMMANDS
+
+
+@pytest.mark.parametrize("example", sorted(ROOT.glob("examples/plot_*.py")), ids=lambda path: path.stem)
+def test_examples_with_pictures_draw_them(example, monkeypatch):
+    import matplotlib.pyplot as plt
+
+    monkeypatch.chdir(example.parent)
+    plt.close("all")
+    runpy.run_path(str(example), run_name="__main__")
+    assert plt.get_fignums()
+    plt.close("all")
+
+
+def test_every_public_name_is_in_the_api_once():
+    listed = re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.rst").read_text(), flags=re.MULTILINE)
+    modules = [cssvm, *(importlib.import_module(f"cssvm.{name}") for name in PUBLIC)]
+    public = {name for module in modules for name in module.__all__ if callable(getattr(module, name))}
+    assert sorted(listed) == sorted(public)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())

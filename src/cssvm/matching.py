@@ -68,6 +68,13 @@ def at_index(name: str, value: Any, index: Any) -> NDArray[Any]:
     return values
 
 
+def newly_numbered(value: Any, index: Any) -> bool:
+    """Whether a Series is numbered 0, 1, 2, ... while rows have other labels, as is ``pd.Series(model.predict(X))``."""
+    if not is_series(value) or value.index.isin(index).all():
+        return False
+    return np.array_equal(value.index, np.arange(len(value)))
+
+
 def _rows_of(name: str, given: Any, wanted: Any) -> Any:
     """Where the labels of the index `wanted` are in the index `given`."""
     if given.equals(wanted):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ._types import Mask, RowNumbers, Vector
 from .costs import check_costs_matter, check_weights_matter, cost_column, read_costs, read_weights
-from .matching import at_index, is_series, matched
+from .matching import at_index, is_series, matched, newly_numbered
 from .target import Target, is_word, listed, plain
 
 
@@ -239,7 +239,8 @@ class Sample:
             )
 
     def _paired(self, name: str, value: Any) -> NDArray[Any]:
-        values = one_dimensional(name, at_index(name, value, self.index))
+        index = None if self.index is None or newly_numbered(value, self.index) else self.index
+        values = one_dimensional(name, at_index(name, value, index))
         if len(values) != len(self):
             raise ValueError(
                 f"{name} must hold one value for each row of y_true, shape ({len(self)},); "
@@ -298,15 +299,15 @@ def _read_target(labels: NDArray[Any], y_pred: Any, pos_label: Any) -> tuple[Tar
 
 
 def _larger_label(labels: NDArray[Any], y_pred: Any) -> Any:
-    """The larger of two labels, of which the decisions may hold the second; of 0 or -1 or False alone, 1."""
+    """The larger of two labels, of which the decisions may hold the second; of 0, -1 or truth values alone, 1."""
     first = labels[0]
     others = labels[~_equals(labels, first)]
+    if not len(others) and not is_word(first) and (first in (0, -1) or isinstance(first, bool | np.bool_)):
+        return 1
     if not len(others) and y_pred is not None:
         decided = one_dimensional("y_pred", y_pred)
         others = decided[~_equals(decided, first)]
     if not len(others):
-        if not is_word(first) and (first in (0, -1) or isinstance(first, bool | np.bool_)):
-            return 1
         label = labels[:1].tolist()[0]
         raise ValueError(
             f"pos_label must be given where y_true holds one class only; got the label {label!r} in all {len(labels)} "

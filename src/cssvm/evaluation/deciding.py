@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Mask, RowNumbers, Vector
-from ..decisions import decide
+from ..decisions import costs_for_predict, decide
 from ..folds import Fold
 from ..metrics.action import ActionScores, action_scores
 from ..metrics.policies import Money
@@ -129,6 +130,21 @@ def cost_blind_cut(model: Any, X: Any, sample: Sample) -> Vector:
     scores = target_scores(model, X, pos_label=sample.target.label).values
     blind = replace(sample, cost=np.ones(len(sample)), fn_cost=1.0, fp_cost=1.0)
     return (scores >= minimum_risk(ScoredSample.of(blind, scores)).threshold).astype(np.float64)
+
+
+def warn_of_giveaway(models: Iterable[Any], costs: dict[str, Any], positive: Mask) -> None:
+    """Warn where decisions are handed a cost that only rows of one class have: it tells the class."""
+    taken = {name for model in models for name in costs_for_predict(model)}
+    for name, others in (("fn_cost", ~positive), ("fp_cost", positive)):
+        cost = np.asarray(costs.get(name, 1.0), dtype=np.float64)
+        if name in taken and cost.ndim and not np.nan_to_num(cost[others]).any():
+            warnings.warn(
+                f"{name} is 0 or missing on every row on which it does not count, and decisions are made by it: it "
+                "tells them the class, and the figures are too good. Pass what each row would cost, whatever its "
+                "class; where amounts are known of past targets only, use DirectCostClassifier.",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def _at(metadata: dict[str, Any], rows: RowNumbers) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from .deciding import (
     held_out_decisions,
     named,
     shares_acted_on,
+    warn_of_giveaway,
 )
 from .metadata import taker_of_costs
 from .table import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, Evaluation, HeldOutDecisions
@@ -136,6 +137,7 @@ def evaluate(
     metadata = costs.handed_over | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
     metadata |= {} if groups is None else {"groups": np.asarray(groups)}
     models, cut, estimates = {MODEL: model} | named(compare), {}, []
+    warn_of_giveaway(models.values(), costs.handed_over, sample.positive)
     notes: list[str] = []
     if isinstance(cv, str) and cv == PREFIT:
         found = {name: decided_as_is(m, X, sample, metadata, scored=name == MODEL) for name, m in models.items()}

@@ -105,9 +105,9 @@ class Evaluation:
             )
             for line in lines
         ]
-        notes = [
-            f"{self.n_rows:,} rows, each decided by a model that has not seen it; intervals of {self.confidence:.0%}."
-        ]
+        trained_here = self.held_out is None or any(self.held_out.n_trained)
+        how = "each decided by a model that has not seen it" if trained_here else "which the model must not have seen"
+        notes = [f"{self.n_rows:,} rows, {how}; intervals of {self.confidence:.0%}."]
         if np.isfinite(self.own_estimate):
             notes.append(
                 f"The search itself expected {self.own_estimate:.4g} per case; it has chosen by these numbers."

@@ -1,7 +1,7 @@
 """Class costs on breast cancer data
 =================================
 
-The cost-sensitive SVMs of the paper compared: run with ``python examples/demo.py``.
+The cost-sensitive SVMs of the paper compared: run with ``python examples/breast_cancer.py``.
 
 569 tumours, 212 of them malignant. Missing a cancer costs several times a false alarm, and every method
 is judged by the same figure, the risk: ``cost per patient = (miss cost * misses + false alarms) / patients``,
