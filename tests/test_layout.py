@@ -57,13 +57,13 @@ def string_constants(tree):
 
 
 def test_a_kernel_is_named_in_its_registry_only():
-    """`sigmoid` is also a calibration of scikit-learn's."""
+    """`sigmoid` is also a calibration of scikit-learn's; experiments name kernels as users do."""
     allowed = {"kernels/functions.py", "kernels/given.py"}
     named = {
         (name_of(path), text)
         for path in FILES
         for text in string_constants(ast.parse(path.read_text()))
-        if text in KERNEL_NAMES and name_of(path) not in allowed
+        if text in KERNEL_NAMES and name_of(path) not in allowed and not name_of(path).startswith("experiments/")
     }
     assert named - {("wrappers/probabilities.py", "sigmoid")} == set()
 

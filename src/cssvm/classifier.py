@@ -100,6 +100,8 @@ def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[A
             f"y of {whose} must hold labels of one type; got strings beside other labels, such as "
             f"{reprlib.repr(list(dict.fromkeys(y.tolist())))}. Turn all of them into strings, or into numbers."
         )
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError(f"Input y contains NaN: {np.isnan(y).sum()} labels of {whose} are missing. Drop these rows.")
     whole = y.dtype.kind in "biu"  # scikit-learn's test takes a tenth of a small fit
     kind = "multiclass" if whole else type_of_target(y, input_name="y", raise_unknown=True)
     if kind.startswith("continuous"):

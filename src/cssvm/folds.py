@@ -65,5 +65,13 @@ def _shuffled(cv: Any, positive: Mask, weights: Vector | None, groups: Any) -> A
             UserWarning,
             stacklevel=5,
         )
+    n_groups = cv if groups is None else len(np.unique(groups))
+    if n_groups < cv:
+        raise ValueError(
+            f"groups must be at least as many as the folds; got {n_groups} groups, fewer than cv={cv}. Pass "
+            f"cv={n_groups}, or finer groups."
+            if n_groups > 1
+            else "groups must be at least 2 for cross-validation; got 1 group. Pass finer groups, or none."
+        )
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     return kind(min(int(cv), rarest), shuffle=True, random_state=SEED)

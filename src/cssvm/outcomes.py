@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._types import Vector, as_floats
-from .sample import Sample, in_row_order, is_series
+from .matching import in_row_order, is_series
+from .sample import Sample
 
 OUTCOMES = ("tp_cost", "fp_cost", "tn_cost", "fn_cost")
+NEXT_TO_NOTHING = float(np.finfo(np.float64).eps)  # of a cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +134,10 @@ def decision_costs(*, tp_cost: Any = 0.0, fp_cost: Any = 0.0, tn_cost: Any = 0.0
     fixed = np.where(missed < 0.0, -1, np.where(alarmed < 0.0, 1, 0))
     index = indexes[0] if indexes else None
     return DecisionCosts(
-        fn_cost=_clipped(missed, index), fp_cost=_clipped(alarmed, index), fixed=_number(fixed), outcomes=given
+        fn_cost=_clipped(missed, alarmed, index),
+        fp_cost=_clipped(alarmed, missed, index),
+        fixed=_number(fixed),
+        outcomes=given,
     )
 
 
@@ -151,14 +156,18 @@ def _differences(given: dict[str, Any]) -> tuple[Vector, Vector]:
     return fn - tp, fp - tn
 
 
-def _clipped(values: Vector, index: Any) -> Any:
-    """At least 0: a number, an array, or a Series with the index that the costs came with."""
-    values = np.maximum(values, 0.0)
+def _clipped(own: Vector, other: Vector, index: Any) -> Any:
+    """At least 0: a number, an array, or a Series with the index that the costs came with.
+
+    Where one difference is 0 and the other negative, the first is next to nothing, but positive: with two costs of 0
+    nobody could tell which action was better.
+    """
+    values = np.where((own == 0.0) & (other < 0.0), NEXT_TO_NOTHING * np.abs(other), np.maximum(own, 0.0))
     if values.ndim == 0 or index is None:
         return _number(values)
     import pandas as pd  # the costs came as a Series of it
 
-    return pd.Series(values, index=index)
+    return pd.Series(np.broadcast_to(values, len(index)), index=index)
 
 
 def _number(values: Any) -> Any:

@@ -1,8 +1,8 @@
 """Rows with labels, weights and costs, checked once: what estimators, metrics, search, wrappers and displays share.
 
 A `Sample` speaks of the target class alone: which rows are of it, what each row weighs, and what a wrong decision on it
-costs. A pandas Series of values is matched to the index of the rows, here and in `fit` and `predict` (`in_row_order`),
-so that the folds of a cross-validation find their own values.
+costs. A pandas Series of values is matched to the index of the rows (`matching.py`), so that the folds of a
+cross-validation find their own values.
 
 `Sample.of` checks row by row, so that a fold or a partition can be made by itself. Checks that need the whole sample
 are apart: `check_whole`, `check_classes_matter` and `check_both_classes`. `Sample.read` is for what a
@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._types import Mask, RowNumbers, Vector, is_number
+from ._types import Mask, RowNumbers, Vector
 from .costs import check_costs_matter, check_weights_matter, cost_column, read_costs, read_weights
-from .target import Target
+from .matching import at_index, is_series, matched, newly_numbered
+from .target import Target, is_word, listed, plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,16 +66,24 @@ class Sample:
 
     @classmethod
     def read(
-        cls, y_true: Any, *, pos_label: Any = None, fn_cost: Any = 1.0, fp_cost: Any = 1.0, sample_weight: Any = None
+        cls,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        pos_label: Any = None,
+        fn_cost: Any = 1.0,
+        fp_cost: Any = 1.0,
+        sample_weight: Any = None,
     ) -> Sample:
         """Check a whole sample: labels, weights and costs; a single class is accepted.
 
-        pos_label : the target's label, a `Target`, or None for the larger label.
+        y_pred : decisions, which tell the other class where `y_true` holds one only; pos_label : the target's label,
+        a `Target`, or None for the larger label.
         """
         labels = one_dimensional("y_true", y_true)
         if len(labels) == 0:
             raise ValueError("y_true must hold at least one row; got none. Pass the labels of the rows to evaluate.")
-        target, positive = _read_target(labels, pos_label)
+        target, positive = _read_target(labels, y_pred, pos_label)
         index = y_true.index if is_series(y_true) else None
         given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "sample_weight": sample_weight}
         own = {name: matched(name, value, len(labels), index) for name, value in given.items()}
@@ -188,15 +197,16 @@ class Sample:
     def decisions(self, y_pred: Any) -> Mask:
         """Whether each row was taken for the target."""
         labels = self._paired("y_pred", y_pred)
+        self._check_truth_values(labels)
         accepted = _equals(labels, self.target.label)
         refused = labels[~accepted]
         if len(refused):
-            other = refused[:1].tolist()[0] if self.target.other is None else _plain(self.target.other)
+            other = refused[:1].tolist()[0] if self.target.other is None else plain(self.target.other)
             strange = ~_equals(refused, other)
             if strange.any():
                 raise ValueError(
                     f"y_pred must hold the labels of y_true, {self.target.shown} (pos_label) or {other!r}; "
-                    f"got {_plain(refused[np.argmax(strange)])!r}. Pass decisions with these labels, not scores."
+                    f"got {plain(refused[np.argmax(strange)])!r}. Pass decisions with these labels, not scores."
                 )
         return accepted
 
@@ -219,8 +229,18 @@ class Sample:
             )
         return scores
 
+    def _check_truth_values(self, labels: NDArray[Any]) -> None:
+        """Refuse True and False for labels other than 1 and 0: True is 1 to Python, also where 1 is not the target."""
+        known = [label for label in (self.target.label, self.target.other) if label is not None]
+        if isinstance(labels[0], bool | np.bool_) and not all(label in (0, 1) for label in known):
+            raise ValueError(
+                f"y_pred must hold the labels of y_true, such as {self.target.shown}; got {bool(labels[0])}. Pass "
+                "decisions with these labels, for example np.where(decided, target, other)."
+            )
+
     def _paired(self, name: str, value: Any) -> NDArray[Any]:
-        values = one_dimensional(name, value)
+        index = None if self.index is None or newly_numbered(value, self.index) else self.index
+        values = one_dimensional(name, at_index(name, value, index))
         if len(values) != len(self):
             raise ValueError(
                 f"{name} must hold one value for each row of y_true, shape ({len(self)},); "
@@ -254,42 +274,47 @@ def at_rows(value: Any, rows: Any) -> Any:
     return value if np.ndim(value) == 0 else np.asarray(value)[rows]
 
 
-def _plain(label: Any) -> Any:
-    """A label as the user would write it."""
-    return label.item() if isinstance(label, np.generic) else label
-
-
 def _equals(labels: NDArray[Any], label: Any) -> Mask:
     return np.broadcast_to(np.asarray(labels == label, dtype=bool), labels.shape)
 
 
-def _read_target(labels: NDArray[Any], pos_label: Any) -> tuple[Target, Mask]:
+def _read_target(labels: NDArray[Any], y_pred: Any, pos_label: Any) -> tuple[Target, Mask]:
     """The target among the labels of a sample, in which one class may be missing, and which rows are of it."""
-    named = pos_label is not None
-    if isinstance(pos_label, Target):
-        pos_label, named = pos_label.label, pos_label.named
-    elif pos_label is None:
-        pos_label = _larger_label(labels)
+    known = pos_label if isinstance(pos_label, Target) else None
+    if known is not None:
+        pos_label = known.label
+    named = pos_label is not None if known is None else known.named
+    if pos_label is None:
+        pos_label = _larger_label(labels, y_pred)
     positive, other = _target_and_other(labels, pos_label)
+    if known is not None and known.other is not None:
+        if other is not None and other != known.other:
+            raise ValueError(
+                f"y_true must hold the classes {listed(known.classes)} of the model; got {plain(other)!r}."
+            )
+        other = known.other
     classes = np.empty(2, dtype=object)
     classes[:] = other, pos_label
     return Target(classes, 1, named), positive
 
 
-def _larger_label(labels: NDArray[Any]) -> Any:
-    """The larger of two labels; of one label alone 1, if it is one of 0, 1 and -1."""
+def _larger_label(labels: NDArray[Any], y_pred: Any) -> Any:
+    """The larger of two labels, of which the decisions may hold the second; of 0, -1 or truth values alone, 1."""
     first = labels[0]
     others = labels[~_equals(labels, first)]
+    if not len(others) and not is_word(first) and (first in (0, -1) or isinstance(first, bool | np.bool_)):
+        return 1
+    if not len(others) and y_pred is not None:
+        decided = one_dimensional("y_pred", y_pred)
+        others = decided[~_equals(decided, first)]
     if not len(others):
-        if not isinstance(first, str) and first in (0, 1, -1):
-            return 1
         label = labels[:1].tolist()[0]
         raise ValueError(
             f"pos_label must be given where y_true holds one class only; got the label {label!r} in all {len(labels)} "
             f"rows. Pass pos_label={label!r} if it is the class that fn_cost is about, or the label of the other class."
         )
     second = others[0]
-    if isinstance(first, str) != isinstance(second, str):
+    if is_word(first) != is_word(second):
         return first  # refused below
     return max(first, second)
 
@@ -299,7 +324,7 @@ def _target_and_other(labels: NDArray[Any], pos_label: Any) -> tuple[Mask, Any]:
 
     Comparing with the first other label takes one pass, where `np.unique` would sort all of them.
     """
-    same_kind = isinstance(labels[0], str) == isinstance(pos_label, str)
+    same_kind = is_word(labels[0]) == is_word(pos_label)
     target = _equals(labels, pos_label)
     others = labels[~target]
     if same_kind and (len(others) == 0 or _equals(others, others[0]).all()):
@@ -312,59 +337,3 @@ def _target_and_other(labels: NDArray[Any], pos_label: Any) -> tuple[Mask, Any]:
         problem = f"pos_label={pos_label!r} must be one of the labels in y_true"
         fix = f"Pass the label of the class that costs more to miss, for example pos_label={found[0]!r}."
     raise ValueError(f"{problem}; got labels {reprlib.repr(found)}. {fix}")
-
-
-def in_row_order(X: Any, y: Any = None, **values: Any) -> dict[str, Any]:
-    """Values for the rows of X and y by name, a pandas Series of them in the order of the rows, by its index.
-
-    The rows have the index of y, or of X if y has none. Where neither has one, and for all else but a Series, values
-    are in the order of the rows already.
-    """
-    return {name: _in_order(name, value, X, y) if is_series(value) else value for name, value in values.items()}
-
-
-def _in_order(name: str, value: Any, X: Any, y: Any) -> Any:
-    own = [rows.index for rows in (y, X) if is_series(rows)]
-    if not own:
-        return np.asarray(value)
-    if len(own) == 2 and not own[0].equals(own[1]):
-        raise ValueError(
-            f"{name} is a pandas Series, which belongs to rows by its index, but X and y have different indexes. Give "
-            f"them the same one, or pass {name}.to_numpy() in the order of the rows."
-        )
-    return np.asarray(value)[_rows_of(name, value.index, own[0])]
-
-
-def is_series(value: Any) -> bool:
-    """A pandas Series or frame, told without importing pandas; a list has an `index` as well, but no `iloc`."""
-    return hasattr(value, "index") and hasattr(value, "iloc")
-
-
-def matched(name: str, value: Any, n_rows: int, index: Any) -> Any:
-    """A number or None as it is; one value for each row as (n_rows,), a Series matched to `index`."""
-    if value is None or is_number(value):
-        return value
-    values = np.asarray(value)
-    if is_series(value) and index is not None:
-        values = values[_rows_of(name, value.index, index)]
-    if values.shape != (n_rows,):
-        raise ValueError(
-            f"{name} must be a number or hold one value for each row of y_true, shape ({n_rows},); got shape "
-            f"{values.shape}. In a cross-validation pass a pandas Series with the index of y, or route {name} as "
-            "metadata."
-        )
-    return values
-
-
-def _rows_of(name: str, given: Any, wanted: Any) -> Any:
-    """Where the labels of the index `wanted` are in the index `given`."""
-    if given.equals(wanted):
-        return slice(None)
-    rows = given.get_indexer(wanted) if given.is_unique else np.full(len(wanted), -1)
-    if (rows >= 0).all():
-        return rows
-    raise ValueError(
-        f"{name} must have exactly one value for each label in the index of the rows; got none, or several, for "
-        f"{wanted[np.argmax(rows < 0)]!r} ({(rows < 0).sum()} such rows). Pass the Series of all rows with unique "
-        f"labels, or an array in the order of the rows: {name}.to_numpy()."
-    )

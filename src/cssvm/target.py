@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._types import Mask, Vector
+from .nesting import nested
 
 RESPONSES = ("decision_function", "predict_proba")
 
@@ -55,9 +56,14 @@ class Target:
         return self.classes[self.index]
 
     @property
+    def plain(self) -> Any:
+        """The label of the target as a Python object."""
+        return plain(self.label)
+
+    @property
     def shown(self) -> str:
         """The label of the target as the user would write it."""
-        return repr(self.label.item() if isinstance(self.label, np.generic) else self.label)
+        return repr(self.plain)
 
     @property
     def other(self) -> Any:
@@ -66,17 +72,20 @@ class Target:
 
     def check_named(self, **costs: Any) -> None:
         """Refuse costs that differ where labels are words and nobody has said which of them is the target."""
-        if self.named or not all(isinstance(label, str) for label in self.classes.tolist()):
-            return
         numbers = {name: cost for name, cost in costs.items() if np.ndim(cost) == 0}
         if len(numbers) == len(costs) and all(cost == numbers[name] for name in numbers for cost in numbers.values()):
             return
         given = [f"{name}={cost}" if name in numbers else f"one {name} for each row" for name, cost in costs.items()]
-        first, second = (str(label) for label in self.classes)
+        self.check_named_for(", ".join(given))
+
+    def check_named_for(self, given: str) -> None:
+        """Refuse what treats the classes differently, in words, where nobody has said which word is the target."""
+        if self.named or not all(map(is_word, self.classes.tolist())):
+            return
+        first, second = map(plain, self.classes)
         raise ValueError(
             f"pos_label must be given where labels are words and costs differ: y holds {first!r} and {second!r}, with "
-            f"{', '.join(given)}. Pass pos_label={first!r} if fn_cost is what missing {first!r} costs, or "
-            f"pos_label={second!r}."
+            f"{given}. Pass pos_label={first!r} if fn_cost is what missing {first!r} costs, or pos_label={second!r}."
         )
 
     @property
@@ -197,10 +206,56 @@ def response_of(estimator: Any, response_method: str = "auto") -> str:
 
 
 def own_pos_label(estimator: Any) -> Any:
-    """`pos_label` of the estimator, of the best one of a search, or of the last step of a pipeline; else None."""
-    inner = getattr(estimator, "best_estimator_", estimator)
-    steps = getattr(inner, "steps", None)
-    return getattr(steps[-1][1] if steps else inner, "pos_label", None)
+    """The target that an estimator states, or what it is around: a pipeline, a search, a calibration; else None.
+
+    A classifier with costs of its own speaks for all that is inside it, also if it leaves `pos_label` out.
+    """
+    stating = _stating_target(estimator)
+    return None if stating is None else stating.pos_label
+
+
+def with_pos_label(estimator: Any, target: Target) -> Any:
+    """A clone of a classifier whose target is this one, if it was named; one that states another is refused."""
+    from sklearn.base import clone
+
+    if own_pos_label(estimator) is not None:
+        check_same_target(estimator, target)
+        return clone(estimator)
+    model = clone(estimator)
+    states = [name for name in model.get_params() if name.rpartition("__")[2] == "pos_label"] if target.named else []
+    return model.set_params(**dict.fromkeys(states, target.plain))
+
+
+def check_same_target(estimator: Any, target: Target) -> None:
+    """Refuse a classifier that has been or will be trained for another target, by name or because it has none."""
+    stating = _stating_target(estimator)
+    if stating is None:
+        return
+    own = Target.among(target.classes, stating.pos_label, whose=f"pos_label of {type(stating).__name__}")
+    if own.index != target.index:
+        raise ValueError(
+            f"{type(stating).__name__} has the target {own.shown}, as its pos_label={stating.pos_label!r} says, but "
+            f"costs are to be counted for {target.shown}. Pass pos_label={own.shown}, or give the classifier "
+            f"pos_label={target.shown}."
+        )
+
+
+def _stating_target(estimator: Any) -> Any:
+    """The outermost classifier that states a target, or that has costs of its own; None if there is none."""
+    for each in nested(estimator):
+        if getattr(each, "pos_label", None) is not None or (hasattr(each, "fn_cost") and hasattr(each, "pos_label")):
+            return each
+    return None
+
+
+def plain(label: Any) -> Any:
+    """A label as a Python object, as the user would write it."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def is_word(label: Any) -> bool:
+    """Whether a label is text, whose order says nothing."""
+    return isinstance(label, str | bytes)
 
 
 def listed(classes: NDArray[Any], at_most: int = 10) -> str:

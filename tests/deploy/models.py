@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -17,10 +17,14 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from cssvm import (
     BiasedPenaltySVC,
     BoundaryMovementSVC,
+    CostProportionateClassifier,
     CostSensitiveSVC,
     CostSensitiveSVCCV,
     CostThresholdClassifier,
     DesignedLossClassifier,
+    DirectCostClassifier,
+    KernelBoundaryAlignmentSVC,
+    MetaCostClassifier,
 )
 from cssvm.losses import CostSensitiveHinge, LogisticLoss
 
@@ -137,6 +141,35 @@ MODELS = {
             CostSensitiveSVC(fn_cost=4.0, pos_label="bad"),
         ).fit(table().astype({"job": "str", "code": "category"}), words()),
         True,
+    ),
+    "boundary alignment": (lambda: KernelBoundaryAlignmentSVC(fn_cost=2.0).fit(*rows()), False),
+    "metacost": (
+        lambda: MetaCostClassifier(LogisticRegression(), fn_cost=4.0, n_estimators=3, random_state=0).fit(*rows()),
+        False,
+    ),
+    "metacost of machines": (
+        lambda: MetaCostClassifier(CostSensitiveSVC(), fn_cost=4.0, n_estimators=3, voting="hard", random_state=0).fit(
+            *rows()
+        ),
+        False,
+    ),
+    "cost-proportionate": (
+        lambda: CostProportionateClassifier(CostSensitiveSVC(), fn_cost=4.0, n_estimators=3, random_state=0).fit(
+            *rows()
+        ),
+        False,
+    ),
+    "cost-proportionate probabilities": (
+        lambda: CostProportionateClassifier(
+            LogisticRegression(), fn_cost=4.0, n_estimators=3, pos_label="bad", random_state=0
+        ).fit(rows()[0], words()),
+        False,
+    ),
+    "direct cost": (
+        lambda: DirectCostClassifier(LogisticRegression(), LinearRegression(), cv=3).fit(
+            *rows(), fn_cost=1.0 + np.arange(N) % 9
+        ),
+        False,
     ),
     "pipeline around a search": (
         lambda: make_pipeline(features(), _search("bayes")).fit(table(), words()),

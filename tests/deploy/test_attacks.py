@@ -77,16 +77,26 @@ def in_schema(find, replace):
     return change
 
 
-def array_of(path, attribute):
+def members(node, attribute):
+    """Names of the members that hold the arrays called so, anywhere in the schema."""
+    if isinstance(node, list):
+        return [name for each in node for name in members(each, attribute)]
+    if not isinstance(node, dict):
+        return []
+    here = node.get(attribute)
+    own = [here["file"]] if isinstance(here, dict) and "file" in here else []
+    return own + [name for each in node.values() for name in members(each, attribute)]
+
+
+def member_of(path, attribute):
     """Name of the member that holds an array of the model."""
     with zipfile.ZipFile(path) as archive:
         schema = json.loads(archive.read("schema.json"))
     return schema["content"]["content"][attribute]["file"]
 
 
-def with_array(path, attribute, alter):
-    """A change of one array of the model."""
-    member = array_of(path, attribute)
+def with_array(member, alter):
+    """A change of one array."""
 
     def change(name, content):
         if name != member:
@@ -143,7 +153,7 @@ def test_a_file_that_is_not_there_and_a_folder(tmp_path):
 
 def test_altered_arrays_that_were_zipped_anew(saved, tmp_path):
     altered = tmp_path / "altered.skops"
-    altered.write_bytes(rezipped(saved, with_array(saved, "dual_coef_", lambda coef: coef * 1e307)))
+    altered.write_bytes(rezipped(saved, with_array(member_of(saved, "dual_coef_"), lambda coef: coef * 1e307)))
     refused(altered, "damaged or altered")
 
 
@@ -179,7 +189,7 @@ def test_a_forged_file_is_otherwise_one_that_loads(saved, tmp_path):
 )
 def test_forged_arrays(saved, tmp_path, attribute, alter, reason):
     path = tmp_path / "forged.skops"
-    forge(saved, with_array(saved, attribute, alter), path)
+    forge(saved, with_array(member_of(saved, attribute), alter), path)
     with pytest.raises(ModelFileError, match=f"broken model: CostSensitiveSVC in the model is unusable: .*{reason}"):
         load_model(path)
 
@@ -216,6 +226,26 @@ def test_sparse_vectors_whose_indices_point_outside(tmp_path):
 
     forge(path, change, path)
     with pytest.raises(ModelFileError, match=r"index|indices"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "alter", "reason"),
+    [
+        ("training", lambda d: d[:5], "support_ must hold row numbers below 5"),
+        ("training", lambda d: d * np.nan, "the scaling of the kernel must hold finite numbers"),
+        ("widths", lambda widths: widths[:-1], "widths of the centres of the kernel must have shape"),
+        ("vectors", lambda vectors: vectors[:, :1], "centres of the kernel must have shape"),
+    ],
+)
+def test_forged_kernels(tmp_path, attribute, alter, reason):
+    path = tmp_path / "forged.skops"
+    save_model(fitted("boundary alignment"), path)
+    with zipfile.ZipFile(path) as archive:
+        names = members(json.loads(archive.read("schema.json")), attribute)
+    for name in names:
+        forge(path, with_array(name, alter), path)
+    with pytest.raises(ModelFileError, match=reason):
         load_model(path)
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -71,6 +71,7 @@ print(json.dumps([saved.card.pos_label, *found]))
 """
 
 
+@pytest.mark.slow
 def test_another_process_decides_from_the_file_alone(path, tmp_path):
     model, X = fitted("search, threshold"), table()
     save_model(model, path)
@@ -195,6 +196,18 @@ def test_what_is_not_fitted_is_refused(model, path):
     with pytest.raises((ValueError, TypeError), match=r"fitted|not an estimator"):
         save_model(model, path)
     assert not path.exists()
+
+
+@pytest.mark.filterwarnings("ignore:The best point lies at the edge")
+def test_a_search_without_a_final_model_and_one_with_a_path_are_refused(path, tmp_path):
+    search = cssvm.CostSensitiveSVCCV(Cs=2, gammas=2, cv=3, grow=False, checkpoint=tmp_path / "points.npz").fit(*rows())
+    with pytest.raises(ModelFileError, match=r"checkpoint of .* is the path .*set_params\(checkpoint=None\)"):
+        save_model(search, path)
+    save_model(search.set_params(checkpoint=None), path)
+    path.unlink()
+    search.set_params(refit=False)
+    with pytest.raises(ModelFileError, match="it has no final model; one that is fitted with refit=True has"):
+        save_model(clone(search).fit(*rows()), path)
 
 
 def test_more_than_two_classes_are_refused(path):

@@ -1,6 +1,7 @@
 """onnxruntime decides as Python does: the same labels on all rows, scores to rounding."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -29,11 +30,18 @@ from cssvm import (
 )
 from cssvm.deploy import Column, ModelCard, SavedModel, load_model, save_model, to_onnx
 from cssvm.kernels import KERNEL_NAMES, is_pairwise
+from cssvm.tables import train_table
 from tests.deploy.models import MODELS, NUMBERS, features, fitted, inputs, rows, table, words
 from tests.practice import german
 
-REFUSED = {"isotonic": "calibration by IsotonicRegression", "designed loss, features": "matern52"}
+REFUSED = {
+    "isotonic": "calibration by IsotonicRegression",
+    "designed loss, features": "matern52",
+    "boundary alignment": 'kernel="conformal" of KernelBoundaryAlignmentSVC',
+    "direct cost": "decision_function of DirectCostClassifier",
+}
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
+LOANS = Path(__file__).parents[2] / "examples" / "loans.csv"
 
 
 def feeds(X, dtype=np.float64):
@@ -121,13 +129,12 @@ def test_a_callable_kernel_is_refused():
         to_onnx(CostSensitiveSVC(kernel=lambda A, B: A @ B.T).fit(*rows()))
 
 
-def test_rows_far_from_zero_and_close_to_each_other_keep_their_digits():
-    """|x - z|^2 from products would lose them all."""
+@pytest.mark.parametrize("apart", [0.0, 1e4])
+def test_rows_far_from_zero_and_close_to_each_other_keep_their_digits(apart):
+    """|x - z|^2 from products would lose them; in two groups that lie far apart, also from the mean."""
     X, y = rows()
-    X = 1e8 + X
-    for gamma in (0.1, 1e6):
-        far = X if gamma < 1 else 1e8 + 1e-3 * (X - 1e8)
-        agree(CostSensitiveSVC(gamma=gamma, fn_cost=3.0).fit(far, y), far, tol=1e-9)
+    X = 1e-3 * X + np.where(np.arange(len(y)) % 2, 1e4, 1e4 + apart)[:, np.newaxis]
+    agree(CostSensitiveSVC(gamma=1e5, fn_cost=3.0).fit(X, y), X, tol=1e-9)
 
 
 def test_float32_rows_of_a_table():
@@ -152,6 +159,20 @@ def test_labels_of_every_type_and_targets_on_either_side(labels, side):
     agree(tuned.fit(X, named), X)
     if side == 0:
         agree(CostThresholdClassifier(CostSensitiveSVC(), fn_cost=2.0, cv=3, pos_label=target).fit(X, named), X)
+
+
+@pytest.mark.parametrize("target", ["a", "b"])
+def test_ties_are_broken_as_in_python(target):
+    """Scores of exactly 0: the wrapper takes the target, the others the first class."""
+    X, y = np.zeros((20, 1)), np.array(["a", "b"] * 10)
+    even = LogisticRegression(fit_intercept=False)
+    bayes = CostThresholdClassifier(even, calibration=None, pos_label=target).fit(X, y)
+    assert bayes.decision_function(X[:1]) == 0
+    assert run(bayes, X)["output_label"].tolist() == bayes.predict(X).tolist() == [target] * 20
+    svc = CostSensitiveSVC(pos_label=target).fit(X, y)
+    svc.intercept_ = np.zeros(1)
+    assert svc.decision_function(X[:1]) == 0
+    assert run(svc, X)["output_label"].tolist() == svc.predict(X).tolist() == ["a"] * 20
 
 
 @pytest.mark.parametrize("name", ["search, bayes", "sigmoid", "own probabilities", "pipeline around a search"])
@@ -193,26 +214,23 @@ def test_gaps_and_words_that_were_never_seen():
     agree(model, X)
 
 
-def table_of_train():
-    """The table as the command line reads it: gaps among words are empty words."""
-    return table().assign(job=table()["job"].map(lambda word: word if isinstance(word, str) else ""))
-
-
 @pytest.mark.filterwarnings("ignore:The best point lies at the edge")
-def test_the_pipeline_of_the_command_line():
-    frame = table_of_train()
-    known = [np.array(sorted(set(frame[name])), dtype=object) for name in ("job", "code")]
-    prepared = make_column_transformer(
-        (make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()), NUMBERS),
-        (MissingIndicator(features="all"), NUMBERS[:2]),
-        (OneHotEncoder(categories=known, handle_unknown="ignore"), ["job", "code"]),
+@pytest.mark.parametrize("costs", [{"fn_cost": 5.0}, {"fn_cost": "0.6*amount", "fp_cost": "0.1*amount"}])
+def test_a_model_that_was_trained_on_a_file_decides_all_its_rows(costs):
+    """Incomes with gaps, words with gaps, and costs of the classes or of each loan."""
+    loans = pd.read_csv(LOANS)
+    X = loans.drop(columns="outcome").fillna({"housing": "", "purpose": ""})
+    trained = train_table(
+        LOANS, target="outcome", pos_label="default", **costs, Cs=[0.5, 5.0], gammas=2, cv=3, evaluation=False
     )
-    search = CostSensitiveSVCCV(
-        Cs=[1.0, 10.0], gammas=2, cv=3, fn_cost=4.0, pos_label="bad", decision="bayes", transformer=prepared, grow=False
-    ).fit(frame, words())
-    agree(search, frame, tol=1e-10)
-    new = frame.assign(job=["", "astronaut"] * 60, income=np.nan)
-    agree(search, new, tol=1e-10)
+    assert X["income"].isna().any()
+    assert (X["purpose"] == "").any()
+    shares = {name: float(cost.split("*")[0]) for name, cost in costs.items() if isinstance(cost, str)}
+    of_rows = {name: share * loans["amount"].to_numpy() for name, share in shares.items()}
+    agree(trained.model, X, tol=1e-8 if of_rows else 1e-10, costs=of_rows or None)  # coefficients as large as the costs
+    new = X.assign(income=np.nan, housing="boat", purpose="")
+    found = run(SavedModel(trained.model, trained.card), new, costs=of_rows or None)
+    assert found["output_label"].tolist() == trained.model.predict(new, **of_rows).tolist()
 
 
 def test_features_of_libsvm_text():
@@ -274,6 +292,17 @@ def test_rows_that_python_refuses_fail(value):
     X[7, 2] = value
     with pytest.raises(Exception, match="out of data bounds"):
         run(model, X)
+
+
+def test_indicators_of_gaps():
+    frame = table()
+    prepared = make_column_transformer(
+        (make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()), NUMBERS),
+        (MissingIndicator(features="all"), NUMBERS[:2]),
+        (MissingIndicator(missing_values=np.nan), ["job"]),
+        (OneHotEncoder(handle_unknown="ignore"), ["job"]),
+    )
+    agree(make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0, pos_label="bad")).fit(frame, words()), frame)
 
 
 IMPUTERS = {
@@ -424,8 +453,8 @@ def test_scores_without_a_constant_keep_their_digits():
         run(learner.fit(*rows()), X)
 
 
-def test_real_rows_of_words_and_numbers(shared_data):
-    X, y = german.raw(shared_data, n=1000)
+def test_real_rows_of_words_and_numbers(real):
+    X, y = german.raw(real, n=1000)
     search = CostSensitiveSVCCV(
         Cs=[1.0], gammas=[0.02], cv=3, fn_cost=5.0, pos_label=2, decision="bayes", grow=False,
         transformer=german.preparation(X),

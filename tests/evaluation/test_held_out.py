@@ -1,5 +1,7 @@
 """What an evaluation keeps: decisions and scores of rows not seen, such that the decisions are a cut of the scores."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -92,4 +94,22 @@ def test_decisions_from_elsewhere_cost_what_the_metrics_say():
     assert found.model.cost.value == pytest.approx(own)
     assert len(found.held_out.acted) == np.count_nonzero(weights)
     with pytest.raises(ValueError, match="rows of both classes"):
-        evaluate_predictions(np.ones(5, int), np.ones(5, int), outcomes=outcomes | {"fn_cost": 1.0})
+        evaluate_predictions(np.zeros(5, int), np.zeros(5, int), outcomes=outcomes | {"fn_cost": 1.0})
+
+
+def test_costs_that_only_targets_have_are_warned_of_where_decisions_see_them():
+    X, y = make_classification(200, 4, weights=[0.7], flip_y=0.1, random_state=0)
+    amount = np.random.default_rng(0).lognormal(2.0, 1.0, len(y))
+    model = CostThresholdClassifier(LogisticRegression())
+    with pytest.warns(UserWarning, match="fn_cost is 0 or missing on every row on which it does not count"):
+        evaluate(model, X, y, fn_cost=np.where(y == 1, amount, 0.0), fp_cost=2.0, cv=2, n_resamples=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(model, X, y, fn_cost=amount, fp_cost=2.0, cv=2, n_resamples=20)
+
+
+def test_a_fitted_model_is_not_said_to_have_seen_none_of_the_rows():
+    X, y = make_classification(200, 4, weights=[0.7], flip_y=0.1, random_state=0)
+    model = LogisticRegression().fit(X, y)
+    assert "which the model must not have seen" in str(evaluate(model, X, y, cv="prefit", n_resamples=20))
+    assert "by a model that has not seen it" in str(evaluate(model, X, y, cv=2, n_resamples=20))

@@ -86,4 +86,4 @@ def test_t_is_a_rate_below_one(loss, t):
 @pytest.mark.parametrize("loss", [tp_auc_loss, tn_auc_loss])
 def test_a_roc_curve_needs_both_classes(loss):
     with pytest.raises(ValueError, match=r"both classes.* for a ROC curve; got none of the other class"):
-        loss([1, 1], [0.1, 0.2])
+        loss([1, 1], [0.1, 0.2], pos_label=1)

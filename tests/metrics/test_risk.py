@@ -167,7 +167,7 @@ def test_expected_cost_at_one_threshold_is_a_number():
 def test_one_class_alone_has_a_mean_cost_but_no_prior_and_no_best_threshold():
     assert cost_risk([0, 0], [0, 1], fp_cost=3) == 1.5
     assert cost_risk(["good", "good"], ["good", "bad"], fp_cost=3, pos_label="bad") == 1.5
-    assert expected_cost_at([1, 1], [0.1, 0.9], [0.5], fn_cost=4) == [2.0]
+    assert expected_cost_at([1, 1], [0.1, 0.9], [0.5], fn_cost=4, pos_label=1) == [2.0]
     for refused in (
         lambda: cost_risk([0, 0], [0, 1], prior=0.5),
         lambda: min_cost_risk([0, 0], [0.1, 0.2]),

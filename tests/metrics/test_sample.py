@@ -204,6 +204,6 @@ def test_a_frame_is_no_column_of_costs():
         cost_risk(FRAME["y"], FRAME["y"], fn_cost=FRAME[["amount"]])
 
 
-def test_decisions_are_taken_in_order_whatever_their_index():
+def test_decisions_that_are_newly_numbered_are_taken_in_order():
     y = FRAME["y"]
     assert cost_risk(y, pd.Series([0, 0, 1, 0, 1]), fn_cost=FRAME["amount"]) == 10 / 5

@@ -34,7 +34,7 @@ def test_costs_of_classes_do_not_differ_within_them():
         ([0, 1], [0.0, np.inf], {}, "y_score must be finite"),
         ([], [], {}, "at least one row"),
         ([0, 1], [0.0], {}, "one value for each row"),
-        ([1, 1], [0.0, 1.0], {}, "both classes"),
+        ([1, 1], [0.0, 1.0], {"pos_label": 1}, "both classes"),
         ([0, 1, 2], [0.0, 1.0, 2.0], {}, "two labels"),
         ([0, 1], [0.0, 1.0], {"fn_cost": -1.0}, "fn_cost must be finite and non-negative"),
         ([0, 1], [0.0, 1.0], {"fp_cost": [np.nan, 1.0]}, "fp_cost must be finite"),

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from cssvm import BoundaryMovementSVC, CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, evaluate
-from cssvm.metrics import cost_risk, cost_risk_scorer, income_scorer
+from cssvm.metrics import cost_risk, cost_risk_scorer, income_scorer, min_cost_risk
 from tests.practice.german import AMOUNT, preparation, raw
 
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -187,3 +187,47 @@ def test_a_checkpoint_knows_one_frame_from_another(real, tmp_path):
     changed.iloc[100, 1] += 1
     with pytest.raises(ValueError, match="belongs to another search"):
         CostSensitiveSVCCV(**settings).fit(changed, y)
+
+
+SHUFFLED = pd.Series([1.0, 10.0, 100.0, 1000.0], index=[3, 1, 0, 2])
+NUMBERS = np.array([[0.0], [1.0], [2.0], [3.0]])
+UNINDEXED = {
+    "fit": lambda rows, cost: CostSensitiveSVC().fit(rows(NUMBERS), [0, 1, 0, 1], fn_cost=cost),
+    "search": lambda rows, cost: CostSensitiveSVCCV(**SMALL, cv=2).fit(rows(NUMBERS), [0, 1, 0, 1], fn_cost=cost),
+    "weights": lambda rows, cost: CostSensitiveSVC().fit(rows(NUMBERS), [0, 1, 0, 1], sample_weight=cost),
+    "evaluate": lambda rows, cost: evaluate(
+        LogisticRegression(), rows(NUMBERS), [0, 1, 0, 1], fn_cost=cost, cv=2, n_resamples=5
+    ),
+    "metric": lambda rows, cost: cost_risk(rows([0, 1, 0, 1]), [0, 0, 0, 0], fn_cost=cost),
+    "decisions": lambda rows, cost: cost_risk(rows([0, 1, 0, 1]), cost > 50.0),
+}
+
+
+@pytest.mark.parametrize("rows", [np.asarray, pl.DataFrame], ids=["numpy", "polars"])
+@pytest.mark.parametrize("name", UNINDEXED)
+def test_a_series_in_an_order_of_its_own_is_not_taken_by_position(name, rows):
+    rows = pl.Series if rows is pl.DataFrame and name in ("metric", "decisions") else rows
+    with pytest.raises(ValueError, match=r"is a pandas Series with labels such as 3, .*Pass \w+\.to_numpy\(\)"):
+        UNINDEXED[name](rows, SHUFFLED)
+    UNINDEXED[name](rows, SHUFFLED.to_numpy())
+    UNINDEXED[name](rows, SHUFFLED.reset_index(drop=True))
+
+
+def test_decisions_and_scores_in_another_order_are_matched_by_index():
+    y = pd.Series([1, 0, 1, 0], index=list("abcd"))
+    decided = pd.Series([0, 0, 1, 1], index=list("dbca"))  # all right, row by row
+    assert cost_risk(y, decided) == 0.0
+    assert cost_risk(y, decided.to_numpy()) == 0.5
+    scores = pd.Series([0.1, 0.2, 0.9, 0.8], index=list("dbca"))
+    assert min_cost_risk(y, scores).risk == 0.0
+
+
+def test_rows_of_no_weight_are_absent_from_the_transformer_of_the_final_model():
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(60, 3)), np.tile([0, 1], 30), np.repeat([0.0, 1.0], [20, 40])
+    X[:, 0] += y
+    X[:20] *= 1000.0
+    search = CostSensitiveSVCCV(**SMALL, fn_cost=3.0, cv=2, transformer=StandardScaler())
+    weighted = search.fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(weighted.transformer_.mean_, X[20:].mean(axis=0))
+    np.testing.assert_allclose(weighted.transformer_.scale_, X[20:].std(axis=0))

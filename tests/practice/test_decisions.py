@@ -1,9 +1,12 @@
 """What a search decides by: its threshold, its probabilities, its folds and the edges of its grid."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GroupKFold,
@@ -12,9 +15,11 @@ from sklearn.model_selection import (
     StratifiedKFold,
     TimeSeriesSplit,
 )
+from sklearn.preprocessing import StandardScaler
 
 from cssvm import BoundaryMovementSVC, CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier
 from cssvm.metrics import cost_risk, min_cost_risk
+from cssvm.search.outcome import Outcome
 
 X, Y = make_classification(300, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
 NEW_X, NEW_Y = make_classification(300, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=4)
@@ -206,3 +211,53 @@ def test_stages_choose_the_kernel_with_the_standard_svm():
     assert search.first_stage_ == standard.best_params_
     assert set(search.cv_results_["param_gamma"]) == {standard.best_params_["gamma"]}
     assert len(search.cv_results_["params"]) == 3 * 2 * 2
+
+
+@pytest.mark.parametrize("unit", [0.01, 100.0])
+def test_stages_choose_alike_in_every_unit_of_the_costs(unit):
+    settings = {"Cs": 3, "gammas": 3, "cv": 3, "stages": True, "grow": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the edge of the grid
+        euros = CostSensitiveSVCCV(**settings, fn_cost=5.0, fp_cost=1.0).fit(X, Y)
+        other = CostSensitiveSVCCV(**settings, fn_cost=5.0 * unit, fp_cost=unit).fit(X, Y)
+    assert other.first_stage_ == euros.first_stage_
+    assert other.best_params_["gamma"] == euros.best_params_["gamma"]
+    assert other.best_params_["C"] == pytest.approx(euros.best_params_["C"] / unit)
+    assert other.best_score_ == pytest.approx(euros.best_score_ * unit)
+
+
+ONE_CLASS = PredefinedSplit(np.where((np.arange(len(Y)) < 150) & (Y == 0), 0, -1))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CostSensitiveSVCCV(**GRID, cv=ONE_CLASS, decision="bayes"),
+        CostSensitiveSVCCV(**GRID, cv=ONE_CLASS, decision="threshold"),
+        CostThresholdClassifier(LogisticRegression(), fn_cost=5.0, cv=ONE_CLASS),
+        CostThresholdClassifier(LogisticRegression(), fn_cost=5.0, cv=ONE_CLASS, method="tuned"),
+    ],
+    ids=["bayes", "threshold", "wrapper, bayes", "wrapper, tuned"],
+)
+def test_nothing_is_learnt_from_held_out_rows_of_one_class(model):
+    with pytest.raises(ValueError, match="both classes must be present among the held-out rows"):
+        model.fit(X, Y)
+
+
+def test_a_linear_search_has_the_coefficients_of_its_final_model():
+    search = CostSensitiveSVCCV(kernel="linear", Cs=[0.1], cv=2).fit(X, Y)
+    alone = CostSensitiveSVC(kernel="linear", C=0.1).fit(X, Y)
+    np.testing.assert_allclose(search.coef_, alone.coef_, atol=1e-3)
+    np.testing.assert_allclose(search.decision_function(X), X @ search.coef_[0] + search.intercept_, atol=1e-8)
+    assert not hasattr(CostSensitiveSVCCV(Cs=[0.1], gammas=[0.1], cv=2).fit(X, Y), "coef_")
+
+
+@pytest.mark.parametrize(
+    ("transformer", "advice"), [(None, "Scale the features"), (StandardScaler(), "Lower the larg")]
+)
+def test_advice_is_not_to_do_what_is_done(transformer, advice):
+    search = CostSensitiveSVCCV(transformer=transformer)
+    found = Outcome()
+    found.n_failed, found.values = 3, np.zeros((1, 1))
+    with pytest.warns(ConvergenceWarning, match=f"3 of the search's machines did not converge; .*{advice}"):
+        search._warn(found)

@@ -1,6 +1,7 @@
 """Which class costs are about: never the wrong one without a word."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
@@ -19,6 +20,7 @@ from cssvm.losses import LogisticLoss
 from cssvm.metrics import (
     cost_risk,
     cost_risk_scorer,
+    expected_cost_at,
     income,
     min_cost_risk,
     min_cost_risk_scorer,
@@ -147,3 +149,50 @@ def test_cross_validation_of_labels_1_and_2(real):
     found = cross_val_score(CostSensitiveSVC(fn_cost=5.0), X, y, scoring=cost_risk_scorer(fn_cost=5.0), cv=3)
     zeros = cross_val_score(CostSensitiveSVC(fn_cost=5.0), X, y - 1, scoring=cost_risk_scorer(fn_cost=5.0), cv=3)
     np.testing.assert_array_equal(found, zeros)
+
+
+def test_a_label_that_only_the_decisions_hold_tells_the_target():
+    y, decided = [1, 1, 1, 1], [1, 2, 2, 1]  # two false alarms among four rows of the other class
+    assert cost_risk(y, decided, fn_cost=5.0) == 0.5
+    assert income(y, decided, fn_cost=5.0, fp_cost=1.0) == -2.0
+
+
+def test_1_alone_is_the_target_of_0_and_1_but_not_of_1_and_2_so_it_is_asked_for():
+    for call in (
+        lambda **pos: cost_risk([1, 1], [1, 1], fn_cost=5.0, **pos),
+        lambda **pos: expected_cost_at([1, 1], [0.2, 0.7], 0.5, fn_cost=5.0, **pos),
+        lambda **pos: income([1, 1], [1, 1], tp_cost=-5.0, **pos),
+    ):
+        with pytest.raises(ValueError, match="Pass pos_label=1 if it is the class that fn_cost is about, or the label"):
+            call()
+        call(pos_label=1)
+    assert expected_cost_at([1, 1], [0.2, 0.7], 0.5, fn_cost=5.0, pos_label=1) == 2.5
+
+
+@pytest.mark.parametrize("decided", [[True, True, True], pd.Series([True] * 3), np.array([True] * 3, dtype=object)])
+def test_truth_values_are_no_decisions_on_labels_1_and_2(decided):
+    with pytest.raises(ValueError, match="y_pred must hold the labels of y_true, such as 2; got True"):
+        cost_risk([1, 2, 2], decided, fn_cost=5.0)
+    assert cost_risk([1, 0, 0], decided, fn_cost=5.0) == pytest.approx(2 / 3)
+
+
+def test_bytes_are_words():
+    y, decided = np.array([b"bad", b"good", b"good"]), np.array([b"good", b"good", b"bad"])
+    with pytest.raises(ValueError, match=r"pos_label must be given where labels are words .*pos_label=b'bad'"):
+        cost_risk(y, decided, fn_cost=5.0)
+    assert cost_risk(y, decided, fn_cost=5.0, pos_label=b"bad") == pytest.approx((5.0 + 1.0) / 3)
+
+
+@pytest.mark.parametrize("given", [{"fn_costs": [5.0]}, {"fp_costs": 2}, {"kappas": [0.5]}, {"kappas": "tied"}])
+def test_words_with_slopes_or_margins_of_their_own_need_a_target(given):
+    with pytest.raises(ValueError, match=r"with (fn|fp)_costs|with kappas"):
+        CostSensitiveSVCCV(**SMALL, **given).fit(X, WORDS)
+    CostSensitiveSVCCV(**SMALL, **given, pos_label="bad", cv=2).fit(X, WORDS)
+
+
+@pytest.mark.parametrize("given", [{"kappa": 0.5}, {"kappa": "tied", "fn_cost": 2.0, "fp_cost": 2.0}])
+def test_words_with_unequal_margins_need_a_target(given):
+    with pytest.raises(ValueError, match="pos_label must be given where labels are words"):
+        CostSensitiveSVC(**given).fit(X, WORDS)
+    CostSensitiveSVC(**given, pos_label="bad").fit(X, WORDS)
+    CostSensitiveSVC(kappa="tied").fit(X, WORDS)  # equal costs of 1 have equal margins

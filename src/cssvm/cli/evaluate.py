@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 
 from . import options as of
-from .speaking import counting_rows, print_json, print_table, say, shown, spoken
+from .showing import ends, print_table, shown
+from .speaking import counting_rows, print_json, say, spoken
 
 
 @spoken("cssvm evaluate loans.skops labelled.csv")
@@ -45,9 +46,7 @@ def evaluate(
     if as_json:
         print_json(vars(found))
         return
-    lines = [
-        (name, shown(each.value), f"[{shown(each.low)}, {shown(each.high)}]") for name, each in found.measures.items()
-    ]
+    lines = [(name, shown(each.value), ends(each.low, each.high)) for name, each in found.measures.items()]
     print_table(("", "", f"interval of {found.confidence:.0%}"), lines)
     typer.echo(
         f"{found.n_rows:,} rows, {found.n_targets:,} of the target, {found.n_acted:,} acted on; "

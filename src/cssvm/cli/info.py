@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from . import options as of
-from .speaking import facts_of, print_facts, print_table, shown, spoken
+from .showing import ends, facts_of, print_facts, print_table, shown
+from .speaking import spoken
 
 if TYPE_CHECKING:
     from ..deploy import Column
@@ -28,16 +29,11 @@ def info(model: of.Model, as_json: of.Json = False) -> None:
     print_facts([*facts_of(card), ("trained", card.trained), ("versions", versions)])
     if card.measures:
         typer.echo()
-        print_table(("", "", "interval"), [(name, *_measured(found)) for name, found in card.measures.items()])
+        lines = [(name, shown(each["value"]), ends(each["low"], each["high"])) for name, each in card.measures.items()]
+        print_table(("", "", "interval"), lines)
     if card.columns:
         typer.echo()
         print_facts([_described(column) for column in card.columns], ("column", "kind", "words"))
-
-
-def _measured(found: dict[str, float | None]) -> tuple[str, str]:
-    value, low, high = (found[name] for name in ("value", "low", "high"))
-    ends = "" if low is None or high is None else f"[{shown(low)}, {shown(high)}]"
-    return "-" if value is None else shown(value), ends
 
 
 def _described(column: Column, at_most: int = 12) -> tuple[str, str, str]:

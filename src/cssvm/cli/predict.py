@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from . import options as of
-from .speaking import counted, counting_rows, print_json, say, shown, spoken
+from .showing import counted, shown
+from .speaking import counting_rows, print_json, say, spoken
 
 if TYPE_CHECKING:
     from ..tables import PredictedTable

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from . import options as of
+from .showing import print_costs
 from .speaking import print_json, say, spoken
 
 ReportFile = Annotated[str, typer.Option("--out", metavar="FILE", help="The HTML file to write.")]
@@ -33,8 +35,10 @@ def report(
 
     One HTML file that works offline: the money, sliders for the costs, curves, thresholds, the certificate.
     """
+    from ..runtime.files import check_writable
     from ..tables import report_table
 
+    check_writable(Path(out))
     found = report_table(
         model,
         data,
@@ -51,6 +55,6 @@ def report(
     if as_json:
         print_json({"out": out, "policies": [vars(policy) for policy in found.evaluation.policies]})
         return
-    typer.echo(str(found.evaluation))
+    print_costs(found.evaluation)
     if not quiet:
         say(f"the report is in {out}")

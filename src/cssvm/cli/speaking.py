@@ -14,14 +14,11 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import typer
-
-if TYPE_CHECKING:
-    from ..deploy import ModelCard
 
 WRONG_INPUT, STOPPED = 2, 130
 
@@ -138,67 +135,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value
-
-
-def shown(value: float) -> str:
-    """A number in four digits, without an exponent where it has more."""
-    if not math.isfinite(value):
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def interval(found: Any) -> str:
-    """A value and the ends of its interval."""
-    return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
-
-
-def counted(counts: dict[str, int]) -> str:
-    """Columns with their counts, without those that have none."""
-    return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-
-
-def print_table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> None:
-    """A table on the standard output: names on the left, numbers on the right of their columns."""
-    _print_aligned(head, lines, "right")
-
-
-def print_facts(lines: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> None:
-    """Names and what there is to say of them, on the standard output."""
-    _print_aligned(head, lines, "left")
-
-
-def _print_aligned(head: tuple[str, ...], lines: Sequence[tuple[str, ...]], justify: Any) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=bool(head))
-    for k, name in enumerate(head or [""] * len(lines[0])):
-        table.add_column(Text(name), justify="left" if k == 0 else justify, header_style="dim", overflow="fold")
-    for line in lines:
-        table.add_row(*(Text(cell) for cell in line))
-    Console(highlight=False).print(table)
-
-
-def facts_of(card: ModelCard) -> list[tuple[str, str]]:
-    """What a card says in short, as names and values."""
-    found, gap = card.parameters, card.certificate.get("gap")
-    numbers = sum(column.kind == "number" for column in card.columns)
-    chosen = [f"{name} {shown(found[name])}" for name in ("C", "gamma") if isinstance(found.get(name), float)]
-    chosen += [f"{name} {found[name]}" for name in ("kernel", "decision") if found.get(name) is not None]
-    facts = [
-        ("target", f"{card.pos_label!r} of {card.classes!r}" + (f" in column {card.target!r}" if card.target else "")),
-        ("costs", f"{card.fn_cost} for a miss, {card.fp_cost} for a false alarm" + _in(card.currency)),
-        ("columns", f"{numbers} of numbers, {len(card.columns) - numbers} of categories"),
-        ("model", ", ".join([str(found.get("estimator", "")), *chosen])),
-    ]
-    if card.n_rows and card.n_targets is not None:
-        share = f"{card.n_targets:,} of the target ({card.n_targets / card.n_rows:.1%})"
-        facts.insert(0, ("rows", f"{card.n_rows:,}, {share}"))
-    if gap is not None:
-        facts.append(("certificate", f"{card.certificate['status']}, within {gap:.1g} of the optimum"))
-    return [*facts, *(("note", note) for note in card.notes)]
-
-
-def _in(currency: str | None) -> str:
-    return f", in {currency}" if currency else ""

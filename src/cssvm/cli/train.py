@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from . import options as of
-from .speaking import facts_of, interval, print_facts, print_json, print_table, say, spoken
+from .showing import facts_of, print_costs, print_facts
+from .speaking import print_json, say, spoken
 
 if TYPE_CHECKING:
-    from ..evaluation import Evaluation
     from ..tables import TrainedTable
 
 
@@ -107,22 +107,4 @@ def _print(trained: TrainedTable) -> None:
     print_facts(facts_of(trained.card))
     if trained.evaluation is not None:
         typer.echo()
-        _print_costs(trained.evaluation)
-
-
-def _print_costs(found: Evaluation) -> None:
-    unit = f" {found.currency}" if found.currency else ""
-    lines = [
-        (
-            policy.name,
-            interval(policy.cost),
-            "" if policy.difference is None else interval(policy.difference),
-            f"{policy.misses:,.0f}",
-            f"{policy.alarms:,.0f}",
-        )
-        for policy in found.policies
-    ]
-    print_table(("", f"cost per case{unit}", "more than the model", "missed", "alarms"), lines)
-    typer.echo(
-        f"{found.n_rows:,} rows, each decided by a model that has not seen it; intervals of {found.confidence:.0%}."
-    )
+        print_costs(trained.evaluation)

@@ -18,10 +18,12 @@ from ..classifier import BinaryClassifier
 from ..estimators import DesignedLossClassifier
 from ..estimators.kernel_svc import KernelSVC
 from ..kernels import Kernel
+from ..kernels.conformal import Conformal
 from ..search import CostSensitiveSVCCV
 from ..search.decision import AtThreshold, ByProbability
 from ..target import RESPONSES, Target
 from ..wrappers import CostThresholdClassifier
+from ..wrappers.routing import WrappedClassifier
 from .anatomy import parts
 from .seal import ModelFileError
 
@@ -86,22 +88,45 @@ def _check_svc(part: KernelSVC) -> None:
     _require(support.dtype.kind == "i" and support.ndim == 1, "support_ must hold row numbers")
     _check_numbers("dual_coef_", part.dual_coef_, (1, n_vectors))
     _check_numbers("intercept_", part.intercept_, (1,))
+    if isinstance(kernel, Conformal):
+        _check_magnified(kernel, support, n_features)
     if kernel.pairwise:
-        inside = n_vectors == 0 or 0 <= support.min() <= support.max() < n_features
-        _require(inside, f"support_ must hold columns of a kernel matrix, below {n_features}")
+        _check_rows("support_", support, n_features)
         return
+    _check_vectors("support_vectors_", vectors, (n_vectors, n_features))
+
+
+def _check_vectors(name: str, vectors: Any, shape: tuple[int, int]) -> None:
+    """Refuse rows, dense or CSR, of another shape or with numbers that are not finite."""
     if sp.issparse(vectors):
-        _require(vectors.format == "csr", "support_vectors_ must be a CSR matrix")
+        _require(vectors.format == "csr", f"{name} must be a CSR matrix")
         vectors.check_format(full_check=True)
-    _check_numbers("support_vectors_", vectors)
-    _require(
-        vectors.shape == (n_vectors, n_features),
-        f"support_vectors_ must have shape {(n_vectors, n_features)}; got {vectors.shape}",
-    )
+    _check_numbers(name, vectors)
+    _require(vectors.shape == shape, f"{name} must have shape {shape}; got {vectors.shape}")
+
+
+def _check_rows(name: str, rows: Any, n_rows: int) -> None:
+    inside = rows.size == 0 or 0 <= rows.min() <= rows.max() < n_rows
+    _require(rows.dtype.kind == "i" and inside, f"{name} must hold row numbers below {n_rows}")
+
+
+def _check_magnified(kernel: Conformal, support: Any, n_features: int) -> None:
+    """What a kernel of boundary alignment reads by row numbers, and the numbers of each of its rounds."""
+    n_rows = len(kernel.training)
+    _check_numbers("the scaling of the kernel", kernel.training, (n_rows,))
+    _check_rows("support_", support, n_rows)
+    for last in kernel.rounds:
+        n_centres = len(last.support)
+        _check_rows("centres of the kernel", last.support, n_features if kernel.pairwise else n_rows)
+        for name in ("scaling", "own", "widths", "weights"):
+            _check_numbers(f"{name} of the centres of the kernel", getattr(last, name), (n_centres,))
+        if not kernel.pairwise:
+            _check_vectors("centres of the kernel", last.vectors, (n_centres, n_features))
 
 
 def _check_search(part: CostSensitiveSVCCV) -> None:
-    _require(isinstance(part.best_estimator_, KernelSVC), "it has no final model: fit it with refit=True")
+    final = getattr(part, "best_estimator_", None)
+    _require(isinstance(final, KernelSVC), "it has no final model; one that is fitted with refit=True has")
     decision = part._decision
     _require(isinstance(decision, AtThreshold | ByProbability), f"its decision is {type(decision).__name__}")
     if isinstance(decision, AtThreshold):
@@ -111,8 +136,16 @@ def _check_search(part: CostSensitiveSVCCV) -> None:
     _require(part.transformer is None or hasattr(part, "transformer_"), "it lacks its fitted transformer")
 
 
+def _check_wrapper(part: WrappedClassifier) -> None:
+    """Learners inside are fitted, as many as there should be."""
+    learners = [getattr(part, name) for name in ("estimator_", "amount_estimator_") if hasattr(part, name)]
+    learners += getattr(part, "estimators_", [])
+    _require(len(learners) > 0, "it has no fitted learner")
+    for learner in learners:
+        check_is_fitted(learner)
+
+
 def _check_threshold(part: CostThresholdClassifier) -> None:
-    check_is_fitted(part.estimator_)
     _require(part._response in RESPONSES, f"it scores by {part._response!r}")
     _check_numbers("threshold_", part.threshold_, ())
 
@@ -148,6 +181,7 @@ CHECKS: dict[type, Any] = {
     BinaryClassifier: _check_classifier,
     KernelSVC: _check_svc,
     CostSensitiveSVCCV: _check_search,
+    WrappedClassifier: _check_wrapper,
     CostThresholdClassifier: _check_threshold,
     DesignedLossClassifier: _check_designed_loss,
     _SigmoidCalibration: _check_sigmoid,

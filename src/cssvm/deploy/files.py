@@ -12,6 +12,7 @@ Nothing in a file is code, and nothing is made from it before its bytes, its for
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -191,13 +192,19 @@ def _card_of(content: bytes, path: Path) -> ModelCard:
 
 
 def _check_parameters(model: Any, trusted: tuple[str, ...]) -> None:
-    """Refuse parameters that are code, such as a callable kernel, by their names."""
+    """Refuse parameters that a file cannot hold, by their names: code, such as a callable kernel, and paths."""
     parameters = model.get_params() if hasattr(model, "get_params") else {}
     for name, value in parameters.items():
-        own = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
-        if callable(value) and hasattr(value, "__qualname__") and not isinstance(value, type) and own not in trusted:
+        if isinstance(value, os.PathLike):
             raise ModelFileError(
-                f"{name} of {type(model).__name__} is the function {own}, and a model file holds no code. "
+                f"{name} of {type(model).__name__} is the path {os.fspath(value)!r}, which is no part of a model. Call "
+                f"set_params({name}=None) before saving."
+            )
+        is_code = callable(value) and hasattr(value, "__qualname__") and not isinstance(value, type)
+        code = f"{value.__module__}.{value.__qualname__}" if is_code else ""
+        if is_code and code not in trusted:
+            raise ModelFileError(
+                f"{name} of {type(model).__name__} is the function {code}, and a model file holds no code. "
                 + (
                     'Use a named kernel, or kernel="precomputed" with the matrix that the function gives.'
                     if name.endswith("kernel")

@@ -10,11 +10,15 @@ from __future__ import annotations
 # Classes that users make and fit; a test holds them against the public names.
 ESTIMATORS = (
     "cssvm.estimators.biased_penalty.BiasedPenaltySVC",
+    "cssvm.estimators.boundary_alignment.KernelBoundaryAlignmentSVC",
     "cssvm.estimators.boundary_movement.BoundaryMovementSVC",
     "cssvm.estimators.cost_sensitive.CostSensitiveSVC",
     "cssvm.estimators.designed_loss.DesignedLossClassifier",
     "cssvm.search.cost_sensitive_svc_cv.CostSensitiveSVCCV",
+    "cssvm.wrappers.cost_proportionate.CostProportionateClassifier",
     "cssvm.wrappers.cost_threshold.CostThresholdClassifier",
+    "cssvm.wrappers.direct_cost.DirectCostClassifier",
+    "cssvm.wrappers.meta_cost.MetaCostClassifier",
 )
 
 # Kernels and losses, held against their registries too. A callable kernel and a designed loss are functions.
@@ -37,9 +41,15 @@ LOSSES = (
 KEPT = (
     "cssvm.estimators.feature_map.KernelFunction",
     "cssvm.folds.Fold",
+    "cssvm.kernels.base.OwnNorms",
+    "cssvm.kernels.conformal.Conformal",
+    "cssvm.kernels.conformal.Magnification",
+    "cssvm.kernels.given.ConstantNorms",
+    "cssvm.kernels.given.ProjectedNorms",
     "cssvm.search.decision.AtThreshold",
     "cssvm.search.decision.ByProbability",
     "cssvm.target.Target",
+    "cssvm.wrappers.amounts.Amounts",
 )
 
 # Of other packages: data types of columns, sparse rows, calibrations, selectors of columns, and the splitters that may

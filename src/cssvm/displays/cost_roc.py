@@ -110,7 +110,9 @@ class CostRocDisplay(ScoredDisplayMixin):
         self.name = name
 
     @classmethod
-    def _known_from_estimator(cls, scores: TargetScores) -> dict[str, Any]:
+    def _known_from_estimator(
+        cls, estimator: Any, X: Any, y: Any, scores: TargetScores, of_rows: dict[str, Any]
+    ) -> dict[str, Any]:
         return {"own_threshold": scores.own_threshold}
 
     @classmethod

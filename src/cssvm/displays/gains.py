@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Vector
+from ..decisions import COSTS, decide, row_costs
+from ..matching import in_row_order
 from ..metrics.gains import gains
 from ..target import TargetScores
 from .canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, unused_color
@@ -94,8 +96,14 @@ class GainsDisplay(ScoredDisplayMixin):
         return float(self.gain.max())
 
     @classmethod
-    def _known_from_estimator(cls, scores: TargetScores) -> dict[str, Any]:
-        return {"threshold": scores.own_threshold}
+    def _known_from_estimator(
+        cls, estimator: Any, X: Any, y: Any, scores: TargetScores, of_rows: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What the estimator itself decides, by the costs of the rows if it takes them."""
+        given = in_row_order(X, y, **{name: of_rows[name] for name in (*COSTS, "sample_weight")})
+        weights = given.pop("sample_weight")
+        acted_on = np.asarray(decide(estimator, X, row_costs(given))) == scores.pos_label
+        return {"acted_on": acted_on if weights is None else acted_on[np.broadcast_to(weights, len(acted_on)) > 0]}
 
     @classmethod
     def from_estimator(

@@ -37,7 +37,9 @@ class ScoredDisplayMixin:
         raise NotImplementedError
 
     @classmethod
-    def _known_from_estimator(cls, scores: TargetScores) -> dict[str, Any]:
+    def _known_from_estimator(
+        cls, estimator: Any, X: Any, y: Any, scores: TargetScores, of_rows: dict[str, Any]
+    ) -> dict[str, Any]:
         """Options that follow from where the scores come from."""
         return {}
 
@@ -60,7 +62,7 @@ class ScoredDisplayMixin:
             y,
             scores,
             of_rows=of_rows | {"pos_label": None},
-            options=options | cls._known_from_estimator(scores),
+            options=options | cls._known_from_estimator(estimator, X, y, scores, of_rows),
             name=type(estimator).__name__ if name is None else name,
             drawing=drawing,
         )

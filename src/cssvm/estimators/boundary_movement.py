@@ -11,8 +11,9 @@ from ..classifier import unchanged_on_failure
 from ..costs import SCALE
 from ..folds import make_splits
 from ..kernels import DEFAULT_KERNEL, kernel_class
+from ..matching import in_row_order
 from ..metrics.thresholds import ONE_MARGIN, SCORE_TIE, threshold_of_least_cost
-from ..sample import Sample, check_both_classes, in_row_order
+from ..sample import Sample, check_both_classes
 from .kernel_svc import KernelSVC
 from .machine import Machine
 from .parameters import lists_kernels

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
+import numpy as np
+
 from ..classifier import given_cost, unchanged_on_failure
-from ..costs import SCALE
+from ..costs import SCALE, is_tied
 from ..kernels import DEFAULT_KERNEL
-from ..sample import in_row_order
+from ..matching import in_row_order
 from .kernel_svc import KernelSVC
 from .parameters import lists_kernels
 
@@ -36,7 +39,8 @@ class CostSensitiveSVC(KernelSVC):
     fp_cost : float, default=1.0
         Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
     kappa : float or "tied", default=1.0
-        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row.
+        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row; with it
+        the unit of the costs matters, as fp_cost is compared with 1.
     kernel : str or callable, default="rbf"
         A name from `cssvm.kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
         ``"precomputed"`` X is the kernel matrix.
@@ -190,6 +194,9 @@ class CostSensitiveSVC(KernelSVC):
         with unchanged_on_failure(self):
             kappa = given_cost(self, "kappa", in_row_order(X, y, kappa=kappa)["kappa"])
             X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
+            margin = sample.fp_cost if is_tied(kappa) else kappa  # 1 / fp_cost is 1 where fp_cost is
+            if np.ndim(margin) or margin != 1.0:
+                sample.target.check_named_for(f"kappa={reprlib.repr(kappa)}")
             machine = self._solve(X, sample, *self._margins_and_boxes(sample, sample.stakes, kappa))
             self._store(machine)
             self._report([machine])

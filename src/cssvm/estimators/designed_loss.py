@@ -21,8 +21,9 @@ from .._types import Vector
 from ..classifier import BinaryClassifier, unchanged_on_failure
 from ..kernels import DEFAULT_KERNEL, KERNELS, LINEAR_KERNEL, kernel_class, make_kernel
 from ..losses import DUAL, GRADIENT, LogisticLoss, Loss
+from ..matching import in_row_order
 from ..primal import minimise_smooth
-from ..sample import Sample, check_both_classes, in_row_order
+from ..sample import Sample, check_both_classes
 from .bandwidth import resolve_gamma
 from .cost_sensitive import CostSensitiveSVC
 from .feature_map import nystroem

@@ -19,7 +19,8 @@ from ..classifier import BinaryClassifier
 from ..costs import SCALE, margins_and_boxes, resolve_C
 from ..dual import Solution, Status
 from ..kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, make_kernel
-from ..sample import Sample, in_row_order
+from ..matching import in_row_order
+from ..sample import Sample
 from .bandwidth import resolve_gamma
 from .inputs import new_data, training_data
 from .machine import Machine, train

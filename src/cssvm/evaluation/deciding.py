@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Mask, RowNumbers, Vector
-from ..decisions import COSTS, costs_for_predict, decider_of
+from ..decisions import costs_for_predict, decide
 from ..folds import Fold
 from ..metrics.action import ActionScores, action_scores
 from ..metrics.policies import Money
@@ -26,7 +24,8 @@ from ..metrics.risk import minimum_risk
 from ..metrics.scored import ScoredSample
 from ..sample import Sample, at_rows
 from ..search.progress import Silent
-from ..target import listed, target_scores
+from ..target import check_same_target, listed, target_scores, with_pos_label
+from .metadata import for_fit
 from .table import RESERVED, HeldOutDecisions
 
 OWN_ESTIMATES = ("risk", "min_risk")  # scorings whose value is minus a cost per case
@@ -58,12 +57,12 @@ def decided_in_folds(
     shown: Silent,
 ) -> list[Decided]:
     """The decisions of a clone on the rows that each fold holds out; `shown` is told of each."""
-    decided = []
+    decided, model = [], with_pos_label(model, sample.target)
     for train, held_out in folds:
         X_train, y_train = _safe_split(model, X, y, train)
         X_new, _ = _safe_split(model, X, y, held_out, train)
         each = clone(model)
-        each.fit(X_train, y_train, **_for_fit(each, _at(metadata, train)))
+        each.fit(X_train, y_train, **for_fit(each, _at(metadata, train)))
         acted, scores = _decide(each, X_new, sample.take(held_out), _at(metadata, held_out), scored)
         decided.append(Decided(held_out, acted, each, len(train), scores))
         shown.advance(1)
@@ -73,6 +72,7 @@ def decided_in_folds(
 def decided_as_is(model: Any, X: Any, sample: Sample, metadata: dict[str, Any], *, scored: bool) -> list[Decided]:
     """The decisions of a fitted model on all rows."""
     check_is_fitted(model)
+    check_same_target(model, sample.target)
     known = getattr(model, "classes_", sample.target.classes)
     if not np.isin(sample.target.classes, known).all():
         raise ValueError(
@@ -87,11 +87,15 @@ def _decide(
     fitted: Any, X: Any, sample: Sample, metadata: dict[str, Any], scored: bool
 ) -> tuple[Mask, ActionScores | None]:
     """Whether a fitted model acts on each row, by its costs if it takes them, and its scores for acting."""
-    decider, target = decider_of(fitted), sample.target
-    costs = {name: metadata[name] for name in costs_for_predict(decider) if name in metadata}
-    acted = np.asarray(decider.predict(X, **costs)) == target.label
-    own = {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost}
-    return acted, action_scores(decider, X, acted, target, **own) if scored else None
+    target, labels = sample.target, np.asarray(decide(fitted, X, metadata))
+    strange = ~np.isin(labels, target.classes)
+    if strange.any():
+        raise ValueError(
+            f"{type(fitted).__name__} must decide for one of the classes {listed(target.classes)}; its predict "
+            f"returned {labels[strange][:1].tolist()[0]!r}. Pass a classifier."
+        )
+    acted, own = labels == target.label, {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost}
+    return acted, action_scores(fitted, X, acted, target, **own) if scored else None
 
 
 def shares_acted_on(decided: Sequence[Decided], n_rows: int) -> Vector:
@@ -128,22 +132,23 @@ def cost_blind_cut(model: Any, X: Any, sample: Sample) -> Vector:
     return (scores >= minimum_risk(ScoredSample.of(blind, scores)).threshold).astype(np.float64)
 
 
+def warn_of_giveaway(models: Iterable[Any], costs: dict[str, Any], positive: Mask) -> None:
+    """Warn where decisions are handed a cost that only rows of one class have: it tells the class."""
+    taken = {name for model in models for name in costs_for_predict(model)}
+    for name, others in (("fn_cost", ~positive), ("fp_cost", positive)):
+        cost = np.asarray(costs.get(name, 1.0), dtype=np.float64)
+        if name in taken and cost.ndim and not np.nan_to_num(cost[others]).any():
+            warnings.warn(
+                f"{name} is 0 or missing on every row on which it does not count, and decisions are made by it: it "
+                "tells them the class, and the figures are too good. Pass what each row would cost, whatever its "
+                "class; where amounts are known of past targets only, use DirectCostClassifier.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
 def _at(metadata: dict[str, Any], rows: RowNumbers) -> dict[str, Any]:
     return {name: at_rows(value, rows) for name, value in metadata.items()}
-
-
-def _for_fit(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
-    """What `fit` of a model, or of a pipeline's last step, takes of costs, weights and groups, by its own names."""
-    if get_config()["enable_metadata_routing"]:
-        names = get_routing_for_object(model).consumes("fit", metadata.keys())
-        return {name: metadata[name] for name in names}
-    prefix, last = "", model
-    while hasattr(last, "steps"):
-        step, last = last.steps[-1]
-        prefix += f"{step}__"
-    taken = inspect.signature(last.fit).parameters
-    unused = () if getattr(last, "trains_by_costs", True) else COSTS
-    return {f"{prefix}{name}": value for name, value in metadata.items() if name in taken and name not in unused}
 
 
 def own_classifier(model: Any) -> Any:
@@ -154,7 +159,9 @@ def own_classifier(model: Any) -> Any:
 
 
 def cost_blind_model(model: Any) -> Any:
-    """A standard SVC behind the same preparation of the rows."""
+    """A standard SVC behind the same preparation of the rows, also where that is inside a wrapper or a search."""
+    while not hasattr(model, "steps") and hasattr(getattr(model, "estimator", None), "fit"):
+        model = model.estimator
     standard = SVC(kernel=own_classifier(model).kernel) if get_tags(model).input_tags.pairwise else SVC()
     if hasattr(model, "steps"):
         return clone(model).set_params(**{model.steps[-1][0]: standard})
@@ -182,5 +189,8 @@ def named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 
 
 def has_own_estimate(fitted: Any) -> bool:
-    """Whether a fitted search expects a cost per case itself."""
-    return hasattr(fitted, "best_score_") and getattr(fitted, "scoring", None) in OWN_ESTIMATES
+    """Whether a fitted search expects a cost per case itself, of the decisions that it makes.
+
+    One that decides by the costs of each row has chosen by another decision, the sign of f.
+    """
+    return getattr(fitted, "scoring", None) in OWN_ESTIMATES and not getattr(fitted, "decides_by_costs", True)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..matching import in_row_order
 from ..metrics.action import GIVEN, ActionScores, scores_of_decisions
 from ..metrics.bootstrap import check_request
 from ..metrics.policies import Money
 from ..metrics.scored import ScoredSample
 from ..outcomes import OUTCOMES, decision_costs
-from ..sample import Sample, in_row_order
+from ..sample import Sample
 from ..target import TargetScores
 from .deciding import named
 from .one_call import compared
@@ -41,7 +42,7 @@ def evaluate_predictions(
     outcomes = {name: given[name] for name in OUTCOMES}
     label = y_score.target if isinstance(y_score, TargetScores) and pos_label is None else pos_label
     whole = Sample.read(
-        y_true, pos_label=label, sample_weight=given["sample_weight"], **dict(decision_costs(**outcomes))
+        y_true, y_pred, pos_label=label, sample_weight=given["sample_weight"], **dict(decision_costs(**outcomes))
     )
     whole.check_classes_matter("a comparison of decisions")
     counted = whole.counted_rows

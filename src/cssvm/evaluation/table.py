@@ -46,8 +46,9 @@ class Evaluation:
     """What `evaluate` returns; it prints as a table.
 
     policies : the model first, then the others; own_estimate : the cost per case that the model's own search expected,
-    nan for a model without one; decisions : for each policy whether it acts on each row, (n_samples,) bool, for rows
-    that were held out; n_rows : how many these are; held_out : what the model's line was computed from.
+    nan for a model without one, or one that is not of these decisions and outcomes; decisions : for each policy
+    whether it acts on each row, (n_samples,) bool, for rows that were held out; n_rows : how many these are;
+    held_out : what the model's line was computed from; notes : what else there is to say.
     """
 
     policies: list[Policy]
@@ -57,9 +58,13 @@ class Evaluation:
     confidence: float
     currency: str = ""
     held_out: HeldOutDecisions | None = None
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Policy:
-        return next(policy for policy in self.policies if policy.name == name)
+        for policy in self.policies:
+            if policy.name == name:
+                return policy
+        raise KeyError(f"{name!r} is none of the policies {[policy.name for policy in self.policies]}.")
 
     @property
     def model(self) -> Policy:
@@ -100,14 +105,14 @@ class Evaluation:
             )
             for line in lines
         ]
-        notes = [
-            f"{self.n_rows:,} rows, each decided by a model that has not seen it; intervals of {self.confidence:.0%}."
-        ]
+        trained_here = self.held_out is None or any(self.held_out.n_trained)
+        how = "each decided by a model that has not seen it" if trained_here else "which the model must not have seen"
+        notes = [f"{self.n_rows:,} rows, {how}; intervals of {self.confidence:.0%}."]
         if np.isfinite(self.own_estimate):
             notes.append(
                 f"The search itself expected {self.own_estimate:.4g} per case; it has chosen by these numbers."
             )
-        return "\n".join([*(line.rstrip() for line in table), *notes])
+        return "\n".join([*(line.rstrip() for line in table), *notes, *self.notes])
 
     __repr__ = __str__
 

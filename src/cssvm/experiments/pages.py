@@ -7,6 +7,7 @@ import html
 import io
 from typing import NamedTuple
 
+from .kdd98 import PUBLISHED_ONLY
 from .statistics import Estimate
 from .summary import PAPER_METHODS, Results, paper_figures, paper_tables, title_of
 
@@ -93,7 +94,8 @@ def income_table(results: Results) -> Table:
     for rank, method in enumerate([*printed, *(name for name in ours if name not in printed)], start=1):
         figure = printed.get(method)
         own = results.estimate("kdd98", method, "income")
-        remark = "published only" if own is None else REMARKS.get(method, "")
+        absent = "published only" if method in PUBLISHED_ONLY else "not run"
+        remark = absent if own is None else REMARKS.get(method, "")
         apart = results.difference("kdd98", method, EVERYBODY, "income")
         cells = [str(rank) if figure else "", method, f"{figure.value:,.0f}" if figure else "-"]
         rows.append([*cells, _dollars(own), _dollars(None if method == EVERYBODY else apart), remark])

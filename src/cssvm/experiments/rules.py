@@ -10,7 +10,7 @@ Of the publication we could read the abstract only; the steps follow it and its 
    that is more general.
 3. From the leaves up, a subtree is cut where its root alone promises as much. What a rule promises is pessimistic, as
    in C4.5: hits = M (1 - U), U the upper end of a one-sided interval for the share of non-respondents, and
-   profit = hits x mean profit of a hit - letter x (M - hits).
+   profit = hits x mean profit of a hit - letter x (M - hits); a rule that promises a loss does not write.
 """
 
 from __future__ import annotations
@@ -32,9 +32,13 @@ Rule = tuple[int, ...]  # numbers of items, ascending
 
 
 class Items:
-    """Which items rows have, as learnt from training rows."""
+    """Which items rows have, as learnt from training rows.
 
-    def __init__(self, frame: Any):
+    share : (n_rows,) of each row among the respondents, 0 for others; words with less than `min_support` of them are no
+    items, as ZIP codes have thousands of those.
+    """
+
+    def __init__(self, frame: Any, share: NDArray[np.float64], min_support: float):
         self.cuts: dict[str, NDArray[np.float64]] = {}
         self.words: dict[str, list[str]] = {}
         for name in frame.columns:
@@ -42,7 +46,8 @@ class Items:
             if column.dtype.kind in "fiu":
                 self.cuts[name] = np.unique(np.nanquantile(column.to_numpy(float), FIFTHS))
             else:
-                self.words[name] = sorted(column.astype(str).unique())
+                words, place = np.unique(column.astype(str).to_numpy(str), return_inverse=True)
+                self.words[name] = words[np.bincount(place, share) >= min_support].tolist()
 
     def of(self, frame: Any) -> NDArray[np.bool_]:
         """(n_rows, n_items): numbers by fifth, or missing; words by word."""
@@ -78,9 +83,10 @@ class FocusedRules:
 
     def fit(self, frame: Any, donation: NDArray[np.float64], weight: NDArray[np.float64]) -> FocusedRules:
         """Learn from rows with their donations, 0 for non-respondents, and weights."""
-        self.items = Items(frame)
-        held = self.items.of(frame)
         gave = donation > 0.0
+        share = np.where(gave, weight, 0.0) / weight[gave].sum()
+        self.items = Items(frame, share, self.min_support)
+        held = self.items.of(frame)
         rules = self._rules(held, gave, weight)
         order = self._ranked(rules, held, donation - self.letter, weight)
         self.ranked = _not_covered(order)
@@ -150,13 +156,13 @@ class FocusedRules:
         for number in range(n_rules):
             children = nodes[number].children
             below[number] += below[children].sum(axis=0)
-            alone = self._promise(below[number])
-            apart = self._promise(sums[number]) + promised[children].sum()
-            promised[number] = max(0.0, alone if alone >= apart else apart)
+            own, alone = (max(0.0, self._promise(each)) for each in (sums[number], below[number]))
+            apart = own + promised[children].sum()
+            promised[number] = max(alone, apart)
             if alone >= apart:
                 writes[_subtree(nodes, number)] = alone > 0.0
             else:
-                writes[number] = self._promise(sums[number]) > 0.0
+                writes[number] = own > 0.0
         return writes
 
     def _promise(self, sums: NDArray[np.float64]) -> float:

@@ -100,7 +100,7 @@ class Kernel(ABC):
 
     def norms_from(self, X: Any, rows: Any) -> Callable[[Any], np.ndarray]:
         """What gives the k(x, x) of new rows too, from the training rows `rows` of X where it must be estimated."""
-        return self.own
+        return OwnNorms(self)
 
     def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
         """Precision in which `expand` computes with these vectors; who expands often asks once."""
@@ -132,6 +132,17 @@ class Kernel(ABC):
 
         Ask the one of largest gamma: `allowed` is the error of a kernel value that rounding may leave.
         """
+
+
+@dataclass(frozen=True)
+class OwnNorms:
+    """The k(x, x) of any rows by the kernel itself; an object, unlike its method, can be part of a model file."""
+
+    kernel: Kernel
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """(len(X),) float64."""
+        return self.kernel.own(X)
 
 
 class ComputedKernel(Kernel):

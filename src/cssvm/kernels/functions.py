@@ -259,12 +259,7 @@ class Linear(ComputedKernel):
         """One product with the weights."""
         with threads.own_threads():
             weights = self.weights(vectors, coef)
-
-        def product(X: Any) -> np.ndarray:
-            with threads.own_threads():
-                return np.asarray(X @ weights, dtype=np.float64).ravel()
-
-        return product
+        return threads.own_threads()(lambda X: np.asarray(X @ weights, dtype=np.float64).ravel())
 
     def weights(self, vectors: Any, coef: np.ndarray) -> np.ndarray:
         """The sum w of coef_j v_j, (d,) float64, relative to a centre where digits would cancel."""

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import logit
 
 from .._types import Vector
-from ..decisions import costs_for_predict, decider_of
+from ..decisions import costs_for_predict
 from ..target import RESPONSES, Target, response_of, target_scores
 
 DECISION_VALUE, PROBABILITY, COST_RATIO, DECISION, GIVEN = (
@@ -48,18 +48,17 @@ def action_scores(model: Any, X: Any, decisions: Any, target: Target, *, fn_cost
 
     decisions : (n,) bool, whether the model acts on each row, which stand in where it gives no scores.
     """
-    decider = decider_of(model)
-    if costs_for_predict(decider) and hasattr(decider, "predict_proba"):
-        p = target_scores(decider, X, pos_label=target.label, response_method="predict_proba").values
+    if costs_for_predict(model) and hasattr(model, "predict_proba"):
+        p = target_scores(model, X, pos_label=target.label, response_method="predict_proba").values
         if np.ndim(fn_cost) == 0 and np.ndim(fp_cost) == 0:
             return ActionScores(p, float(fp_cost / (fn_cost + fp_cost)), PROBABILITY)
         odds = logit(np.clip(p, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
         ratio = np.log(np.maximum(fn_cost, LEAST_COST)) - np.log(np.maximum(fp_cost, LEAST_COST))
         return ActionScores(odds + ratio, 0.0, COST_RATIO)
-    if not any(hasattr(decider, response) for response in RESPONSES):
+    if not any(hasattr(model, response) for response in RESPONSES):
         return scores_of_decisions(decisions)
-    found = target_scores(decider, X, pos_label=target.label)
-    kind = PROBABILITY if response_of(decider) == "predict_proba" else DECISION_VALUE
+    found = target_scores(model, X, pos_label=target.label)
+    kind = PROBABILITY if response_of(model) == "predict_proba" else DECISION_VALUE
     return ActionScores(found.values, found.own_threshold, kind)
 
 

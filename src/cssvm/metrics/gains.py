@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Vector
+from .._types import Mask, Vector
 from .scored import ScoredSample
 
 
@@ -31,8 +31,8 @@ class Gains(NamedTuple):
     weight: float
 
 
-def gains(rows: ScoredSample, *, threshold: float | None = None) -> Gains:
-    """The gains of scored rows, and those of the decisions at a threshold."""
+def gains(rows: ScoredSample, *, threshold: float | None = None, acted_on: Mask | None = None) -> Gains:
+    """The gains of scored rows, and those of the decisions: at a threshold, or whether each row is acted on, (n,)."""
     rows.sample.check_classes_matter("gains")
     sample, ranking, weights = rows.sample, rows.ranking, rows.sample.weights
     total = float(weights.sum())
@@ -42,5 +42,7 @@ def gains(rows: ScoredSample, *, threshold: float | None = None) -> Gains:
     if threshold is not None:
         cut = int(ranking.cut(np.array([threshold]))[0])
         own_share, own_gain = float(acted[cut]), float(saved[cut])
+    elif acted_on is not None:
+        own_share, own_gain = float(weights @ acted_on) / total, float(signed @ acted_on) / total
     targets = float(weights[sample.positive].sum())
     return Gains(acted, saved, own_share, own_gain, targets / total, sample.miss_cost / total, total)

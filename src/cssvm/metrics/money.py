@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Mask, Vector, as_floats
+from ..matching import is_series
 from ..outcomes import OUTCOMES
-from ..sample import Sample, is_series
+from ..sample import Sample
 
 
 class Benefits(NamedTuple):
@@ -77,7 +78,7 @@ def income(
     costs = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
     benefits = {"tp_benefit": tp_benefit, "fp_benefit": fp_benefit, "tn_benefit": tn_benefit, "fn_benefit": fn_benefit}
     outcomes = dict.fromkeys(OUTCOMES, 0.0) | as_costs({**costs, **benefits})
-    whole = Sample.read(y_true, pos_label=pos_label, sample_weight=sample_weight)
+    whole = Sample.read(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight)
     whole.target.check_named(**outcomes)
     sample, accepted = whole.present(whole.decisions(y_pred))
     rows = {
@@ -144,7 +145,9 @@ def savings_score(
     >>> savings_score([1, 1, 0, 0], [1, 1, 1, 0], fn_cost=[900, 100, 0, 0], fp_cost=10)
     0.5
     """
-    sample = Sample.read(y_true, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+    sample = Sample.read(
+        y_true, y_pred, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight
+    )
     return savings_of_decisions(sample, sample.decisions(y_pred))
 
 

@@ -5,7 +5,8 @@ times costs
 
     sum_i w_i (d_i a_i + (1 - d_i) l_i) / sum_i w_i
 
-per case. Resamples of the rows are shared by all policies, so that a difference is one of the same rows.
+per case. Resamples of the rows, or of groups of them, are shared by all policies, so that a difference is one of the
+same rows.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ class Interval(NamedTuple):
 class Policy:
     """One way to decide, on the held-out rows.
 
-    cost : per case; total : of all rows; difference : of the cost per case to the model's, row by row, positive where
-    this policy costs more; misses, alarms, actions : weights of the rows missed, of the false alarms, and of all rows
-    acted on.
+    cost : per case, negative for an income; total : of all rows, likewise; difference : of the cost per case to the
+    model's, row by row, positive where this policy costs more; misses, alarms, actions : weights of the rows missed, of
+    the false alarms, and of all rows acted on.
     """
 
     name: str
@@ -68,14 +69,26 @@ class Money(NamedTuple):
 
 
 def compared_policies(
-    accepted: dict[str, Vector], sample: Sample, money: Money, n_resamples: int, confidence: float, random_state: Any
+    accepted: dict[str, Vector],
+    sample: Sample,
+    money: Money,
+    n_resamples: int,
+    confidence: float,
+    random_state: Any,
+    *,
+    groups: Any = None,
 ) -> list[Policy]:
-    """The line of each policy, given the share of times that each row was acted on; the first is the model's."""
+    """The line of each policy, given the share of times that each row was acted on; the first is the model's.
+
+    groups : (n,) labels of rows that are drawn together, or None.
+    """
     weights = sample.weights
     wrong = np.array([np.where(sample.positive, 1.0 - each, each) for each in accepted.values()])
     stakes = np.array([weights * (each * money.acting + (1.0 - each) * money.leaving) for each in accepted.values()])
-    counts = resample_counts([np.arange(len(sample))], n_resamples, generator(random_state), stratified=False)
-    means = np.concatenate([batch @ stakes.T / (batch @ weights)[:, np.newaxis] for batch in counts])
+    group = np.arange(len(sample)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    drawn, stakes_drawn = np.bincount(group, weights), np.array([np.bincount(group, each) for each in stakes])
+    counts = resample_counts([np.arange(len(drawn))], n_resamples, generator(random_state), stratified=False)
+    means = np.concatenate([batch @ stakes_drawn.T / (batch @ drawn)[:, np.newaxis] for batch in counts])
     cost, total = stakes.sum(axis=1) / weights.sum(), stakes.sum(axis=1)
     low, high = percentile_interval(means, confidence)
     apart_low, apart_high = percentile_interval(means - means[:, :1], confidence)

@@ -86,7 +86,9 @@ def cost_risk(
     >>> cost_risk(y, ["bad"] * 1000, fn_cost=5, fp_cost=1, pos_label="bad")
     0.7
     """
-    sample = Sample.read(y_true, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+    sample = Sample.read(
+        y_true, y_pred, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight
+    )
     sample, accepted = sample.present(sample.decisions(y_pred))
     return float(risk_of_decisions(sample, accepted, prior=prior, normalize=normalize))
 

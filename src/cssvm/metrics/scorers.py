@@ -4,8 +4,10 @@ A scorer's value is better when greater, so a risk or a loss comes with a minus 
 the right rows in two ways: as a pandas Series with the index of y, here; or as metadata, which the scorers request
 already, with ``sklearn.set_config(enable_metadata_routing=True)``. What is routed comes before what is given here.
 
-Costs of the rows also reach `predict`, if it takes them: a classifier that decides by the costs of each row is judged
-by those decisions. Without `pos_label` the target is the estimator's own, and the larger label if it has none.
+Where one of the costs is given for each row, all that are given also reach `predict`, if it takes them and has not
+refused them: a classifier that decides by the costs of each row is judged by those decisions. By numbers alone it
+decides as it was made. Without `pos_label` the target is the one that the estimator states, or what is inside it, and
+the larger label if none does.
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ import numpy as np
 from sklearn import config_context
 from sklearn.metrics._scorer import _Scorer
 
-from ..decisions import costs_for_predict, decider_of
+from ..decisions import costs_for_predict, decide, row_costs
+from ..matching import is_series, matched
 from ..outcomes import OUTCOMES, decision_costs
-from ..sample import is_series, matched
-from ..target import RESPONSES, own_pos_label, target_scores
+from ..target import RESPONSES, Target, own_pos_label, target_scores
 from .money import as_costs, income, savings_score
 from .partial_auc import tn_auc_loss, tp_auc_loss
 from .risk import cost_risk, min_cost_risk
@@ -173,26 +175,29 @@ class CostScorer(_Scorer):
             pos_label = own_pos_label(estimator)
         if self._response_method != DECISIONS:
             y_pred: Any = target_scores(estimator, X, pos_label=pos_label)
-        elif costs := self._costs_for_predict(decider_of(estimator), y_true, routed):
-            y_pred = decider_of(estimator).predict(X, **costs)
+        elif costs_for_predict(estimator) and (costs := self._row_costs(y_true, routed)):
+            y_pred = decide(estimator, X, costs)
         else:
             y_pred = method_caller(estimator, DECISIONS, X, pos_label=pos_label)
-        return self._sign * self._score_func(y_true, y_pred, pos_label=pos_label, **routed)
+        target = _known_target(estimator, pos_label)
+        return self._sign * self._score_func(y_true, y_pred, pos_label=target, **routed)
 
-    def _costs_for_predict(self, estimator: Any, y_true: Any, routed: dict[str, Any]) -> dict[str, Any]:
-        """The costs given for each of these rows that the estimator decides by."""
-        taken = costs_for_predict(estimator)
+    def _row_costs(self, y_true: Any, routed: dict[str, Any]) -> dict[str, Any]:
+        """The costs to decide by: those that the decisions are judged by, if one of them is given for each row."""
         index = y_true.index if is_series(y_true) else None
         given = {
             name: matched(name, value, len(y_true), index)
             for name, value in {**self._score_func.keywords, **routed}.items()
             if name in OUTCOMES
         }
-        if not taken or all(np.ndim(value) == 0 for value in given.values()):
-            return {}
-        if self._score_func.func is income:
-            given = dict(decision_costs(**given))
-        return {name: given[name] for name in taken if name in given and np.ndim(given[name]) > 0}
+        given = row_costs(given)
+        return dict(decision_costs(**given)) if given and self._score_func.func is income else given
+
+
+def _known_target(estimator: Any, pos_label: Any) -> Any:
+    """The target among the classes of the estimator, of which a fold may hold one only; else `pos_label` as it is."""
+    classes = np.asarray(getattr(estimator, "classes_", ()))
+    return Target.among(classes, pos_label) if classes.shape == (2,) else pos_label
 
 
 def _smallest_risk(

@@ -29,11 +29,13 @@ from .grid import (
 class Axes:
     """Values of each axis; slopes are pairs (fn_cost, fp_cost), factors of a cost for every row if there is one.
 
-    automatic : the values of those axes of C and gamma that were not given, by the name of the parameter.
+    standard_Cs : those of machines whose costs are all 1; automatic : the values of those axes of C and gamma that were
+    not given, by the name of the parameter.
     """
 
     kernels: list[Kernel]
     Cs: Vector
+    standard_Cs: Vector
     slopes: list[tuple[float, float]]
     kappas: list[Any]
     example_costs: bool
@@ -61,6 +63,7 @@ class Axes:
         return cls(
             kernels=kernels,
             Cs=Cs,
+            standard_Cs=axis("Cs", search.Cs, lambda count: automatic_Cs(count, 1.0, total)),
             slopes=list(itertools.product(fn_slopes.tolist(), fp_slopes.tolist())),
             kappas=kappa_values(search.kappas),
             example_costs=sample.has_row_costs,
@@ -80,8 +83,8 @@ class Axes:
         )
 
     def of_standard_svm(self) -> Axes:
-        """The same kernels and Cs for the standard SVM: equal slopes, both margins 1."""
-        return replace(self, slopes=[(1.0, 1.0)], kappas=[1.0], example_costs=False, paper=False)
+        """The same kernels for the standard SVM: equal slopes and margins, all 1, and Cs for these."""
+        return replace(self, Cs=self.standard_Cs, slopes=[(1.0, 1.0)], kappas=[1.0], example_costs=False, paper=False)
 
     def with_kernel(self, kernel: Kernel) -> Axes:
         """The same for one kernel."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import warnings
 from typing import Any
 
@@ -13,7 +14,8 @@ from ..estimators.inputs import raw_data, training_data
 from ..estimators.kernel_svc import with_kernel_tags
 from ..estimators.parameters import CHECKS, check_parameters, lists_kernels
 from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class
-from ..sample import Sample, in_row_order
+from ..matching import in_row_order
+from ..sample import Sample
 from .axes import Axes
 from .decision import check_decision
 from .features import Features
@@ -54,7 +56,8 @@ class CostSensitiveSVCCV(SearchedClassifier):
         The same for the other class. Only the ratio to `fn_costs` and the product with `Cs` matter, so there is
         rarely a need.
     kappas : int, "tied" or array-like of float and "tied", default=None
-        Margins of the other class to try; None means 1. ``"tied"`` is 1 / fp_cost, row by row if it is given so.
+        Margins of the other class to try; None means 1. ``"tied"`` is 1 / fp_cost, row by row if it is given so; with
+        it the unit of the costs matters, as it compares fp_cost with 1.
     fn_cost : float, default=1.0
         Cost of a false negative, with which points are scored. One value for each row goes to `fit`.
     fp_cost : float, default=1.0
@@ -259,8 +262,9 @@ class CostSensitiveSVCCV(SearchedClassifier):
             X, sample, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
             decision = check_decision(self.decision, self.scoring)
             scoring = make_scoring(self.scoring, X, sample, decision)
-            folds = make_folds(self.cv, X, sample, ranking=scoring.ranking and not scoring.pooled, groups=groups)
-            features = Features(X, sample.labels, self.transformer)
+            ranking = scoring.ranking and not scoring.pooled
+            folds = make_folds(self.cv, X, sample, ranking=ranking, groups=groups, decision=decision)
+            features = Features(X, sample.labels, self.transformer, sample.counted_rows)
             axes = Axes.of(self, features.whole[0], sample)
             search = Search(self, features, sample, folds, scoring)
             if self.stages:
@@ -293,7 +297,11 @@ class CostSensitiveSVCCV(SearchedClassifier):
             kernel_class(self.kernel).check_training_matrix(X)
         else:
             X, y = raw_data(self, X, y)
-        return X, self._read_sample(y, **given), groups
+        sample = self._read_sample(y, **given)
+        for name in ("fn_costs", "fp_costs", "kappas"):
+            if getattr(self, name) is not None:
+                sample.target.check_named_for(f"{name}={reprlib.repr(getattr(self, name))}")
+        return X, sample, groups
 
     def _warn(self, found: Outcome) -> None:
         if found.interrupted:
@@ -321,9 +329,10 @@ class CostSensitiveSVCCV(SearchedClassifier):
                 stacklevel=3,
             )
         if found.n_failed:
+            scale = "Scale the features (for example with transformer=StandardScaler()), lower" * (not self.transformer)
             warnings.warn(
-                f"{found.n_failed} of the search's machines did not converge; such scores are approximate. Scale the "
-                "features (for example with transformer=StandardScaler()), lower the largest C or raise tol.",
+                f"{found.n_failed} of the search's machines did not converge; such scores are approximate. "
+                f"{scale or 'Lower'} the largest C or raise tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

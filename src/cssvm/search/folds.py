@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..folds import Fold, make_splits
-from ..sample import Sample
+from ..sample import Sample, check_both_classes
+from .decision import ZERO
 
 
-def make_folds(cv: Any, X: Any, sample: Sample, *, ranking: bool, groups: Any = None) -> list[Fold]:
+def make_folds(
+    cv: Any, X: Any, sample: Sample, *, ranking: bool, groups: Any = None, decision: str = ZERO
+) -> list[Fold]:
     """The folds of `cv`, without rows of weight zero.
 
-    `ranking` measures need both classes among the validation rows as well.
+    `ranking` measures need both classes among the validation rows of each fold as well; a `decision` that is learnt
+    from the validation rows of all folds needs both among these.
     """
     splits = make_splits(cv, X, sample.labels, positive=sample.positive, weights=sample.weights, groups=groups)
     folds = []
@@ -21,6 +25,10 @@ def make_folds(cv: Any, X: Any, sample: Sample, *, ranking: bool, groups: Any = 
         fold = Fold(*(rows[sample.weights[rows] > 0] for rows in parts))
         _check_fold(fold, number, sample, ranking=ranking)
         folds.append(fold)
+    if decision != ZERO:
+        held_out = sample.positive[np.concatenate([fold.valid for fold in folds])]
+        fix = f'decision="{decision}" is learnt from them: use other folds, or decision="zero".'
+        check_both_classes(held_out, "the held-out rows of all folds", fix)
     return folds
 
 

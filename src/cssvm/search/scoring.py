@@ -117,16 +117,18 @@ class ScorerScoring:
         metadata = {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost, "sample_weight": sample.weights}
         params = {name: metadata[name] for name in self.names}
         X, y, target = _safe_indexing(self.X, valid), sample.labels, sample.target
+        shown = [_Scored(target.classes, target.as_f(f), target.label if target.named else None) for f in scores]
         with config_context(**self.config):
-            return np.array([self.scorer(_Scored(target.classes, target.as_f(f)), X, y, **params) for f in scores])
+            return np.array([self.scorer(each, X, y, **params) for each in shown])
 
 
 class _Scored(BinaryClassifier):
-    """A fitted classifier whose scores of the rows in question are known."""
+    """A fitted classifier whose scores of the rows in question are known, and its target if that was named."""
 
-    def __init__(self, classes: Any = None, scores: Any = None) -> None:
+    def __init__(self, classes: Any = None, scores: Any = None, pos_label: Any = None) -> None:
         self.classes = self.classes_ = classes
         self.scores = scores
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> _Scored:
         """Nothing: it is fitted."""

@@ -16,7 +16,8 @@ from ..decisions import COSTS
 from ..estimators.inputs import new_data, raw_data, transformed_data
 from ..folds import Fold
 from ..kernels import is_pairwise
-from ..sample import Sample, in_row_order
+from ..matching import in_row_order
+from ..sample import Sample
 from .decision import BAYES, ByProbability, Decision, check_decision, make_decision
 from .scoring import make_scoring
 
@@ -79,6 +80,12 @@ class SearchedClassifier(BinaryClassifier):
     def decides_by_costs(self) -> bool:
         """Whether `predict` takes the costs of the rows it decides on."""
         return self._decision_name == BAYES
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Coefficients of the final model, for ``kernel="linear"`` alone, of the features as it sees them."""
+        check_is_fitted(self)
+        return self.best_estimator_.coef_
 
     def _scores(self, X: Any) -> Vector:
         """Scores of the final model for the target."""

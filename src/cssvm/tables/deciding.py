@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .._types import Vector
-from ..decisions import COSTS, costs_for_predict, decider_of
+from ..decisions import COSTS, costs_for_predict, decide
 from ..deploy import ModelCard, SavedModel, load_model
 from ..target import Target, target_scores
 from .chunk import Chunk, TableError
@@ -41,7 +41,7 @@ class Decider:
 
     def __post_init__(self) -> None:
         self.given = {name: cost for name, cost in self.given.items() if cost is not None}
-        takes = costs_for_predict(decider_of(self.saved.model))
+        takes = costs_for_predict(self.saved.model)
         self.decides_by = [name for name in COSTS if name in takes]
 
     @classmethod
@@ -102,7 +102,7 @@ class Decider:
     def _asked_one_by_one(self, X: Any, costs: dict[str, Any]) -> tuple[NDArray[Any], Vector, Vector | None]:
         """Labels, scores and probabilities of a model that gives them one by one."""
         model = self.saved.model
-        labels = decider_of(model).predict(X, **costs)
+        labels = decide(model, X, costs)
         scores = target_scores(model, X, pos_label=self.card.pos_label).values
         if not hasattr(model, "predict_proba"):
             return labels, scores, None

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._types import Mask, Vector
 from ..decisions import COSTS
@@ -15,6 +16,7 @@ from ..evaluation.table import EVERYBODY, NOBODY
 from ..metrics import bootstrap_interval, cost_risk, min_cost_risk, savings_score, tn_auc_loss, tp_auc_loss
 from ..metrics.bootstrap import check_request
 from ..metrics.policies import Interval
+from ..target import Target
 from .chunk import Chunk, TableError
 from .deciding import Decider
 from .labels import known_labels
@@ -100,12 +102,11 @@ def evaluate_table(
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     rows, n_read = _read(decider, data, target, weight, progress)
     options: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-    of_rows: dict[str, Any] = {"pos_label": 1, "sample_weight": rows.weights}
-    measures = {}
-    for name, measure in _measures(rows).items():
-        found = bootstrap_interval(
-            measure.metric, rows.positive.astype(int), measure.values, **measure.taken, **of_rows, **options
-        )
+    target_class = Target.among(np.array(decider.card.classes), decider.card.pos_label)
+    of_rows: dict[str, Any] = {"pos_label": target_class.label, "sample_weight": rows.weights}
+    y, measures = target_class.labels(rows.positive), {}
+    for name, measure in _measures(rows, target_class).items():
+        found = bootstrap_interval(measure.metric, y, measure.values, **measure.taken, **of_rows, **options)
         measures[name] = Interval(found.estimate, found.low, found.high)
     measures[AUC] = Interval(*(1.0 - measures[AUC][k] for k in (0, 2, 1)))
     return EvaluatedTable(
@@ -159,21 +160,20 @@ def _read(decider: Decider, data: Any, target: str | None, weight: str | None, p
         raise TableError("the card of this model names no column of labels: say which it is, with target (--target).")
     parts, n_read = [], 0
     for rows in open_table(data).chunks():
-        parts.append(_judged(decider, rows, column, weight))
+        rows.require([name for name in (column, weight) if name is not None])
+        labels, known = known_labels(rows, column, decider.target.classes)
+        if known.any():
+            parts.append(_judged(decider, rows.take(known), labels[known], weight))
         n_read += len(rows)
         if progress is not None:
             progress(n_read)
-    judged = Judged.joined([part for part in parts if len(part.positive)] or parts)
-    if not len(judged.positive):
+    if not parts:
         raise TableError(f"column {column!r} holds no labels.")
-    return judged, n_read
+    return Judged.joined(parts), n_read
 
 
-def _judged(decider: Decider, rows: Chunk, column: str, weight: str | None) -> Judged:
-    """The labelled rows of a chunk."""
-    rows.require([name for name in (column, weight) if name is not None])
-    labels, known = known_labels(rows, column, decider.target.classes)
-    rows, labels = rows.take(known), labels[known]
+def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | None) -> Judged:
+    """The rows of a chunk, which all have labels."""
     costs = decider.costs(rows)
     for name in COSTS:
         if name not in costs:
@@ -198,13 +198,13 @@ class Measure(NamedTuple):
     taken: dict[str, Any]
 
 
-def _measures(rows: Judged) -> dict[str, Measure]:
+def _measures(rows: Judged, target: Target) -> dict[str, Measure]:
     """All measures of these rows by name; `AUC` is its complement here, as the metric has it."""
-    acted, nobody = rows.acted.astype(int), np.zeros(len(rows.acted), dtype=int)
+    acted, everybody = target.labels(rows.acted), np.ones(len(rows.acted), dtype=bool)
     found = {
         COST: Measure(cost_risk, acted, rows.costs),
-        NOBODY: Measure(cost_risk, nobody, rows.costs),
-        EVERYBODY: Measure(cost_risk, nobody + 1, rows.costs),
+        NOBODY: Measure(cost_risk, target.labels(~everybody), rows.costs),
+        EVERYBODY: Measure(cost_risk, target.labels(everybody), rows.costs),
         "savings": Measure(savings_score, acted, rows.costs),
         "cost per case at the best threshold": Measure(min_cost_risk, rows.scores, rows.costs),
     }
@@ -220,14 +220,14 @@ def _measures(rows: Judged) -> dict[str, Measure]:
 
 
 def _share(
-    y_true: Any, y_pred: Any, *, of: str, among: str, pos_label: int = 1, sample_weight: Vector | None = None
+    y_true: Any, y_pred: Any, *, of: str, among: str, pos_label: Any, sample_weight: Vector | None = None
 ) -> float:
     """Weight of the rows `of` a kind among those of another; nan if there are none."""
-    kinds = {"target": y_true == pos_label, "acted": y_pred == pos_label, "other": y_true != pos_label}
+    positive, acted = y_true == pos_label, y_pred == pos_label
+    kinds = {"target": positive, "other": ~positive, "acted": acted, "all": np.ones_like(acted)}
     weights = np.ones(len(y_true)) if sample_weight is None else sample_weight
-    base = weights[kinds[among]] if among in kinds else weights
-    part = weights[kinds[of] & kinds[among]] if among in kinds else weights[kinds[of]]
-    return float(part.sum() / base.sum()) if base.sum() else np.nan
+    base = weights[kinds[among]].sum()
+    return float(weights[kinds[of] & kinds[among]].sum() / base) if base else np.nan
 
 
 SHARES: dict[str, Callable[..., float]] = {
@@ -238,6 +238,6 @@ SHARES: dict[str, Callable[..., float]] = {
 }
 
 
-def _brier_score(y_true: Any, probability: Any, *, pos_label: int = 1, sample_weight: Vector | None = None) -> float:
+def _brier_score(y_true: Any, probability: Any, *, pos_label: Any, sample_weight: Vector | None = None) -> float:
     """Mean squared difference of the probability of the target to 1 for its rows, and to 0 for others."""
     return float(np.average((probability - (y_true == pos_label)) ** 2, weights=sample_weight))

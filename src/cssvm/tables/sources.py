@@ -17,8 +17,9 @@ import gzip
 import io
 import re
 import sys
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -33,11 +34,14 @@ CHUNK_ROWS = 50_000
 STDIN = "-"
 LABEL = "label"  # the one named column of LIBSVM text
 HEAD = 2**20  # bytes looked at to tell what a file is; the header of a CSV must fit
-BLOCK = 2**23  # bytes of a CSV parsed at a time; a row must fit
+BLOCK = 2**21  # bytes of a CSV parsed at a time, some of them ahead; a row must fit
+CHUNK_BYTES = 2**24  # of entries as text; a chunk of many columns has fewer rows
+PARQUET_BUFFER = 2**16  # bytes read at a time of each column
 SEPARATORS = ",;\t"
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
 SPARSE_ROW = re.compile(rb"\s*[+-]?[0-9.][^\s,:]*(\s+qid:[0-9]+)?(\s+[0-9]+:[^\s,:]+)*\s*(#.*)?")
 LINES_LOOKED_AT = 20
+UNREADABLE = (OSError, EOFError, zlib.error)  # the latter two of damaged gzip
 WRONG_LENGTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
@@ -56,8 +60,8 @@ class Source:
                 if len(chunk):
                     yield replace(chunk, first=first)
                 first += len(chunk)
-        except OSError as error:
-            raise TableError(f"{self.name} cannot be read: {error.strerror or error}.") from error
+        except UNREADABLE as error:
+            raise _unreadable(self.name, error) from error
         if first == 1:
             raise TableError(f"{self.name} has no rows. Give a table with a header and at least one row.")
 
@@ -80,9 +84,9 @@ def open_table(data: Any) -> Source:
         return Source(name, lambda n_rows: _parquet(data, name, n_rows))
     try:
         stream = _stream(sys.stdin.buffer if str(data) == STDIN else io.FileIO(data))
-    except OSError as error:
-        raise TableError(f"{name} cannot be read: {error.strerror or error}.") from error
-    head = stream.peek(HEAD)[:HEAD]
+        head = stream.peek(HEAD)[:HEAD]
+    except UNREADABLE as error:
+        raise _unreadable(name, error) from error
     if head.startswith(PARQUET):
         if str(data) == STDIN:
             raise TableError("Parquet cannot be read from the standard input. Give the file itself.")
@@ -129,11 +133,24 @@ def _parquet(path: Any, name: str, n_rows: int) -> Iterator[Chunk]:
     try:
         found = ds.dataset(path, format="parquet", partitioning="hive")
         _check_names(found.schema.names, name)
-        batches = found.scanner(batch_size=n_rows, batch_readahead=1, fragment_readahead=1).to_batches()
-        for batch in batches:
-            yield Chunk(name, pa.Table.from_batches([batch]))
-    except pa.ArrowInvalid as error:
+        for part in found.get_fragments():
+            for rows in _of_file(part.path, ds.get_partition_keys(part.partition_expression), n_rows):
+                yield Chunk(name, rows.select(found.schema.names).cast(found.schema))
+    except (pa.ArrowException, KeyError) as error:
         raise TableError(f"{name} is no Parquet that can be read: {_first_line(error)}") from error
+
+
+def _of_file(path: str, constants: dict[str, Any], n_rows: int) -> Iterator[pa.Table]:
+    """Rows of a Parquet file with the columns that its folder stands for; a data set of Arrow would read ahead."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path, pre_buffer=False, buffer_size=PARQUET_BUFFER) as file:
+        for batch in file.iter_batches(n_rows, use_threads=False):
+            rows = pa.Table.from_batches([batch])
+            for name, value in constants.items():
+                rows = rows.append_column(name, pa.array([value] * len(rows)))
+            yield rows
 
 
 def _csv(stream: BinaryIO, head: bytes, name: str, n_rows: int) -> Iterator[Chunk]:
@@ -150,11 +167,25 @@ def _csv(stream: BinaryIO, head: bytes, name: str, n_rows: int) -> Iterator[Chun
     }
     named = [k for k, column in enumerate(header) if column.strip()]
     try:
-        for batch in arrow_csv.open_csv(stream, **options):
-            rows = pa.Table.from_batches([batch]).select(named).rename_columns([header[k].strip() for k in named])
+        for rows in _gathered(arrow_csv.open_csv(stream, **options), n_rows):
+            rows = rows.select(named).rename_columns([header[k].strip() for k in named])
             yield from _sliced(rows, name, n_rows, typed=False)
     except pa.ArrowInvalid as error:
         raise _csv_error(error, name) from error
+
+
+def _gathered(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.Table]:
+    """Batches joined until they have enough rows or bytes."""
+    import pyarrow as pa
+
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= n_rows or sum(each.nbytes for each in waiting) >= CHUNK_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 def _header(head: bytes, name: str) -> tuple[list[str], str]:
@@ -235,6 +266,10 @@ def _check_names(names: list[str], name: str) -> None:
         raise TableError(f"{name} has more than one column {listed(repeated)}. Give every column a name of its own.")
     if not names:
         raise TableError(f"{name} has no columns.")
+
+
+def _unreadable(name: str, error: Exception) -> TableError:
+    return TableError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.")
 
 
 def _first_line(error: Exception) -> str:

@@ -23,7 +23,8 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 
 from .._types import RowNumbers, Vector
-from ..sample import at_rows, is_series
+from ..matching import is_series
+from ..sample import at_rows
 from .routing import WrappedClassifier
 
 AMOUNTS = "amount_estimator"

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._types import RowNumbers, Vector
 from ..classifier import unchanged_on_failure
-from ..sample import Sample, in_row_order
+from ..matching import in_row_order
+from ..sample import Sample
 from ..target import OWN_THRESHOLD
 from .draws import REJECTION, SAMPLINGS, WITHOUT, draw_rows, draw_size
 from .members import SOFT, EnsembleClassifier, draw_weights, respond

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from .._types import Vector
 from ..classifier import unchanged_on_failure
 from ..costs import row_weights
-from ..sample import in_row_order
+from ..matching import in_row_order
 from ..target import finite_response
 from .probabilities import CALIBRATIONS, CalibratingClassifier
 from .rules import RULES, Rule

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from .._types import Vector
 from ..classifier import unchanged_on_failure
 from ..costs import cost_column, expected_saving, read_decision_costs
-from ..sample import Sample, in_row_order
+from ..matching import in_row_order
+from ..sample import Sample
 from ..target import finite_response
 from .amounts import AMOUNTS, EstimatingClassifier
 from .probabilities import CALIBRATIONS, PROBABILITIES, CalibratingClassifier

@@ -14,7 +14,8 @@ from .._types import Mask, RowNumbers, Vector
 from ..classifier import unchanged_on_failure
 from ..costs import expected_saving, read_both_costs
 from ..folds import Fold
-from ..sample import Sample, both_classes, in_row_order
+from ..matching import in_row_order
+from ..sample import Sample, both_classes
 from ..target import OWN_THRESHOLD, finite_response, response_of
 from .amounts import AMOUNTS, EstimatingClassifier
 from .draws import WITH, draw_rows, draw_size

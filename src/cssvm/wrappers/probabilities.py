@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 
 from .._types import Mask, Vector
 from ..folds import Fold, make_splits
+from ..sample import check_both_classes
 from ..target import Target
 from .routing import WrappedClassifier, mean_over_folds
 
@@ -80,6 +81,8 @@ class CalibratingClassifier(WrappedClassifier):
         """
         calibrated = self.calibration is not None
         folds = make_splits(self.cv, X, y, positive=positive, groups=groups) if calibrated or held_out else []
+        if calibrated:
+            self._check_calibrates(folds, positive, sample_weight)
         if not calibrated:
             estimator = self._train_estimator(X, y, metadata)
             responses = self._held_out_responses(X, y, folds, PROBABILITIES, metadata)
@@ -96,6 +99,14 @@ class CalibratingClassifier(WrappedClassifier):
         if not held_out:
             return Probabilities(estimator, None)
         return Probabilities(estimator, mean_over_folds(map(target.oriented, responses), folds, len(positive)))
+
+    def _check_calibrates(self, folds: Sequence[Fold], positive: Mask, sample_weight: Any) -> None:
+        """Refuse folds whose held-out rows are of one class: there is no probability to be learnt from them."""
+        counted = np.ones(len(positive), dtype=bool) if sample_weight is None else np.asarray(sample_weight) > 0
+        for _, held_out in folds:
+            part = f"the held-out rows of each fold of cv={self.cv!r}, on which probabilities are calibrated"
+            rows = held_out[counted[held_out]]
+            check_both_classes(positive[rows], part, "Use fewer or stratified folds, or calibration=None.")
 
 
 def _responses_of_folds(calibrated: CalibratedClassifierCV, X: Any, folds: Sequence[Fold]) -> list[NDArray[Any]]:

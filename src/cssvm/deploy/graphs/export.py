@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ... import __version__
 from ...decisions import COSTS
+from ...search import CostSensitiveSVCCV
 from ...target import Target
 from ...wrappers import CostThresholdClassifier
 from ..anatomy import columns_of
@@ -59,8 +60,8 @@ def to_onnx(
     -------
     onnx.ModelProto
         Save it with ``model.SerializeToString()``. A model that was fitted on a data frame has one input (n, 1) for
-        each column, by its name, other models one input ``X`` (n, n_features). A missing number is NaN, a missing word
-        the empty word.
+        each column, by its name, other models one input ``X`` (n, n_features). All numbers are float64, or float32; a
+        missing one is NaN, a missing word the empty word.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def _check_names(names: list[str], row_costs: bool) -> None:
 def _outputs(graph: Graph, model: Any, table: Table, row_costs: bool) -> dict[str, str]:
     """Tensors by the name of the output; `model` is the estimator that decides, `table` what it reads."""
     target = Target.among(np.asarray(model.classes_), getattr(model, "pos_label", None))
-    by_costs = getattr(model, "decides_by_costs", False)
+    by_costs = isinstance(model, CostSensitiveSVCCV | CostThresholdClassifier) and model.decides_by_costs
     if row_costs and not by_costs:
         raise ValueError(
             f"row_costs must be False for {type(model).__name__}, whose predict takes no costs: one threshold holds "
@@ -150,7 +151,7 @@ def _costs(graph: Graph, model: Any, row_costs: bool) -> Costs:
     if row_costs:
         fn_cost, fp_cost = (graph.input(name, TensorProto.DOUBLE, None) for name in COSTS)
         return fn_cost, fp_cost
-    known = getattr(model, "_fit_costs", vars(model))
+    known = getattr(model, "_fit_costs", None) or {name: getattr(model, name, None) for name in COSTS}
     missing = [name for name in COSTS if known[name] is None]
     if missing:
         raise ValueError(

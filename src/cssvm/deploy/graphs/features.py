@@ -177,7 +177,7 @@ def _code(graph: Graph, block: Block, known: np.ndarray) -> str:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ == "NAType"
+    return value is None or type(value).__name__ == "NAType" or value != value
 
 
 def _by_skl2onnx(graph: Graph, step: Any, table: Table) -> Table:

@@ -27,7 +27,8 @@ from ...kernels.functions import Linear, Poly, Rbf, Sigmoid
 from ...kernels.tiles import KERNEL_ERROR, cancellation
 from ...search import CostSensitiveSVCCV
 from ...search.decision import ByProbability
-from ...wrappers import CostThresholdClassifier
+from ...target import OWN_THRESHOLD, response_of
+from ...wrappers import CostProportionateClassifier, CostThresholdClassifier, MetaCostClassifier
 from .features import convert_features, inlined
 from .tensors import Graph, Table
 
@@ -61,6 +62,10 @@ def decision_values(graph: Graph, model: Any, table: Table, costs: Costs | None 
         return _bayes(graph, model, probabilities(graph, model, table), costs or _constants(graph, model._mean_costs))
     if isinstance(model, CostThresholdClassifier):
         return _wrapped(graph, model, table, costs)
+    if isinstance(model, MetaCostClassifier):
+        return _response(graph, model.estimator_, table, response_of(model.estimator_))
+    if isinstance(model, CostProportionateClassifier):
+        return _averaged(graph, model, table)
     for kind, convert in SCORES.items():
         if isinstance(model, kind):
             return convert(graph, model, table)
@@ -111,6 +116,25 @@ def _wrapped(graph: Graph, model: CostThresholdClassifier, table: Table, costs: 
     return _oriented(graph, model, _less(graph, own, model.threshold_))
 
 
+def _response(graph: Graph, model: Any, table: Table, method: str) -> str:
+    """Decision values, or probabilities of ``classes_[1]`` less 1/2."""
+    if method == "decision_function":
+        return decision_values(graph, model, table)
+    return _less(graph, probabilities(graph, model, table)[1], OWN_THRESHOLD[method])
+
+
+def _averaged(graph: Graph, model: CostProportionateClassifier, table: Table) -> str:
+    if model._method not in OWN_THRESHOLD:
+        raise ValueError(f'voting="{model.voting}" of {type(model).__name__} cannot be converted to ONNX. {FILE}')
+    return _mean(graph, [_response(graph, member, table, model._method) for member in model.estimators_])
+
+
+def _mean(graph: Graph, vectors: list[str]) -> str:
+    if len(vectors) == 1:
+        return vectors[0]
+    return graph.times(graph.node("Sum", *vectors), 1.0 / len(vectors))
+
+
 def _bayes(graph: Graph, model: Any, both: Pair, costs: Costs) -> str:
     """(p fn_cost - (1 - p) fp_cost) / (fn_cost + fp_cost), its sign turned to that of ``classes_[1]``."""
     fn_cost, fp_cost = costs
@@ -155,9 +179,7 @@ def _calibrated(graph: Graph, model: CalibratedClassifierCV, table: Table) -> st
             else probabilities(graph, each.estimator, table)[1]
         )
         folds.append(_sigmoid(graph, calibrator, scores))
-    if len(folds) == 1:
-        return folds[0]
-    return graph.node("Div", graph.node("Sum", *folds), graph.constant(float(len(folds))))
+    return _mean(graph, folds)
 
 
 def _sigmoid(graph: Graph, calibrator: Any, scores: str) -> str:

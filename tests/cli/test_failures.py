@@ -1,0 +1,163 @@
+"""Bad input: one line on the error stream, exit code 2, no traceback, nothing half-written."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from cssvm import CostSensitiveSVCCV
+from cssvm.cli.speaking import Stopped, spoken
+from tests.cli.conftest import SMALL
+from tests.tables.applicants import applicants, as_csv
+
+TRAIN = ["train", "loans.csv", "--target", "outcome", "--positive", "bad", "--fn-cost", "5", "--out", "out", *SMALL]
+
+
+def replaced(arguments, **options):
+    """Arguments with other values of some options."""
+    found = list(arguments)
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        if option in found:
+            found[found.index(option) + 1] = value
+        else:
+            found += [option, value]
+    return found
+
+
+@pytest.fixture
+def here(folder, model, tmp_path, monkeypatch):
+    """A folder of its own with copies of the tables and of the model, some of them broken."""
+    for name in ("loans.csv", "new.csv", "loans.skops"):
+        shutil.copy(folder / name, tmp_path / name)
+    frame = applicants(60)
+    (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "header.csv").write_bytes(as_csv(frame.head(0)))
+    (tmp_path / "one.csv").write_bytes(as_csv(frame[frame["outcome"] == "good"]))
+    (tmp_path / "narrow.csv").write_bytes(as_csv(frame.drop(columns=["home", "outcome"])))
+    (tmp_path / "wrong.csv").write_bytes(as_csv(frame.assign(income="much")))
+    content = (folder / "loans.skops").read_bytes()
+    (tmp_path / "damaged.skops").write_bytes(content[:500] + b"\x00" + content[501:])
+    (tmp_path / "short.skops").write_bytes(content[:-900])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (replaced(TRAIN, target="nonsense"), "has no column 'nonsense'"),
+        (["train", "loans.csv", "--out", "out"], "the column of labels must be named"),
+        (replaced(TRAIN, positive="ugly"), "label 'ugly' does not occur"),
+        (["train", "one.csv", *TRAIN[2:]], "one class only"),
+        (replaced(TRAIN, fn_cost="home"), "must hold finite numbers; got"),
+        (replaced(TRAIN, fn_cost="much"), "fn_cost must be a number, a column"),
+        (replaced(TRAIN, fn_cost="-5"), "fn_cost must be"),
+        (replaced(TRAIN, weight="nonsense"), "has no column 'nonsense'"),
+        (replaced(TRAIN, kernel="nonsense"), "kernel"),
+        (["train", "empty.csv", *TRAIN[2:]], "empty.csv is empty"),
+        (["train", "header.csv", *TRAIN[2:]], "header.csv has no rows"),
+        (["train", "absent.csv", *TRAIN[2:]], "absent.csv cannot be read: No such file"),
+        (replaced(TRAIN, out="no/out"), "there is no folder no"),
+        (["predict", "loans.skops", "narrow.csv", "--out", "out"], "has no column 'home'"),
+        (["predict", "loans.skops", "wrong.csv", "--out", "out"], "column 'income' of wrong.csv must hold finite"),
+        (["predict", "loans.skops", "empty.csv", "--out", "out"], "empty.csv is empty"),
+        (["predict", "loans.skops", "header.csv", "--out", "out"], "header.csv has no rows"),
+        (["predict", "loans.skops", "absent.csv", "--out", "out"], "absent.csv cannot be read: No such file"),
+        (["predict", "loans.skops", "new.csv", "--fn-cost", "x", "--out", "out"], "fn_cost must be a number, a column"),
+        (["predict", "loans.skops", "new.csv", "--keep", "x", "--out", "out"], "has no column 'x'"),
+        (["predict", "loans.skops", "new.csv", "--out", "no/out"], "there is no folder no"),
+        (["predict", "loans.skops", "new.csv", "--out", "."], "is a folder"),
+        (["predict", "damaged.skops", "new.csv", "--out", "out"], "damaged or altered"),
+        (["predict", "short.skops", "new.csv", "--out", "out"], "no model file of cssvm"),
+        (["predict", "loans.csv", "new.csv", "--out", "out"], "no model file of cssvm"),
+        (["predict", "absent.skops", "new.csv", "--out", "out"], "absent.skops cannot be read"),
+        (["evaluate", "loans.skops", "new.csv"], "has no column 'outcome'"),
+        (["evaluate", "loans.skops", "one.csv"], "both classes"),
+        (["evaluate", "loans.skops", "loans.csv", "--confidence", "2"], "confidence"),
+        (["report", "loans.skops", "new.csv", "--out", "out"], "has no column 'outcome'"),
+        (["report", "loans.skops", "loans.csv", "--out", "no/out"], "there is no folder no"),
+        (["info", "damaged.skops"], "damaged or altered"),
+        (["datasets", "fetch", "nonsense"], "There is no data set 'nonsense'"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, said, cssvm, here):
+    before = sorted(os.listdir(here))
+    result = cssvm(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("cssvm: ")
+    assert said in line
+    assert sorted(os.listdir(here)) == before
+
+
+def test_a_failure_leaves_the_file_that_was_there(cssvm, here):
+    (here / "out").write_text("before")
+    assert cssvm("predict", "loans.skops", "wrong.csv", "--out", "out").exit_code == 2
+    assert (here / "out").read_text() == "before"
+
+
+def test_wrong_use_has_exit_code_2_and_names_the_option(cssvm):
+    for arguments, said in (
+        (["train"], "Missing"),
+        (["train", "x.csv"], "--out"),
+        (["train", "x.csv", "--out", "y", "--grid", "0"], "--grid"),
+        (["train", "x.csv", "--out", "y", "--decision", "dice"], "--decision"),
+        (["predict", "m.skops", "x.csv", "--json"], "--out"),
+        (["nonsense"], "nonsense"),
+    ):
+        result = cssvm(*arguments)
+        assert result.exit_code == 2
+        assert said in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_a_mistake_of_ours_keeps_its_traceback():
+    @spoken("cssvm nothing")
+    def verb():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        verb()
+
+
+def test_ctrl_c_ends_a_search_at_once_where_the_library_would_keep_what_it_has(data):
+    X, y = data
+    calls = []
+
+    def interrupted(estimator, X, y):
+        calls.append(1)
+        if len(calls) == 12:
+            os.kill(os.getpid(), signal.SIGINT)
+        return 0.0
+
+    @spoken("cssvm nothing")
+    def verb():
+        CostSensitiveSVCCV(Cs=5, gammas=5, scoring=interrupted, n_jobs=1, cv=2).fit(X, y)
+
+    with pytest.raises(typer.Exit) as ended:
+        verb()
+    assert ended.value.exit_code == 130
+    assert not issubclass(Stopped, KeyboardInterrupt)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+def test_ctrl_c_is_exit_code_130_and_one_line(model, tmp_path):
+    """The process waits for rows that do not come."""
+    rows, out = tmp_path / "rows", tmp_path / "out.csv"
+    os.mkfifo(rows)
+    verb = ["predict", str(model), str(rows), "--out", str(out)]
+    process = subprocess.Popen([sys.executable, "-m", "cssvm", *verb], stderr=subprocess.PIPE, text=True)
+    with rows.open("w"):  # opens when the process does
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == "cssvm: stopped; nothing was written.\n"
+    assert not out.exists()

@@ -1,0 +1,199 @@
+"""Each verb is one call of the tables' functions: same numbers, for people in 80 columns and for machines as JSON."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cssvm.deploy import load_model
+from cssvm.tables import evaluate_table, train_table
+from tests.cli.conftest import SMALL
+from tests.tables.applicants import applicants, as_csv, write
+
+OF_LOANS = ["--target", "outcome", "--positive", "bad", "--fn-cost", "0.6*amount", "--fp-cost", "0.1*amount"]
+
+
+def decisions(text):
+    """Columns of a CSV of decisions."""
+    header, *rows = csv.reader(io.StringIO(text))
+    return dict(zip(header, zip(*rows, strict=True), strict=True))
+
+
+def test_train_prints_the_money_of_evaluate_and_writes_the_model(cssvm, folder, tmp_path):
+    out = tmp_path / "model.skops"
+    arguments = ["train", folder / "loans.csv", *OF_LOANS, "--currency", "EUR", "--out", out, *SMALL]
+    for_machines = cssvm(*arguments, "--json", "--quiet")
+    found = json.loads(for_machines.stdout)
+    assert for_machines.stderr == ""
+    trained = train_table(
+        folder / "loans.csv", target="outcome", pos_label="bad", fn_cost="0.6*amount", fp_cost="0.1*amount", Cs=2,
+        gammas=2, cv=2, currency="EUR",
+    )  # fmt: skip
+    policies = {policy["policy"]: policy for policy in found["evaluation"]["policies"]}
+    assert list(policies) == ["model", "act on nobody", "act on everybody", "cost-blind SVC", "tuned threshold"]
+    for policy in trained.evaluation.policies:
+        shown = policies[policy.name]
+        assert (shown["cost"], shown["cost_low"], shown["cost_high"]) == tuple(policy.cost)
+        assert (shown["misses"], shown["alarms"]) == (policy.misses, policy.alarms)
+    assert policies["model"]["difference"] is None
+    assert found["card"]["currency"] == "EUR"
+    assert load_model(out).card.parameters == trained.card.parameters
+
+    for_people = cssvm(*arguments)
+    lines = for_people.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    cost = trained.evaluation.model.cost
+    (model_line,) = (line for line in lines if line.startswith("model  ") and "[" in line)
+    assert f"{cost.value:.4g} [{cost.low:.3g}, {cost.high:.3g}]" in model_line
+    assert "cost per case EUR" in for_people.stdout
+    assert for_people.stderr.splitlines()[-1] == f"cssvm: the model is in {out}"
+
+
+def test_predict_writes_to_the_standard_output_what_it_writes_to_a_file(cssvm, folder, model, tmp_path):
+    out = tmp_path / "out.csv"
+    printed = cssvm("predict", model, folder / "new.csv", "--keep", "customer")
+    written = cssvm("predict", model, folder / "new.csv", "--keep", "customer", "--out", out, "--json")
+    assert printed.stdout == out.read_text()
+    summary = json.loads(written.stdout)
+    assert written.stderr == ""
+    assert (summary["n_rows"], summary["not_read"]) == (40, ["customer"])
+    lines = printed.stderr.splitlines()
+    assert lines[0].startswith(f"cssvm: 40 rows, {summary['n_targets']} of the target")
+    assert lines[0].endswith("EUR")
+    assert lines[1] == f"cssvm: gaps filled: income {summary['gaps']['income']}"
+    assert lines[2] == "cssvm: columns not read: customer"
+    assert cssvm("predict", model, folder / "new.csv", "--quiet").stderr == ""
+
+
+def test_predict_reads_the_standard_input_and_costs_of_its_own(cssvm, folder, model):
+    given = (folder / "new.csv").read_bytes()
+    arguments = ["predict", model, "-", "--fn-cost", "3", "--fp-cost", "0.5*customer"]
+    found = decisions(cssvm(*arguments, stdin=given).stdout)
+    frame = pd.read_csv(folder / "new.csv", dtype={"zip": str}).fillna({"home": ""})
+    loaded = load_model(model).model
+    columns = frame[["income", "amount", "home", "zip"]]
+    expected = loaded.predict(columns, fn_cost=3.0, fp_cost=0.5 * frame["customer"].to_numpy())
+    assert list(found["label"]) == expected.tolist()
+
+
+def test_train_reads_the_standard_input_and_parquet_alike(cssvm, folder, tmp_path):
+    frame = pd.read_csv(folder / "loans.csv", dtype={"zip": str})
+    files = ["-", write(tmp_path, frame, "parquet"), write(tmp_path, frame, "parquet in parts")]
+    cards = []
+    for file in files:
+        options = ["--target", "outcome", "--positive", "bad", "--fn-cost", "5", "--no-evaluate", "--json", *SMALL]
+        result = cssvm(
+            "train", file, *options, "--out", tmp_path / "m.skops", stdin=(folder / "loans.csv").read_bytes()
+        )
+        cards.append(json.loads(result.stdout)["card"])
+    for card in cards[1:]:
+        assert card["certificate"] == cards[0]["certificate"]
+        assert card["parameters"] == cards[0]["parameters"]
+
+
+def test_libsvm_text_is_trained_on_and_measured(cssvm, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1, 1], 40)
+    lines = [f"{label:+d} 1:{rng.normal() + label:.5f} 3:{rng.normal():.5f}" for label in y]
+    (tmp_path / "rows").write_text("\n".join(lines))
+    model = tmp_path / "model.skops"
+    trained = cssvm("train", tmp_path / "rows", "--positive", "+1", "--no-evaluate", "--out", model, "-q", *SMALL)
+    assert trained.exit_code == 0, trained.stderr
+    evaluated = cssvm("evaluate", model, tmp_path / "rows", "--json", "--resamples", "10")
+    assert json.loads(evaluated.stdout)["measures"]["AUC"]["value"] > 0.85
+
+
+def test_evaluate_prints_the_measures_of_its_function(cssvm, model, tmp_path):
+    (tmp_path / "labelled.csv").write_bytes(as_csv(applicants(60, seed=5)))
+    arguments = ["evaluate", model, tmp_path / "labelled.csv", "--resamples", "20", "--seed", "4"]
+    found = json.loads(cssvm(*arguments, "--json").stdout)
+    expected = evaluate_table(model, tmp_path / "labelled.csv", n_resamples=20, random_state=4)
+    assert {name: tuple(value.values()) for name, value in found["measures"].items()} == {
+        name: tuple(value) for name, value in expected.measures.items()
+    }
+    lines = cssvm(*arguments).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("AUC") and f"{expected.measures['AUC'].value:.4g}" in line for line in lines)
+
+
+def test_report_writes_a_page_with_the_money_that_evaluate_prints(cssvm, model, tmp_path):
+    (tmp_path / "labelled.csv").write_bytes(as_csv(applicants(60, seed=5)))
+    options = ["--resamples", "20", "--json"]
+    page = tmp_path / "page.html"
+    reported = json.loads(cssvm("report", model, tmp_path / "labelled.csv", "--out", page, *options).stdout)
+    measured = json.loads(cssvm("evaluate", model, tmp_path / "labelled.csv", *options).stdout)["measures"]
+    costs = {policy["name"]: policy["cost"]["value"] for policy in reported["policies"]}
+    for name, measure in (("model", "cost per case"), ("act on nobody",) * 2, ("act on everybody",) * 2):
+        assert costs[name] == pytest.approx(measured[measure]["value"], rel=1e-12)
+    assert page.read_text().startswith("<!")
+    printed = cssvm("report", model, tmp_path / "labelled.csv", "--out", page, "--resamples", "20")
+    assert max(map(len, printed.stdout.splitlines())) <= 80
+
+
+def test_info_shows_the_card(cssvm, model):
+    card = load_model(model).card
+    assert json.loads(cssvm("info", model, "--json").stdout) == json.loads(card.to_json())
+    printed = cssvm("info", model).stdout
+    assert max(map(len, printed.splitlines())) <= 80
+    for text in ("'bad' of ['bad', 'good'] in column 'outcome'", "0.6*amount for a miss", "(gap), own, rent", "01234"):
+        assert text in printed
+
+
+def test_datasets_are_listed_and_found(cssvm, tmp_path):
+    names = [entry["name"] for entry in json.loads(cssvm("datasets", "list", "--json").stdout)]
+    assert "german_credit" in names
+    assert all(name in cssvm("datasets", "list").stdout for name in names)
+    states = json.loads(cssvm("datasets", "where", "--home", tmp_path, "--json").stdout)
+    assert {state["name"] for state in states} == set(names)
+    assert "here" not in {state["state"] for state in states}
+    assert str(tmp_path) in cssvm("datasets", "where", "--home", tmp_path).stdout
+
+
+def test_datasets_fetch_finds_the_files_that_are_there(cssvm, shared_data):
+    found = cssvm("datasets", "fetch", "german_credit", "--home", shared_data)
+    assert found.exit_code == 0
+    assert "german.data" in found.stdout
+    assert json.loads(cssvm("datasets", "fetch", "german_credit", "--home", shared_data, "--json").stdout) == (
+        found.stdout.splitlines()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--decision", "threshold"], {"decision": "threshold"}),
+        (["--decision", "zero", "--kernel", "linear"], {"decision": "zero", "kernel": "linear"}),
+        (["--by-time"], {}),
+        (["--racing", "--jobs", "1"], {"racing": True}),
+        (["--seed", "3"], {}),
+        (["--category", "amount", "--drop", "zip", "--drop", "income"], {}),
+    ],
+)
+def test_options_of_train_reach_the_search(options, expected, cssvm, folder, tmp_path):
+    arguments = ["train", folder / "loans.csv", "--target", "outcome", "--positive", "bad", "--fn-cost", "3"]
+    result = cssvm(*arguments, "--no-evaluate", "--json", "--out", tmp_path / "m.skops", *SMALL, *options)
+    card = json.loads(result.stdout)["card"]
+    assert {name: card["parameters"][name] for name in expected} == expected
+    if "--drop" in options:
+        assert [(each["name"], each["kind"]) for each in card["columns"]] == [
+            ("amount", "category"),
+            ("home", "category"),
+        ]
+
+
+def test_warnings_are_one_line_each(cssvm, folder, tmp_path):
+    few = pd.read_csv(folder / "loans.csv", dtype={"zip": str})
+    bad = np.flatnonzero(few["outcome"] == "bad")
+    few = few.drop(index=bad[3:])
+    few.to_csv(tmp_path / "few.csv", index=False)
+    result = cssvm(
+        "train", tmp_path / "few.csv", "--target", "outcome", "--positive", "bad", "--fn-cost", "3", "--no-evaluate",
+        "--quiet", "--out", tmp_path / "m.skops", "--grid", "2",
+    )  # fmt: skip
+    lines = result.stderr.splitlines()
+    assert lines
+    assert all(line.startswith("cssvm: warning: ") for line in lines)
+    assert sum("The rarer class has 3 rows" in line for line in lines) == 1

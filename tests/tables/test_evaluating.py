@@ -1,0 +1,111 @@
+"""`evaluate_table` measures what scikit-learn and the metrics of this library measure, on labelled rows."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import brier_score_loss, precision_score, recall_score, roc_auc_score
+
+from cssvm.deploy import SavedModel
+from cssvm.metrics import (
+    bootstrap_interval,
+    cost_risk,
+    min_cost_risk,
+    savings_score,
+    target_scores,
+    tn_auc_loss,
+    tp_auc_loss,
+)
+from cssvm.tables import TableError, evaluate_table, sources, train_table
+from tests.tables.applicants import TRAIN, applicants, write
+
+
+@pytest.fixture(scope="module")
+def saved(frame):
+    trained = train_table(frame, fn_cost="0.6*amount", fp_cost="0.1*amount", currency="EUR", **TRAIN)
+    return SavedModel(trained.model, trained.card)
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    return applicants(120, seed=2)
+
+
+def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
+    found = evaluate_table(saved, write(tmp_path, labelled, "csv"), n_resamples=50, random_state=3)
+    X, y = labelled.drop(columns="outcome").fillna({"home": ""}), labelled["outcome"].to_numpy()
+    amount = labelled["amount"].to_numpy()
+    costs = {"fn_cost": 0.6 * amount, "fp_cost": 0.1 * amount}
+    decided, scores = saved.model.predict(X, **costs), target_scores(saved.model, X)
+    probability = saved.model.predict_proba(X)[:, 0]
+    bad, acted = y == "bad", decided == "bad"
+    expected = {
+        "cost per case": cost_risk(y, decided, pos_label="bad", **costs),
+        "act on nobody": cost_risk(y, np.full(120, "good"), pos_label="bad", **costs),
+        "act on everybody": cost_risk(y, np.full(120, "bad"), pos_label="bad", **costs),
+        "savings": savings_score(y, decided, pos_label="bad", **costs),
+        "cost per case at the best threshold": min_cost_risk(y, scores, **costs).risk,
+        "targets found": recall_score(bad, acted),
+        "false alarms among others": acted[~bad].mean(),
+        "targets among acted on": precision_score(bad, acted),
+        "acted on": acted.mean(),
+        "AUC": roc_auc_score(bad, scores.values),
+        "TP-0.9 area loss": tp_auc_loss(y, scores, t=0.9),
+        "TN-0.9 area loss": tn_auc_loss(y, scores, t=0.9),
+        "Brier score": brier_score_loss(bad, probability),
+    }
+    assert list(found.measures) == list(expected)
+    for name, value in expected.items():
+        assert found.measures[name].value == pytest.approx(value, rel=1e-12), name
+        assert found.measures[name].low <= value <= found.measures[name].high
+    interval = bootstrap_interval(cost_risk, y, decided, pos_label="bad", n_resamples=50, random_state=3, **costs)
+    assert found.measures["cost per case"][1:] == pytest.approx(interval[1:3], rel=1e-12)
+    assert (found.n_rows, found.n_targets, found.n_acted) == (120, bad.sum(), acted.sum())
+    assert found.total == pytest.approx(np.where(bad, costs["fn_cost"], costs["fp_cost"])[bad != acted].sum())
+    assert found.currency == "EUR"
+
+
+def test_whole_weights_are_repeated_rows(saved, labelled):
+    times = np.random.default_rng(0).integers(0, 3, len(labelled))
+    weighted = evaluate_table(saved, labelled.assign(times=times.astype(float)), weight="times", n_resamples=1)
+    repeated = evaluate_table(saved, labelled.loc[labelled.index.repeat(times)], n_resamples=1)
+    for name, value in repeated.measures.items():
+        assert weighted.measures[name].value == pytest.approx(value.value, rel=1e-9), name
+    assert weighted.total == pytest.approx(repeated.total)
+
+
+def test_rows_without_labels_are_left_out_and_chunks_change_nothing(saved, labelled, monkeypatch):
+    gaps = labelled.assign(outcome=labelled["outcome"].where(np.arange(120) % 3 > 0))
+    whole = evaluate_table(saved, gaps, n_resamples=1)
+    assert (whole.n_rows, whole.n_unlabelled) == (80, 40)
+    expected = evaluate_table(saved, gaps.dropna(subset="outcome"), n_resamples=1)
+    monkeypatch.setattr(sources, "CHUNK_ROWS", 7)
+    chunked = evaluate_table(saved, gaps, n_resamples=1)
+    for name, value in expected.measures.items():
+        assert whole.measures[name].value == pytest.approx(value.value, rel=1e-12)
+        assert chunked.measures[name].value == pytest.approx(value.value, rel=1e-12)
+
+
+def test_costs_can_be_given_in_place_of_the_cards(saved, labelled):
+    found = evaluate_table(saved, labelled, fn_cost=5, fp_cost=1, n_resamples=1)
+    y = labelled["outcome"].to_numpy()
+    assert found.measures["act on nobody"].value == pytest.approx(5 * np.mean(y == "bad"))
+
+
+def test_a_model_without_probabilities_has_no_brier_score(frame, labelled):
+    trained = train_table(frame, fn_cost=5, decision="zero", **TRAIN)
+    found = evaluate_table(SavedModel(trained.model, trained.card), labelled, n_resamples=1, fn_cost=2)
+    assert "Brier score" not in found.measures
+    X, y = labelled.drop(columns="outcome").fillna({"home": ""}), labelled["outcome"]
+    risk = cost_risk(y, trained.model.predict(X), fn_cost=2, pos_label="bad")
+    assert found.measures["cost per case"].value == pytest.approx(risk)
+
+
+def test_labels_that_the_model_does_not_know_are_refused(saved, labelled):
+    strange = labelled.assign(outcome=labelled["outcome"].where(np.arange(120) != 17, "ugly"))
+    with pytest.raises(TableError, match="holds 'ugly' in row 18; the labels of the model are 'bad', 'good'"):
+        evaluate_table(saved, strange)
+    with pytest.raises(TableError, match="has no column 'outcome'"):
+        evaluate_table(saved, labelled.drop(columns="outcome"))
+    with pytest.raises(TableError, match="holds no labels"):
+        evaluate_table(saved, labelled.assign(outcome=""))
+    with pytest.raises(ValueError, match="both classes"):
+        evaluate_table(saved, labelled[labelled["outcome"] == "bad"])

@@ -1,0 +1,120 @@
+"""Columns are numbers or categories by one rule, decided on the training table."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cssvm.deploy import Column
+from cssvm.tables import TableError
+from cssvm.tables.features import Oddities, preparation, read_features
+from cssvm.tables.kinds import choose_columns
+from cssvm.tables.sources import open_table
+
+
+def chosen(path, text, without=(), category=()):
+    path.write_text(text)
+    return choose_columns(open_table(path).whole(), without=without, category=category)
+
+
+def kinds(found):
+    return {column.name: column.kind for column in found.columns}
+
+
+@pytest.mark.parametrize(
+    ("entries", "kind"),
+    [
+        (["1", "2.5", "-3e-2", ""], "number"),
+        (["1", "NA", "?", "nan"], "number"),
+        (["01234", "81000", "99999"], "category"),
+        (["0", "0.5", "-0.25"], "number"),
+        (["yes", "no", "NA"], "category"),
+        (["1", "2", "x"], "category"),
+        (["2020-01-01", "2021-05-05"], "category"),
+        (["True", "False"], "category"),
+    ],
+)
+def test_text_is_a_number_only_if_every_entry_is_one(entries, kind, tmp_path):
+    text = "a,b\n" + "".join(f"{entry},1\n" for entry in entries)
+    assert kinds(chosen(tmp_path / "t.csv", text)) == {"a": kind, "b": "number"}
+
+
+def test_codes_can_be_asked_for_as_categories_and_columns_left_out(tmp_path):
+    found = chosen(tmp_path / "t.csv", "code,x,label\n1,5,0\n2,6,1\n", without=["label"], category=["code"])
+    assert found.columns == [Column("code", "category", "str", ["1", "2"]), Column("x")]
+    with pytest.raises(TableError, match="has no column 'nonsense'; its columns are 'code', 'x', 'label'"):
+        chosen(tmp_path / "t.csv", "code,x,label\n1,5,0\n", category=["nonsense"])
+    with pytest.raises(TableError, match="no column to learn from"):
+        chosen(tmp_path / "t.csv", "label\n1\n", without=["label"])
+
+
+def test_a_slip_among_numbers_is_refused_and_not_taken_for_a_category(tmp_path):
+    entries = [str(k) for k in range(20)]
+    entries[11] = "1O"
+    text = "a\n" + "\n".join(entries)
+    with pytest.raises(TableError, match="numbers but for 1 of 20 entries, such as '1O' in row 12"):
+        chosen(tmp_path / "t.csv", text)
+    assert kinds(chosen(tmp_path / "t.csv", text, category=["a"])) == {"a": "category"}
+
+
+def test_columns_without_entries_and_identifiers_are_left_out_with_the_reason(tmp_path):
+    text = "id,empty,x\n" + "".join(f"customer {k},,{k}\n" for k in range(60))
+    found = chosen(tmp_path / "t.csv", text)
+    assert kinds(found) == {"x": "number"}
+    assert found.left_out == {"id": "60 different words in 60 rows", "empty": "it has no entries"}
+    assert kinds(chosen(tmp_path / "t.csv", text, category=["id"])) == {"id": "category", "x": "number"}
+
+
+def test_typed_columns_are_what_their_types_say():
+    typed = pd.DataFrame({"i": [1, 2], "f": [0.5, None], "b": [True, False], "code": ["1", "2"]})
+    found = choose_columns(open_table(typed).whole(), without=(), category=())
+    assert kinds(found) == {"i": "number", "f": "number", "b": "category", "code": "category"}
+    assert [column.dtype for column in found.columns][:3] == ["int64", "float64", "bool"]
+
+
+def test_the_preparation_is_the_one_stated(tmp_path):
+    """Median, then mean 0 and variance 1; a 0/1 column for gaps; one for each word, the gap included."""
+    path = tmp_path / "t.csv"
+    path.write_text("x,z,w\n1,4,a\n,5,\n3,9,b\n8,6,a\n")
+    table = open_table(path).whole()
+    columns = choose_columns(table, without=(), category=()).columns
+    X = read_features(table, columns)
+    fitted = preparation(columns, X).fit(X)
+    x, z = np.array([1.0, 3.0, 3.0, 8.0]), np.array([4.0, 5.0, 9.0, 6.0])
+    expected = np.column_stack(
+        [
+            (x - x.mean()) / x.std(),
+            (z - z.mean()) / z.std(),
+            [0, 1, 0, 0],  # the gap in x
+            [0, 1, 0, 0],  # the gap in w
+            [1, 0, 0, 1],  # a
+            [0, 0, 1, 0],  # b
+        ]
+    )
+    np.testing.assert_allclose(np.asarray(fitted.transform(X)), expected, atol=1e-15)
+    path.write_text("w,new,z,x\nc,0,5,3\n")
+    oddities = Oddities()
+    unseen = np.asarray(fitted.transform(read_features(open_table(path).whole(), columns, oddities)))
+    np.testing.assert_allclose(unseen[0, 2:], 0.0)
+    assert oddities.new_words["w"] == 1
+    assert oddities.gaps["x"] == 0
+
+
+def test_indices_that_libsvm_text_had_not_in_training_are_not_read(tmp_path):
+    path = tmp_path / "t"
+    path.write_bytes(b"1 1:5 4:7\n-1 2:3\n")
+    X = read_features(open_table(path).whole(), [Column(str(k)) for k in (1, 2, 3)])
+    np.testing.assert_array_equal(X.toarray(), [[5, 0, 0], [0, 3, 0]])
+    with pytest.raises(TableError, match="features have numbers"):
+        read_features(open_table(path).whole(), [Column("income")])
+
+
+def test_csv_text_is_not_typed_by_a_guess_of_its_first_rows(tmp_path):
+    """A code that looks like a number in every row of one chunk, but for its zeros elsewhere, is the same word."""
+    text = io.StringIO()
+    pd.DataFrame({"zip": ["81000"] * 5 + ["01234"] * 5}).to_csv(text, index=False)
+    (tmp_path / "t.csv").write_text(text.getvalue())
+    columns = [Column("zip", "category", "str", ["01234", "81000"])]
+    parts = [read_features(chunk, columns)["zip"].tolist() for chunk in open_table(tmp_path / "t.csv").chunks(5)]
+    assert parts == [["81000"] * 5, ["01234"] * 5]

@@ -1,0 +1,173 @@
+"""`predict_table` writes what the model says of every row, whatever the file and the size of its chunks."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cssvm import CostSensitiveSVC, CostThresholdClassifier, target_scores
+from cssvm.deploy import ModelCard, SavedModel, load_model, save_model
+from cssvm.tables import TableError, predict_table, predicting, train_table
+from tests.tables.applicants import KINDS, TRAIN, applicants, read_decisions, write
+
+
+@pytest.fixture(scope="module")
+def model(frame, tmp_path_factory):
+    """A file with a model whose costs are those of the rows."""
+    file = tmp_path_factory.mktemp("model") / "model.skops"
+    train_table(frame, fn_cost="0.6*amount", fp_cost="0.1*amount", out=file, currency="EUR", **TRAIN)
+    return file
+
+
+@pytest.fixture(scope="module")
+def new():
+    """Other rows, without labels, with gaps, a new word and a column more."""
+    found = applicants(90, seed=1).drop(columns="outcome")
+    found.loc[5, "home"] = "houseboat"
+    found.loc[7, "zip"] = "00001"
+    return found.assign(customer=np.arange(1000, 1090))
+
+
+def said(model, frame, **costs):
+    """Labels, scores and probabilities of the target, by the methods of the model itself."""
+    loaded = load_model(model).model
+    X = frame.fillna({"home": ""})[["income", "amount", "home", "zip"]]
+    scores = target_scores(loaded, X).values
+    probabilities = loaded.predict_proba(X)[:, loaded.classes_.tolist().index("bad")]
+    return loaded.predict(X, **costs), scores, probabilities
+
+
+def costs_of(frame):
+    amount = frame["amount"].to_numpy()
+    return {"fn_cost": 0.6 * amount, "fp_cost": 0.1 * amount}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_row_gets_what_the_model_says_from_any_file(kind, model, new, tmp_path):
+    found = predict_table(model, write(tmp_path, new, kind), tmp_path / "out.csv")
+    written = read_decisions(tmp_path / "out.csv")
+    labels, scores, probabilities = said(model, new, **costs_of(new))
+    assert written["label"].tolist() == labels.tolist()
+    np.testing.assert_array_equal(written["score"], scores)
+    np.testing.assert_array_equal(written["probability"], probabilities)
+    np.testing.assert_array_equal(written["cost_of_acting"], (1 - probabilities) * costs_of(new)["fp_cost"])
+    np.testing.assert_array_equal(written["cost_of_leaving"], probabilities * costs_of(new)["fn_cost"])
+    cheaper = np.where(written["cost_of_acting"] < written["cost_of_leaving"], "bad", "good")
+    assert written["label"].tolist() == cheaper.tolist()
+    assert (found.n_rows, found.n_targets) == (90, int((labels == "bad").sum()))
+    least = np.minimum(written["cost_of_acting"], written["cost_of_leaving"])
+    assert found.expected_cost == pytest.approx(least.sum())
+
+
+def test_what_training_has_not_seen_is_counted(model, new, tmp_path):
+    found = predict_table(model, write(tmp_path, new, "csv"), tmp_path / "out.csv")
+    assert +found.gaps == {"income": int(new["income"].isna().sum())}
+    assert +found.new_words == {"home": 1, "zip": 1}
+    assert found.not_read == ["customer"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet in parts"])
+def test_the_size_of_chunks_changes_nothing(kind, model, new, tmp_path, monkeypatch):
+    data = write(tmp_path, new, kind)
+    whole = predict_table(model, data, tmp_path / "whole.csv", keep=["customer", "home"])
+    monkeypatch.setattr(predicting, "CHUNK_ROWS", 7)
+    seen = []
+    chunked = predict_table(model, data, tmp_path / "chunks.csv", keep=["customer", "home"], progress=seen.append)
+    written = [pd.DataFrame(read_decisions(tmp_path / name)) for name in ("whole.csv", "chunks.csv")]
+    pd.testing.assert_frame_equal(*written, rtol=1e-12)
+    assert vars(whole) | {"expected_cost": 0} == vars(chunked) | {"expected_cost": 0}
+    assert seen[-1] == 90
+    assert len(seen) >= 13
+
+
+def test_kept_columns_stand_in_front_as_they_were_written(model, new, tmp_path):
+    data = write(tmp_path, new, "csv")
+    predict_table(model, data, tmp_path / "out.csv", keep=["zip", "customer"])
+    first = (tmp_path / "out.csv").read_text().splitlines()[:2]
+    assert first[0] == "zip,customer,label,score,probability,cost_of_acting,cost_of_leaving"
+    assert first[1].startswith(f"{new['zip'][0]},1000,")
+    with pytest.raises(TableError, match="'label' cannot be kept"):
+        predict_table(model, new.assign(label=1), tmp_path / "out.csv", keep=["label"])
+
+
+def test_decisions_can_go_to_parquet(model, new, tmp_path):
+    predict_table(model, new, tmp_path / "out.parquet", keep=["customer"])
+    written = pq.read_table(tmp_path / "out.parquet")
+    labels, scores, _ = said(model, new, **costs_of(new))
+    assert written.schema.field("customer").type == pa.int64()
+    assert written["label"].to_pylist() == labels.tolist()
+    np.testing.assert_array_equal(np.asarray(written["score"]), scores)
+
+
+def test_costs_of_new_rows_can_be_given_in_place_of_those_of_training(model, new, tmp_path):
+    predict_table(model, new, tmp_path / "out.csv", fn_cost=3, fp_cost="0.01*amount")
+    labels, _, probabilities = said(model, new, fn_cost=3.0, fp_cost=0.01 * new["amount"].to_numpy())
+    written = read_decisions(tmp_path / "out.csv")
+    assert written["label"].tolist() == labels.tolist()
+    np.testing.assert_array_equal(written["cost_of_leaving"], 3.0 * probabilities)
+
+
+def test_a_model_with_one_threshold_takes_no_costs_and_has_no_probabilities(frame, new, tmp_path):
+    file = tmp_path / "model.skops"
+    train_table(frame, fn_cost="amount", out=file, decision="threshold", **TRAIN)
+    predict_table(file, new.drop(columns="customer"), tmp_path / "out.csv")
+    written = read_decisions(tmp_path / "out.csv")
+    assert list(written) == ["label", "score"]
+    np.testing.assert_array_equal(written["label"] == "bad", written["score"] >= 0)
+    with pytest.raises(TableError, match="decides alike for all costs, so fn_cost of new rows cannot be given"):
+        predict_table(file, new, tmp_path / "out.csv", fn_cost=3)
+
+
+def test_models_saved_from_python_decide_on_tables_too(frame, tmp_path):
+    X, y = frame[["amount", "income"]].fillna(0.0), (frame["outcome"] == "bad").to_numpy().astype(int)
+    svm = make_pipeline(StandardScaler(), CostSensitiveSVC(fn_cost=5.0)).fit(X, y)
+    bayes = CostThresholdClassifier(make_pipeline(StandardScaler(), CostSensitiveSVC()), fn_cost=5.0).fit(X, y)
+    unnamed = make_pipeline(StandardScaler(), CostSensitiveSVC()).fit(X.to_numpy(), y)
+    for model, columns in ((svm, X), (bayes, X), (unnamed, X.set_axis(["x0", "x1"], axis=1))):
+        save_model(model, tmp_path / "model.skops")
+        predict_table(tmp_path / "model.skops", columns, tmp_path / "out.csv")
+        written = read_decisions(tmp_path / "out.csv")
+        given = columns.to_numpy() if model is unnamed else columns
+        assert written["label"].tolist() == [str(label) for label in model.predict(given)]
+        np.testing.assert_array_equal(written["score"], model.decision_function(given))
+        assert ("probability" in written) == (model is bayes)
+
+
+def test_failures_leave_what_was_there(model, new, tmp_path, monkeypatch):
+    out = tmp_path / "out.csv"
+    out.write_text("before")
+    broken = new.astype({"income": object})
+    broken.loc[80, "income"] = "unknown"
+    monkeypatch.setattr(predicting, "CHUNK_ROWS", 7)
+    with pytest.raises(TableError, match=r"column 'income' .* got 'unknown' in row 81"):
+        predict_table(model, write(tmp_path, broken, "csv"), out)
+    with pytest.raises(TableError, match="has no column 'home', 'zip'"):
+        predict_table(model, new.drop(columns=["home", "zip"]), out)
+    with pytest.raises(TableError, match=r"fn_cost .* got '0.6\*amount'"):
+        predict_table(SavedModel(*_without_amount(model)), new.drop(columns="amount"), out)
+    assert out.read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["csv.data", "out.csv"]
+
+
+def _without_amount(model):
+    saved = load_model(model)
+    columns = [column for column in saved.card.columns if column.name != "amount"]
+    return saved.model, ModelCard.of(saved.model, columns=columns, fn_cost="0.6*amount", fp_cost=1.0)
+
+
+def test_libsvm_rows_are_decided_by_the_model_of_libsvm_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    lines = [f"{label} 1:{rng.normal() + label:.6f} 2:{rng.normal():.6f}" for label in y]
+    (tmp_path / "rows").write_text("\n".join(lines))
+    options = TRAIN | {"target": None, "pos_label": None, "out": tmp_path / "model.skops"}
+    model = train_table(tmp_path / "rows", **options).model
+    (tmp_path / "new").write_text("0 1:0.5 7:9\n0 2:1\n0\n")
+    found = predict_table(tmp_path / "model.skops", tmp_path / "new", tmp_path / "out.csv")
+    written = read_decisions(tmp_path / "out.csv")
+    expected = model.decide(np.array([[0.5, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    np.testing.assert_allclose(written["score"], expected.scores, rtol=1e-12)
+    assert found.n_rows == 3

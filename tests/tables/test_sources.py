@@ -1,0 +1,149 @@
+"""Files of all kinds are read as the same table, and what cannot be read is refused with the reason."""
+
+import gzip
+import io
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_svmlight_file
+
+from cssvm.tables import TableError
+from cssvm.tables.chunk import GAPS, Chunk
+from cssvm.tables.sources import open_table
+from tests.tables.applicants import KINDS, as_csv, write
+
+
+def read(source):
+    """What a table holds, column by column."""
+    table = source.whole()
+    return {name: table.numbers(name) if name in ("income", "amount") else table.words(name) for name in table.names}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_is_the_same_in_every_kind_of_file(kind, frame, tmp_path):
+    found = read(open_table(write(tmp_path, frame, kind)))
+    assert list(found) == list(frame.columns)
+    np.testing.assert_array_equal(found["income"], frame["income"])
+    np.testing.assert_array_equal(found["amount"], frame["amount"])
+    for name in ("home", "zip", "outcome"):
+        assert found[name].tolist() == frame[name].fillna("").tolist()
+
+
+def test_frames_and_the_standard_input_are_tables_too(frame, monkeypatch):
+    polars = pytest.importorskip("polars")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(as_csv(frame))))
+    expected = read(open_table(frame))
+    for found in (read(open_table("-")), read(open_table(polars.from_pandas(frame)))):
+        for name, values in expected.items():
+            np.testing.assert_array_equal(found[name], values)
+
+
+def test_chunks_are_the_rows_in_their_order_with_their_numbers(frame, tmp_path):
+    for kind in ("csv", "parquet", "parquet in parts"):
+        chunks = list(open_table(write(tmp_path, frame, kind)).chunks(7))
+        assert max(map(len, chunks)) == 7
+        assert [chunk.first for chunk in chunks] == (1 + np.cumsum([0, *map(len, chunks[:-1])])).tolist()
+        together = np.concatenate([chunk.numbers("amount") for chunk in chunks])
+        np.testing.assert_array_equal(together, frame["amount"])
+
+
+def table_of(text):
+    """A CSV of these words, read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        path.write_text(text, newline="")
+        return open_table(path).whole()
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_numbers_are_read_to_the_last_bit(values):
+    found = table_of("x\n" + "\n".join(map(repr, values)) + "\n").numbers("x")
+    np.testing.assert_array_equal(found, values)
+
+
+def test_blanks_gaps_and_quotes_are_read_as_stated():
+    table = table_of('a,b , c\n 1 ,x y,"p, q"\n+2.5,"say ""no""","two\nlines"\nNA,,\n')
+    assert table.names == ["a", "b", "c"]
+    np.testing.assert_array_equal(table.numbers("a"), [1.0, 2.5, np.nan])
+    assert table.words("b").tolist() == ["x y", 'say "no"', ""]
+    assert table.words("c").tolist() == ["p, q", "two\nlines", ""]
+    assert np.isnan(table_of("a,b\n" + "".join(f"{gap},1\n" for gap in GAPS)).numbers("a")).all()
+
+
+def test_columns_without_a_name_are_not_read():
+    assert table_of(",a,\n0,1,2\n1,5,6\n").names == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"a,b\n", "has no rows"),
+        (b"a,b\n1,2\n3\n", "has 1 entries in row 2 but 2 columns"),
+        (b"a,b\n1,2,3\n", "has 3 entries in row 1 but 2 columns"),
+        (b'a,b\n"1,2\n', "has 1 entries in row 1"),
+        (b"a,b\n1,\xff\n", "is no UTF-8 text"),
+        ("a,b\n1,2\n".encode("utf-16"), "is no UTF-8 text"),
+        (b"a,b,a\n1,2,3\n", "more than one column 'a'"),
+        (b"PAR1 and then nonsense", "is no Parquet that can be read"),
+        (b"+1 1:2 3:4\n-1 1:x\n", "is no LIBSVM text"),
+        (b"+1 0:2 3:4\n-1 1:2\n", "index 0"),
+        (b"\x1f\x8b and then nonsense", "cannot be read"),
+        (gzip.compress(b"a,b\n" + b"1,2\n" * 1000, mtime=0)[:-20], "cannot be read"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(content, said, tmp_path):
+    path = tmp_path / "broken"
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=said):
+        open_table(path).whole()
+
+
+def test_a_file_that_is_not_there_and_a_frame_of_mixed_columns_are_refused(tmp_path):
+    with pytest.raises(TableError, match="cannot be read: No such file"):
+        open_table(tmp_path / "absent.csv")
+    with pytest.raises(TableError, match="each hold one type"):
+        open_table(pd.DataFrame({"a": [1, "x", None]}))
+
+
+@pytest.mark.parametrize(("entry", "row"), [("abc", 2), ("inf", 2), ("1e999", 2), ("1_000", 2), ("12,5", 2)])
+def test_a_word_among_numbers_is_named_with_its_row(entry, row):
+    with pytest.raises(TableError, match=rf"column 'a' .* must hold finite numbers; got .* in row {row}\b"):
+        table_of(f'a,b\n1,x\n"{entry}",y\n3,z\n').numbers("a")
+
+
+def test_typed_columns_become_the_words_that_a_csv_would_hold():
+    typed = pd.DataFrame({"i": [1, 2], "f": [3.0, None], "h": [0.5, 2.0], "b": [True, False], "c": ["x", None]})
+    (table,) = open_table(typed.astype({"c": "category"})).chunks()
+    assert [table.words(name).tolist() for name in "ifhbc"] == [
+        ["1", "2"], ["3", ""], ["0.5", "2"], ["True", "False"], ["x", ""],
+    ]  # fmt: skip
+    with pytest.raises(TableError, match="days since a date"):
+        open_table(pd.DataFrame({"t": pd.to_datetime(["2020-01-01"])})).whole().numbers("t")
+
+
+def test_libsvm_text_is_what_scikit_learn_reads(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(30):
+        indices = np.sort(rng.choice(np.arange(1, 12), size=rng.integers(0, 6), replace=False))
+        lines.append(" ".join([rng.choice(["+1", "-1"]), *(f"{k}:{rng.normal():.17g}" for k in indices)]))
+    path = tmp_path / "rows"
+    path.write_text("\n".join(lines) + "\n")
+    X, y = load_svmlight_file(str(path))
+    for chunks in ([open_table(path).whole()], list(open_table(path).chunks(4))):
+        assert all(isinstance(chunk, Chunk) for chunk in chunks)
+        np.testing.assert_array_equal(np.concatenate([chunk.numbers("label") for chunk in chunks]), y)
+        width = max(chunk.sparse.shape[1] for chunk in chunks)
+        dense = np.zeros((len(y), width))
+        for chunk in chunks:
+            rows = slice(chunk.first - 1, chunk.first - 1 + len(chunk))
+            dense[rows, : chunk.sparse.shape[1]] = chunk.sparse.toarray()
+        np.testing.assert_array_equal(dense, X.toarray())
