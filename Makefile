@@ -47,6 +47,7 @@ format: $(VENV)/.installed-lint  ## Apply ruff's fixes and formatting
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.installed-docs  ## Build the site into build/docs, warnings being errors; needs no network
+	@rm -rf docs/gallery docs/generated
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going $(ARGS) docs build/docs
 	@echo "The site is in build/docs/index.html"
 

@@ -1,4 +1,7 @@
-"""What each way of using the amounts of transactions saves: `python examples/fraud.py [number of transactions]`.
+"""What amounts are worth
+=======================
+
+What each way of using the amounts of transactions saves: ``python examples/fraud.py [number of transactions]``.
 
 Generated payments, about one in thirty fraudulent. Letting a fraud through costs its amount; stopping an honest payment
 costs 5 EUR for the call and 2 % of the amount, for customers who then pay elsewhere. The amount is known when deciding.
