@@ -114,7 +114,7 @@ def decision_costs(*, tp_cost: Any = 0.0, fp_cost: Any = 0.0, tn_cost: Any = 0.0
     >>> from cssvm import decision_costs
     >>> costs = decision_costs(tp_cost=[0.68 - 10, 0.68 - 20, 0.68 - 0.5], fp_cost=0.68)
     >>> costs.fn_cost.round(2), costs.fp_cost
-    (array([ 9.32, 19.32,  0.  ]), 0.68)
+    (array([ 9.32, 19.32,  0.  ]), array([0.68, 0.68, 0.68]))
     >>> costs
     DecisionCosts(fn_cost=0 to 19.3, fp_cost=0.68, 3 rows, 1 of them decided by their costs)
     """
@@ -175,4 +175,5 @@ def _number(values: Any) -> Any:
 
 
 def _shown(values: Any) -> str:
-    return f"{np.nanmin(values):.3g} to {np.nanmax(values):.3g}" if np.ndim(values) else f"{values:.3g}"
+    low, high = np.nanmin(values), np.nanmax(values)
+    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
