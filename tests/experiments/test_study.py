@@ -8,11 +8,12 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
-from cssvm.experiments import Cell, Grids, Outcome, Results, SetPlan, Store, Study, reproduce
+from cssvm.experiments import Cell, Grids, Outcome, Results, SetPlan, Store, Study, protocol, reproduce, runner
 from cssvm.experiments.pages import as_csv, as_latex, as_markdown, paper_table
 from cssvm.experiments.protocol import make_split
-from cssvm.experiments.runner import run
+from cssvm.experiments.runner import compute, run
 from cssvm.experiments.statistics import Estimate
 from cssvm.experiments.summary import AGREES, DIFFERS, NOT_COMPARED, judge, paper_figures, paper_tables
 
@@ -116,6 +117,47 @@ def test_killed_in_the_middle_it_goes_on_with_identical_tables(results, shared_d
     assert values(again) == values(found)
     for name in ("risk.csv", "differences-cost.md", "methods-tp_auc.tex"):
         assert (tmp_path / "out" / "tables" / name).read_text() == (folder / "tables" / name).read_text()
+
+
+@pytest.fixture
+def rare(monkeypatch):
+    """4,000 rows, 1 in 50 of the target, whose known costs make a miss the cheaper error."""
+    X, y = make_classification(4000, 4, n_informative=3, n_redundant=0, weights=[0.98], class_sep=2.0, random_state=0)
+    monkeypatch.setattr(protocol, "rows_of", lambda name, data_home: (X, y, None, (0.9, 1.0)))
+    return y
+
+
+def test_rows_of_a_sample_stand_for_as_many_of_their_class_as_there_are(rare):
+    plan = SetPlan("large", folds=0, repeats=1, inner=2, search_rows=200, fit_rows=1000)
+    split = make_split(STUDY, plan, 0, 0)
+    assert (len(split.y_train), len(split.search), len(split.y_test)) == (1000, 200, 2000)
+    for labels, weights in (
+        (split.y_train, split.weights),
+        (split.y_train[split.search], split.search_weights),
+    ):
+        expected = np.bincount(rare) / 2  # half of the rows train
+        assert np.allclose(np.bincount(labels, weights), expected, atol=1)
+
+
+def test_costs_below_one_and_samples_are_searched_by_every_method(rare):
+    plan = SetPlan("large", folds=0, repeats=1, inner=2, search_rows=200, fit_rows=1000)
+    before = {}
+    for method in ("BM", "CI", "BP", "CS", "BP+"):
+        _, outcome, reason = compute(STUDY, plan, Cell("large", method, "risk", 0, 0), before, None)
+        assert outcome is not None, reason
+        before[method] = outcome.detail
+    assert before["CS"]["kappas"] == 1.0  # the only one with 1 / kappa <= C1, or nearly
+
+
+def test_what_a_learner_raises_does_not_end_the_study(monkeypatch):
+    def broken(task):
+        raise KeyError("nothing there")
+
+    monkeypatch.setitem(runner.METHODS, "BM", runner.METHODS["BM"]._replace(run=broken))
+    monkeypatch.setattr(runner, "make_split", lambda *_: None)
+    _, outcome, reason = compute(STUDY, STUDY.plans[0], Cell("heart", "BM", "risk", 0, 0), {}, None)
+    assert outcome is None
+    assert "nothing there" in reason
 
 
 def test_results_of_another_plan_are_refused(results, shared_data):

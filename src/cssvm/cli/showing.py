@@ -99,6 +99,4 @@ def print_costs(found: Evaluation) -> None:
         for policy in found.policies
     ]
     print_table(("", f"cost per case{unit}", "more than the model", "missed", "alarms"), lines)
-    typer.echo(
-        f"{found.n_rows:,} rows, each decided by a model that has not seen it; intervals of {found.confidence:.0%}."
-    )
+    typer.echo(found.how_decided)

@@ -71,6 +71,13 @@ class Evaluation:
         """The model's line."""
         return self.policies[0]
 
+    @property
+    def how_decided(self) -> str:
+        """How many rows there are, and whether models were trained without them."""
+        trained_here = self.held_out is None or any(self.held_out.n_trained)
+        how = "each decided by a model that has not seen it" if trained_here else "which the model must not have seen"
+        return f"{self.n_rows:,} rows, {how}; intervals of {self.confidence:.0%}."
+
     def to_frame(self) -> Any:
         """The table as a pandas data frame."""
         import pandas as pd
@@ -105,9 +112,7 @@ class Evaluation:
             )
             for line in lines
         ]
-        trained_here = self.held_out is None or any(self.held_out.n_trained)
-        how = "each decided by a model that has not seen it" if trained_here else "which the model must not have seen"
-        notes = [f"{self.n_rows:,} rows, {how}; intervals of {self.confidence:.0%}."]
+        notes = [self.how_decided]
         if np.isfinite(self.own_estimate):
             notes.append(
                 f"The search itself expected {self.own_estimate:.4g} per case; it has chosen by these numbers."

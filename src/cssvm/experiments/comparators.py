@@ -1,6 +1,7 @@
 """What else one would use for given costs, on the same folds: judged by the cost of its decisions.
 
-Learners are given the same features; whatever they choose, they choose by cross-validation on the training rows. SVMs
+Learners are given the same features; whatever they choose, they choose by cross-validation on the training rows. Of a
+large set they are trained on the sample that selects for the others. SVMs
 of others search C and gamma on every other value of the study's axes.
 """
 
@@ -32,7 +33,8 @@ def _judged(make: Callable[[Task], Any], needs: tuple[str, ...] = ()) -> Method:
     def run(task: Task) -> tuple[float, dict[str, Any]]:
         split = task.split
         rows = split.search
-        model = make(task).fit(split.X_train[rows], split.y_train[rows])
+        weighted = {} if (split.search_weights == 1.0).all() else {"sample_weight": split.search_weights}
+        model = make(task).fit(split.X_train[rows], split.y_train[rows], **weighted)
         decided = np.asarray(model.predict(split.X_test)) == 1
         return judged(task.measure, split, None, decided), {"n_train": len(rows), "n_test": len(split.y_test)}
 

@@ -35,8 +35,8 @@ class SetPlan:
     """How one data set is split.
 
     folds, repeats : of the outer cross-validation, 0 folds for the official or a stated split; inner : folds of the
-    selection; search_rows, fit_rows, test_rows : the most rows of a stratified sample that select, train and test, None
-    for all; methods : those that are tried, None for all of the study.
+    selection; search_rows, fit_rows : the most rows that select and that train, None for all, each standing for as many
+    of its class as were left out; methods : those that are tried, None for all of the study.
     """
 
     name: str
@@ -45,7 +45,6 @@ class SetPlan:
     inner: int
     search_rows: int | None = None
     fit_rows: int | None = None
-    test_rows: int | None = None
     methods: tuple[str, ...] | None = None
 
 

@@ -6,7 +6,7 @@ The paper's, all with an RBF kernel and the same grids, by its stages:
     BM      the same machine, cut at the threshold of least cost on pooled held-out scores
     BP      gamma of BM; C and C1 by the measure: boxes C C1 and C
     CS      gamma of BM; C, C1 and kappa by the measure: boxes C C1 and C / kappa, margins 1 and kappa, 1 / kappa <= C1.
-            Where costs are known C1 is their ratio
+            Where costs are known C1 is their ratio, and kappa = 1 is always tried
     BP+     gamma of BM; the weighted SVMs that CS is a shift of: boxes C C1 / s and C / (kappa s), s = (1 + kappa) / 2
 
 Whatever is measured by decisions (risk, cost) decides at a threshold from held-out scores, as in the paper; rankings
@@ -55,7 +55,7 @@ def search(task: Task, *, refit: bool, **axes: Any) -> CostSensitiveSVCCV:
     split = task.split
     scored: dict[str, Any] = {"fn_cost": split.fn_cost, "fp_cost": split.fp_cost, "scoring": scoring_of(task.measure)}
     found = CostSensitiveSVCCV(**axes, **scored, grid="paper", cv=split.folds, refit=refit, n_jobs=1)
-    return found.fit(split.X_train[split.search], split.y_train[split.search])
+    return found.fit(split.X_train[split.search], split.y_train[split.search], sample_weight=split.search_weights)
 
 
 def best_point(task: Task, grids: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def outcome_of(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> t
     model = search(task, refit=True, **axes)  # for its threshold, from held-out scores
     machine = model.best_estimator_
     if len(split.search) < len(split.y_train):
-        machine = machine.fit(split.X_train, split.y_train)
+        machine = machine.fit(split.X_train, split.y_train, sample_weight=split.weights)
     scores = machine.decision_function(split.X_test)
     threshold = 0.0 if at_zero or task.measure not in DECIDED else float(model.threshold_)
     value = judged(task.measure, split, scores, scores > threshold)
@@ -118,7 +118,7 @@ def slopes_of(task: Task, kappa: float) -> list[float]:
     """The values of C1 with 1 / kappa <= C1: the ratio of the costs where they are known."""
     split = task.split
     C1s = [split.fn_cost / split.fp_cost] if split.known_costs else task.grids.C1s
-    return [C1 for C1 in C1s if C1 * kappa >= 1.0 - 1e-12]
+    return [C1 for C1 in C1s if C1 * kappa >= 1.0 - 1e-12 or (kappa == 1.0 and split.known_costs)]
 
 
 def cost_sensitive(task: Task) -> tuple[float, dict[str, Any]]:

@@ -56,6 +56,8 @@ def paper_table(results: Results, label: str) -> Table:
         cells.append(verdicts[0].partition(": ")[2] if same else "; ".join(verdicts))
         rows.append(cells)
     note = "Smaller is better; intervals of 95 % by the corrected resampled t over the splits."
+    if measure == "risk":
+        note += " As in the paper, BP searches C1 and CS, whose C1 is the ratio of the costs, searches kappa."
     return Table(label.removeprefix("tab:").lower(), caption, head, rows, note)
 
 

@@ -1,8 +1,9 @@
 """The paper's protocol on one split: rows that select and train, rows that judge and are seen by nobody before.
 
 Features are brought into [0, 1] and gaps filled with medians, both learnt from the training rows. Selection is by the
-measure itself, on folds of the training rows. A large set selects on a stratified sample of its training rows and
-trains the winner on more of them.
+measure itself, on folds of the training rows. A large set selects on a sample of its training rows and trains the
+winner on more of them. A sample keeps more of a rare class than its share; weights set that right, so that C,
+thresholds and costs mean the same on a sample as on all rows.
 """
 
 from __future__ import annotations
@@ -33,15 +34,17 @@ FEWEST_TARGETS = 500  # that a sample keeps of a rare class, if there are as man
 class Split:
     """Training and test rows of one set, prepared.
 
-    fn_cost, fp_cost : the set's own, or the study's where they are unknown; search : the training rows that selection
-    looks at; folds : splits of those.
+    weights : how many rows each training row stands for; search, search_weights : the training rows that selection
+    looks at, and the same for them; fn_cost, fp_cost : the set's own, or the study's where they are unknown.
     """
 
     X_train: Any
     y_train: NDArray[np.int64]
     X_test: Any
     y_test: NDArray[np.int64]
+    weights: NDArray[np.float64]
     search: NDArray[np.intp]
+    search_weights: NDArray[np.float64]
     inner: int
     seed: int
     fn_cost: float
@@ -73,8 +76,8 @@ def make_split(study: Study, plan: SetPlan, repeat: int, fold: int, data_home: s
     """The rows of one split; the same numbers give the same rows on every machine."""
     X, y, official, costs = rows_of(plan.name, data_home)
     seed = study.seed + 1000 * repeat
-    train, test = _parts(plan, y, official, seed, fold)
-    train, test = _sampled(train, y, plan.fit_rows, seed), _sampled(test, y, plan.test_rows, seed)
+    whole, test = _parts(plan, y, official, seed, fold)
+    train = _sampled(whole, y, plan.fit_rows, seed)
     search = np.searchsorted(train, _sampled(train, y, plan.search_rows, seed + 1))
     prepare = _preparation(X).fit(X[train])
     known = costs[0] is not None and costs[1] is not None
@@ -84,7 +87,9 @@ def make_split(study: Study, plan: SetPlan, repeat: int, fold: int, data_home: s
         y_train=y[train],
         X_test=prepare.transform(X[test]),
         y_test=y[test],
+        weights=_weights(y[train], y[whole]),
         search=search,
+        search_weights=_weights(y[train][search], y[whole]),
         inner=plan.inner,
         seed=seed,
         fn_cost=float(fn_cost),  # type: ignore[arg-type]
@@ -105,7 +110,7 @@ def _parts(plan: SetPlan, y: NDArray[np.int64], official: Any, seed: int, fold: 
 
 
 def _sampled(rows: Any, y: NDArray[np.int64], most: int | None, seed: int) -> Any:
-    """A stratified sample of the rows, in which a rare class keeps up to `FEWEST_TARGETS`; sorted."""
+    """A sample of the rows, drawn by class, in which a rare class keeps up to `FEWEST_TARGETS`; sorted."""
     if most is None or len(rows) <= most:
         return rows
     rng = np.random.default_rng(seed)
@@ -114,6 +119,11 @@ def _sampled(rows: Any, y: NDArray[np.int64], most: int | None, seed: int) -> An
     share = min(len(positive), max(FEWEST_TARGETS, round(most * len(positive) / len(rows))), most // 2)
     kept = rng.choice(positive, share, replace=False), rng.choice(negative, min(len(negative), most - share), False)
     return np.sort(np.concatenate(kept))
+
+
+def _weights(kept: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How many rows of its class each row that was kept stands for."""
+    return (np.bincount(whole, minlength=2) / np.maximum(np.bincount(kept, minlength=2), 1))[kept]
 
 
 def _preparation(X: Any) -> Any:

@@ -111,7 +111,7 @@ def compute(
             value, detail = _measured(study, plan, cell, before, data_home)
     except MissingDatasetError as error:
         return cell, None, str(error)
-    except (ValueError, MemoryError) as error:
+    except Exception as error:  # whatever a learner raises must not end the study
         return cell, None, f"{type(error).__name__}: {error}"
     return cell, Outcome(rounded(value), time.perf_counter() - begun, detail), ""
 
