@@ -146,7 +146,7 @@ def test_costs_below_one_and_samples_are_searched_by_every_method(rare):
         _, outcome, reason = compute(STUDY, plan, Cell("large", method, "risk", 0, 0), before, None)
         assert outcome is not None, reason
         before[method] = outcome.detail
-    assert before["CS"]["kappas"] == 1.0  # the only one with 1 / kappa <= C1, or nearly
+    assert (before["CS"]["fn_costs"], before["CS"]["kappas"]) == (1.0, 1.0)  # no other kappa has 1 / kappa <= C1
 
 
 def test_what_a_learner_raises_does_not_end_the_study(monkeypatch):

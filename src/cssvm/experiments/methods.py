@@ -6,7 +6,7 @@ The paper's, all with an RBF kernel and the same grids, by its stages:
     BM      the same machine, cut at the threshold of least cost on pooled held-out scores
     BP      gamma of BM; C and C1 by the measure: boxes C C1 and C
     CS      gamma of BM; C, C1 and kappa by the measure: boxes C C1 and C / kappa, margins 1 and kappa, 1 / kappa <= C1.
-            Where costs are known C1 is their ratio, and kappa = 1 is always tried
+            Where costs are known C1 is their ratio, or 1 if that is less, as 1 / kappa <= C1 leaves no kappa up to 1 then
     BP+     gamma of BM; the weighted SVMs that CS is a shift of: boxes C C1 / s and C / (kappa s), s = (1 + kappa) / 2
 
 Whatever is measured by decisions (risk, cost) decides at a threshold from held-out scores, as in the paper; rankings
@@ -115,10 +115,10 @@ def biased_penalty(task: Task) -> tuple[float, dict[str, Any]]:
 
 
 def slopes_of(task: Task, kappa: float) -> list[float]:
-    """The values of C1 with 1 / kappa <= C1: the ratio of the costs where they are known."""
+    """The values of C1 with 1 / kappa <= C1: the ratio of the costs where they are known, at least 1."""
     split = task.split
-    C1s = [split.fn_cost / split.fp_cost] if split.known_costs else task.grids.C1s
-    return [C1 for C1 in C1s if C1 * kappa >= 1.0 - 1e-12 or (kappa == 1.0 and split.known_costs)]
+    C1s = [max(1.0, split.fn_cost / split.fp_cost)] if split.known_costs else task.grids.C1s
+    return [C1 for C1 in C1s if C1 * kappa >= 1.0 - 1e-12]
 
 
 def cost_sensitive(task: Task) -> tuple[float, dict[str, Any]]:
