@@ -14,6 +14,7 @@ from ..deploy import ModelCard, SavedModel, load_model
 from ..target import Target, target_scores
 from .chunk import Chunk, TableError
 from .features import Oddities, read_features
+from .labels import known_labels
 from .prices import Price
 
 
@@ -70,6 +71,29 @@ class Decider:
     def costs(self, rows: Chunk) -> dict[str, Any]:
         """The same as numbers, or (n_rows,) float64."""
         return {name: price.of(rows) for name, price in self.prices(rows).items()}
+
+    def all_costs(self, rows: Chunk) -> dict[str, Any]:
+        """Both costs, without which rows cannot be judged."""
+        costs = self.costs(rows)
+        missing = [name for name in COSTS if name not in costs]
+        if missing:
+            raise TableError(f"the card of this model does not tell {missing[0]}: give it, as a number or a column.")
+        return costs
+
+    def label_column(self, given: str | None) -> str:
+        """The column of labels: the one given, or the card's."""
+        column = self.card.target if given is None else given
+        if column is None:
+            raise TableError(
+                "the card of this model names no column of labels: say which it is, with target (--target)."
+            )
+        return column
+
+    def labelled(self, rows: Chunk, column: str, weight: str | None) -> tuple[Chunk, NDArray[Any]]:
+        """The rows that have a label, and their labels."""
+        rows.require([name for name in (column, weight) if name is not None])
+        labels, known = known_labels(rows, column, self.target.classes)
+        return rows.take(known), labels[known]
 
     def check_takes_costs(self) -> None:
         """Refuse costs given to a model that cannot decide by them."""

@@ -19,7 +19,6 @@ from ..metrics.policies import Interval
 from ..target import Target
 from .chunk import Chunk, TableError
 from .deciding import Decider
-from .labels import known_labels
 from .sources import open_table
 
 COST, AUC = "cost per case", "AUC"
@@ -155,15 +154,12 @@ def _joined(parts: list[Any]) -> Any:
 
 def _read(decider: Decider, data: Any, target: str | None, weight: str | None, progress: Any) -> tuple[Judged, int]:
     """All labelled rows of a table, a chunk at a time, and the number of rows read."""
-    column = decider.card.target if target is None else target
-    if column is None:
-        raise TableError("the card of this model names no column of labels: say which it is, with target (--target).")
+    column = decider.label_column(target)
     parts, n_read = [], 0
     for rows in open_table(data).chunks():
-        rows.require([name for name in (column, weight) if name is not None])
-        labels, known = known_labels(rows, column, decider.target.classes)
-        if known.any():
-            parts.append(_judged(decider, rows.take(known), labels[known], weight))
+        own, labels = decider.labelled(rows, column, weight)
+        if len(labels):
+            parts.append(_judged(decider, own, labels, weight))
         n_read += len(rows)
         if progress is not None:
             progress(n_read)
@@ -174,10 +170,7 @@ def _read(decider: Decider, data: Any, target: str | None, weight: str | None, p
 
 def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | None) -> Judged:
     """The rows of a chunk, which all have labels."""
-    costs = decider.costs(rows)
-    for name in COSTS:
-        if name not in costs:
-            raise TableError(f"the card of this model does not tell {name}: give it, as a number or a column.")
+    costs = decider.all_costs(rows)
     decided = decider.decide(rows, costs)
     label = decider.target.label
     return Judged(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..decisions import COSTS
 from ..report import Report
 from .chunk import TableError
 from .deciding import Decider
-from .labels import known_labels
 from .sources import open_table
 
 
@@ -66,24 +64,15 @@ def report_table(
     0.0
     """
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
-    column = decider.card.target if target is None else target
-    if column is None:
-        raise TableError("the card of this model names no column of labels: say which it is, with target (--target).")
-    rows = open_table(data).whole()
-    rows.require([name for name in (column, weight) if name is not None])
-    labels, known = known_labels(rows, column, decider.target.classes)
-    if not known.any():
+    column = decider.label_column(target)
+    rows, labels = decider.labelled(open_table(data).whole(), column, weight)
+    if not len(labels):
         raise TableError(f"column {column!r} holds no labels.")
-    rows, labels = rows.take(known), labels[known]
-    costs = decider.costs(rows)
-    missing = [name for name in COSTS if name not in costs]
-    if missing:
-        raise TableError(f"the card of this model does not tell {missing[0]}: give it, as a number or a column.")
     return Report(
         decider.saved.model,
         decider.features(rows),
         labels,
-        **costs,
+        **decider.all_costs(rows),
         sample_weight=None if weight is None else rows.numbers(weight),
         pos_label=decider.target.label,
         cv="prefit",
