@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .costs import CostConditionWarning, paper_costs
-    from .estimators import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, DesignedLossClassifier
+    from .estimators import (
+        BiasedPenaltySVC,
+        BoundaryMovementSVC,
+        CostSensitiveLinearSVC,
+        CostSensitiveSVC,
+        DesignedLossClassifier,
+    )
     from .evaluation import Evaluation, evaluate
     from .outcomes import DecisionCosts, decision_costs
     from .search import CostSensitiveSVCCV
@@ -22,6 +28,7 @@ __all__ = [
     "BiasedPenaltySVC",
     "BoundaryMovementSVC",
     "CostConditionWarning",
+    "CostSensitiveLinearSVC",
     "CostSensitiveSVC",
     "CostSensitiveSVCCV",
     "CostThresholdClassifier",
@@ -38,6 +45,7 @@ _HOME = {
     "BiasedPenaltySVC": "estimators",
     "BoundaryMovementSVC": "estimators",
     "CostConditionWarning": "costs",
+    "CostSensitiveLinearSVC": "estimators",
     "CostSensitiveSVC": "estimators",
     "CostSensitiveSVCCV": "search",
     "CostThresholdClassifier": "wrappers",
