@@ -20,7 +20,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import Mask, RowNumbers, Status, Vector
+from .._types import Mask, RowNumbers, Vector
+from .._types import Status as Status
 
 BALANCING = 50  # passes that share out an imbalance over the room left; each takes all of it but for rounding
 SHOWS = 1e6  # times the excess: a variable larger than that may take it and stay inside its bounds

@@ -12,12 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Status, Vector
 from ..classifier import BinaryClassifier, given_cost, unchanged_on_failure
 from ..costs import SCALE, margins_and_boxes, resolve_C
-from ..primal import LinearSolution, solve_linear
+from ..primal import COORDINATE, INTERIOR, ROTATED, LinearSolution, linear_scores, solve_linear
 from ..sample import Sample, check_both_classes, in_row_order
 from .inputs import new_data, training_data
 from .kernel_svc import STOPPED, UNUSABLE_GAP, check_scores
 from .parameters import CHECKS, check_parameters
 
+SCALING = "scale the features (for example with StandardScaler), lower C or raise tol."
+RAISE_LIMIT = f"Raise max_iter, {SCALING}"
+ADVICE = {method: f"Rounding errors are in the way of more: {SCALING}" for method in (INTERIOR, ROTATED)} | {
+    COORDINATE: f'It got ahead too slowly: {SCALING} CostSensitiveSVC(kernel="linear") is another way to solve it.'
+}
 PARAMETER_CHECKS = {name: CHECKS[name] for name in ("C", "tol", "max_iter", "verbose")}
 
 
@@ -63,8 +68,11 @@ class CostSensitiveLinearSVC(BinaryClassifier):
         The constant b.
     C_ : float
         The C used.
+    solver_ : str
+        How it was solved: ``"interior-point"``; with more features than rows ``"rotated interior-point"``; with
+        thousands of both ``"coordinate descent"``, which may take long to a small gap where C is large.
     n_iter_ : int
-        Iterations of the solver.
+        Iterations of the solver; sweeps over the rows for ``"coordinate descent"``.
     fit_status_ : Status
         0 converged, 1 iteration limit reached, 2 stalled.
     primal_objective_, dual_objective_, dual_gap_ : float
@@ -156,12 +164,12 @@ class CostSensitiveLinearSVC(BinaryClassifier):
             given = in_row_order(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
             X, y = training_data(self, X, y, pairwise=False)
             sample = self._read_sample(y, **given)
-            solution = self._solve(X, sample, kappa)
+            solution, self.solver_ = self._solve(X, sample, kappa)
             self._store(solution)
             self._report(solution)
         return self
 
-    def _solve(self, X: Any, sample: Sample, kappa: Any) -> LinearSolution:
+    def _solve(self, X: Any, sample: Sample, kappa: Any) -> tuple[LinearSolution, str]:
         """The optimum for these costs and margins, turned to the sign of f; rows with an empty box are left out."""
         self.C_ = resolve_C(self.C, sample.weights, sample.stakes)
         margins, boxes = margins_and_boxes(
@@ -192,16 +200,19 @@ class CostSensitiveLinearSVC(BinaryClassifier):
         """Warn if the solver did not converge; print a line on request."""
         name, ended = type(self).__name__, f"{STOPPED[solution.status]} after {solution.n_iter} iterations"
         if solution.status != Status.CONVERGED:
-            more = "Raise max_iter, " if solution.status == Status.ITERATION_LIMIT else "Rounding errors are left: "
             warnings.warn(
-                f"{name} did not converge: {ended} with relative gap {solution.gap:.2g} (tol={self.tol:g}). "
+                f"{name} did not converge: {ended} of the {self.solver_} method with relative gap {solution.gap:.2g} "
+                f"(tol={self.tol:g}). "
                 + ("Do not rely on this model. " if solution.gap > UNUSABLE_GAP else "")
-                + f"{more}scale the features (for example with StandardScaler), lower C or raise tol.",
+                + (RAISE_LIMIT if solution.status == Status.ITERATION_LIMIT else ADVICE[self.solver_]),
                 ConvergenceWarning,
                 stacklevel=3,
             )
         if self.verbose >= 1:
-            print(f"{name}: {ended}, relative gap {solution.gap:.2g}, primal objective {solution.primal_objective:.6g}")
+            print(
+                f"{name}: {ended} of the {self.solver_} method, relative gap {solution.gap:.2g}, primal objective "
+                f"{solution.primal_objective:.6g}"
+            )
 
     def decision_function(self, X: Any) -> Vector:
         """Score f of each row of X, positive for ``classes_[1]``.
@@ -218,6 +229,6 @@ class CostSensitiveLinearSVC(BinaryClassifier):
         check_is_fitted(self)
         X = new_data(self, X, pairwise=False)
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = np.asarray(X @ self.coef_[0], dtype=np.float64) + self.intercept_[0]
+            scores = linear_scores(X, self.coef_[0], self.intercept_[0])
         check_scores(scores)
         return scores

@@ -20,16 +20,19 @@ the threads of this process.
 
 from __future__ import annotations
 
+from operator import add
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from .._types import Vector
+from .._types import RowNumbers, Vector
 from ..runtime.compiler import njit
 from .rows import Rows
 
 ALPHA, ROOM, BEYOND, SHORT = range(4)  # rows of a state, (4, n)
-START_SHARE = 0.1  # of its box, where each alpha begins: fewer iterations than from 0.03 or 0.5
+START_SHARE = (
+    0.5  # of its box, where each alpha begins: best where many rows are short of their margin, which takes longest
+)
 START_DISTANCE = 1.0  # from the margin, either way: that of the target is 1
 
 
@@ -83,7 +86,7 @@ class Measure(NamedTuple):
 
     def plus(self, other: Measure) -> Measure:
         """Of the rows of both."""
-        return Measure(*(a + b for a, b in zip(self, other, strict=True)))
+        return Measure(*map(add, self, other))
 
 
 class Prediction(NamedTuple):
@@ -110,6 +113,10 @@ class Block(NamedTuple):
     linear: Vector
     boxes: Vector
 
+    def take(self, chosen: RowNumbers) -> Block:
+        """Some of the rows, copied."""
+        return Block(self.rows.take(chosen), self.linear[chosen], self.boxes[chosen])
+
 
 class Blocks(Protocol):
     """All blocks of a problem, with their states: sums over all rows."""
@@ -126,6 +133,14 @@ class Blocks(Protocol):
         """1 / the longest step in the corrected direction that keeps all rows inside."""
 
 
+def balanced(alpha: Vector, linear: Vector) -> Vector:
+    """The signed variables y alpha, (n,), the class of the larger sum scaled down to that of the other."""
+    positive = linear > 0.0
+    sums = np.array([alpha[positive].sum(), alpha[~positive].sum()])
+    shares = sums.min() / np.maximum(sums, np.finfo(float).tiny)
+    return alpha * np.where(positive, shares[0], -shares[1])
+
+
 def begin(block: Block) -> np.ndarray:
     """The state (4, n) of a block before the first step, at w = 0 and b = 0."""
     alpha = START_SHARE * block.boxes
@@ -139,16 +154,17 @@ def measure(block: Block, state: np.ndarray | None, step: Step | None) -> tuple[
     The state given is left as it is.
     """
     n_features = block.rows.n_features
-    point = Point(np.zeros(n_features), 0.0) if step is None else step.end
     state = begin(block) if state is None else state.copy()
     gram = np.zeros((n_features + 1, n_features + 1))
     sums, totals = np.zeros((4, n_features + 1)), np.zeros(6)
     for part, tile in block.rows.tiles():
-        own, linear = tuple(state[:, part]), block.linear[part]
+        own, linear, f = tuple(state[:, part]), block.linear[part], np.zeros(part.stop - part.start)
         if step is not None:
-            _update_state(*own, linear, *(tile.scores(*each) for each in step[:3]), step.centre, step.length)
-        vectors = np.empty((5, part.stop - part.start))
-        _update_terms(totals, vectors, *own, linear, block.boxes[part], tile.scores(*point))
+            f, ahead, along = (tile.scores(*each) for each in step[:3])
+            _update_state(*own, linear, f, ahead, along, step.centre, step.length)
+            f += step.length * along
+        vectors = np.empty((5, len(f)))
+        _update_terms(totals, vectors, *own, linear, block.boxes[part], f)
         tile.update_gram(gram, vectors[4])
         for total, vector in zip(sums, vectors, strict=False):
             total[:-1] += tile.sum(vector)

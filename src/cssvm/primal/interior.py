@@ -43,8 +43,23 @@ class Certificate(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """(primal - dual) / primal, at least 0."""
+        """(primal - dual) / primal, at least 0; 1 as long as nothing is known."""
+        if not self.primal < np.inf:
+            return 1.0
         return max(0.0, self.primal - self.dual) / max(self.primal, np.finfo(float).tiny)
+
+    def with_primal(self, point: Point, loss: float) -> Certificate:
+        """With this point, if it is better."""
+        primal = float(0.5 * point.weights @ point.weights + loss)
+        return self._replace(point=point, primal=primal) if primal < self.primal else self
+
+    def with_dual(self, dual: float) -> Certificate:
+        """With this dual objective, if it is better."""
+        return self._replace(dual=dual) if dual > self.dual else self
+
+
+NOTHING_KNOWN = Certificate(Point(np.zeros(0), 0.0), np.inf, 0.0)  # but that alpha = 0 is feasible
+Report = Callable[[int, Certificate], None]  # is told the number of each iteration, and its certificate
 
 
 class LinearSolution(NamedTuple):
@@ -58,51 +73,61 @@ class LinearSolution(NamedTuple):
     status: Status
     n_iter: int
 
+    @classmethod
+    def of(cls, best: Certificate, status: Status, n_iter: int) -> LinearSolution:
+        """The best point with its certificate."""
+        return cls(best.point.weights, best.point.bias, best.primal, best.dual, best.gap, status, n_iter)
+
+    @property
+    def point(self) -> Point:
+        """Weights and bias."""
+        return Point(self.coef, self.bias)
+
 
 def solve_interior(
     blocks: Blocks,
     *,
     tol: float,
+    aim: float | None = None,
     max_iter: int = -1,
-    report: Callable[[int, Certificate], None] | None = None,
+    report: Report | None = None,
+    best: Certificate = NOTHING_KNOWN,
 ) -> LinearSolution:
     """Solve the problem that opens this module to a relative gap of `tol`.
 
-    max_iter : limit on the iterations; -1 for none but that of patience.
-    report : called with the number of each iteration and its certificate.
+    aim : a smaller gap to go on to, if rounding errors allow; None for `tol`
+    max_iter : limit on the iterations; -1 for none but that of patience
+    best : what is known already
     """
+    aim = tol if aim is None else min(aim, tol)
     limit = USUAL_LIMIT if max_iter < 0 else max_iter
     point = Point(np.zeros(blocks.n_features), 0.0)
-    best, n_iter, n_worse = Certificate(point, np.inf, 0.0), 0, 0  # alpha = 0 is feasible
-    measure = blocks.measure(None)
+    n_iter, n_worse, least = 0, 0, np.inf
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        measure = blocks.measure(None)
         while True:
-            found = _certificate(measure, point, best)
-            n_worse = 0 if found.gap < best.gap else n_worse + 1
-            best = found
+            found = best.with_primal(point, measure.loss).with_dual(_dual_objective(measure))
+            n_worse = 0 if found.gap < best.gap or measure.products < least else n_worse + 1
+            best, least = found, min(least, measure.products)
             if report is not None:
                 report(n_iter, best)
-            status = Status.CONVERGED if best.gap <= tol else None
-            if status is None and n_iter >= limit:
-                status = Status.STALLED if max_iter < 0 else Status.ITERATION_LIMIT
-            step = _step(blocks, measure, point) if status is None and n_worse < PATIENCE else None
+            done = best.gap <= aim or n_iter >= limit or n_worse >= PATIENCE
+            step = None if done else _step(blocks, measure, point)
             if step is None:
-                return _solution(best, Status.STALLED if status is None else status, n_iter)
+                break
             measure, point, n_iter = blocks.measure(step), step.end, n_iter + 1
+    stopped = Status.ITERATION_LIMIT if n_iter >= limit and max_iter >= 0 else Status.STALLED
+    return LinearSolution.of(best, Status.CONVERGED if best.gap <= tol else stopped, n_iter)
 
 
-def _certificate(measure: Measure, point: Point, best: Certificate) -> Certificate:
-    """The better of the values known and those of this point."""
-    primal = float(0.5 * point.weights @ point.weights + measure.loss)
-    shares = measure.alphas.min() / measure.alphas  # by which both classes have the same sum
+def _dual_objective(measure: Measure) -> float:
+    """That of the best share of alpha, once the class with the larger sum has been scaled down to the other's."""
+    shares = measure.alphas.min() / measure.alphas
     gain = float(shares @ measure.gains)
     pull = shares[0] * measure.pulls[0] - shares[1] * measure.pulls[1]
     square = float(pull @ pull)
     share = min(1.0, gain / max(square, np.finfo(float).tiny))
-    dual = share * gain - 0.5 * share**2 * square
-    if primal < best.primal:
-        best = best._replace(point=point, primal=primal)
-    return best._replace(dual=dual) if dual > best.dual else best
+    return share * gain - 0.5 * share**2 * square
 
 
 def _step(blocks: Blocks, measure: Measure, point: Point) -> Step | None:
@@ -159,7 +184,3 @@ def _system(gram: np.ndarray) -> Callable[[Vector], Point] | None:
         return Point(found[:-1], float(found[-1]))
 
     return solved
-
-
-def _solution(best: Certificate, status: Status, n_iter: int) -> LinearSolution:
-    return LinearSolution(best.point.weights, best.point.bias, best.primal, best.dual, best.gap, status, n_iter)

@@ -18,10 +18,10 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from .._types import Vector
+from .._types import RowNumbers, Vector
 from ..runtime.compiler import njit
 
-TILE_BYTES = 1 << 20  # of dense float64 rows
+TILE_BYTES = 1 << 19  # of dense float64 rows
 LEAST_TILE_ROWS = 512  # a product with fewer rows would be slow for its size
 SPARSE_TILE_ROWS = 8192
 DENSE_SHARE = 0.1  # of entries that are stored, past which tiles of sparse rows are turned into dense ones
@@ -53,6 +53,9 @@ class Rows(Protocol):
     def centred(self, centre: Vector) -> Rows:
         """The same rows with this centre, (n_features,)."""
 
+    def take(self, chosen: RowNumbers) -> Rows:
+        """Some of the rows, copied."""
+
     def moments(self) -> tuple[Vector, Vector]:
         """Sums of the features and of their squares, (n_features,) each, without any centre."""
 
@@ -62,11 +65,28 @@ def make_rows(X: Any) -> Rows:
     return SparseRows(X) if sparse.issparse(X) else DenseRows(X)
 
 
+def _tile_rows(n_features: int) -> int:
+    return max(LEAST_TILE_ROWS, TILE_BYTES // (8 * max(1, n_features)))
+
+
 def _parts(n: int, n_features: int) -> Iterator[slice]:
     """The rows of dense tiles."""
-    step = max(LEAST_TILE_ROWS, TILE_BYTES // (8 * max(1, n_features)))
+    step = _tile_rows(n_features)
     for first in range(0, n, step):
         yield slice(first, min(n, first + step))
+
+
+class _Room:
+    """Memory that the dense tiles of a pass use one after the other: fresh memory costs more than the sums in it."""
+
+    def __init__(self, n_features: int):
+        self.plain = np.empty((_tile_rows(n_features), n_features))
+        self.weighted = np.empty((_tile_rows(n_features), n_features + 1))
+
+
+def linear_scores(X: Any, weights: Vector, bias: float) -> Vector:
+    """Scores w'x + b of the rows of X, (n,) float64, without a copy of X in float64."""
+    return np.concatenate([tile.scores(weights, bias) for _, tile in make_rows(X).tiles()])
 
 
 def far_centre(total: Vector, squares: Vector, n: int) -> Vector:
@@ -90,11 +110,21 @@ class DenseRows:
         """As `Rows` says."""
         return DenseRows(self._X, centre if centre.any() else None)
 
+    def take(self, chosen: RowNumbers) -> DenseRows:
+        """As `Rows` says."""
+        return DenseRows(self._X[chosen], self._centre)
+
     def tiles(self) -> Iterator[tuple[slice, DenseTile]]:
         """As `Rows` says."""
+        room = _Room(self.n_features)
+        as_they_are = self._X.dtype == np.float64 and self._centre is None
         for part in _parts(self.n, self.n_features):
-            values = self._X[part].astype(np.float64, copy=False)
-            yield part, DenseTile(values if self._centre is None else values - self._centre)
+            values = self._X[part]
+            if not as_they_are:
+                values = np.subtract(
+                    values, 0.0 if self._centre is None else self._centre, out=room.plain[: len(values)]
+                )
+            yield part, DenseTile(values, room.weighted)
 
     def moments(self) -> tuple[Vector, Vector]:
         """As `Rows` says."""
@@ -107,10 +137,10 @@ class DenseRows:
 
 
 class DenseTile:
-    """Rows in the cache, (n_rows, n_features) float64."""
+    """Rows in the cache, (n_rows, n_features) float64, and room for at least as many with one more column."""
 
-    def __init__(self, values: np.ndarray):
-        self.values = values
+    def __init__(self, values: np.ndarray, room: np.ndarray):
+        self.values, self._room = values, room
 
     def scores(self, weights: Vector, bias: float) -> Vector:
         """As `Tile` says."""
@@ -122,7 +152,7 @@ class DenseTile:
 
     def update_gram(self, out: np.ndarray, theta: Vector) -> None:
         """As `Tile` says."""
-        weighted = np.empty((len(theta), self.values.shape[1] + 1))
+        weighted = self._room[: len(theta)]
         _update_weighted(weighted, self.values, np.sqrt(theta))
         out += weighted.T @ weighted
 
@@ -149,12 +179,17 @@ class SparseRows:
         """The rows as they are."""
         return self
 
+    def take(self, chosen: RowNumbers) -> SparseRows:
+        """As `Rows` says."""
+        return SparseRows(self._X[chosen])
+
     def tiles(self) -> Iterator[tuple[slice, Tile]]:
         """As `Rows` says."""
         indptr = self._X.indptr
         if self._X.nnz > DENSE_SHARE * self.n * self.n_features:
+            room = _Room(self.n_features)
             for part in _parts(self.n, self.n_features):
-                yield part, DenseTile(self._X[part].toarray().astype(np.float64, copy=False))
+                yield part, DenseTile(self._X[part].toarray().astype(np.float64, copy=False), room.weighted)
             return
         for first in range(0, self.n, SPARSE_TILE_ROWS):
             part = slice(first, min(self.n, first + SPARSE_TILE_ROWS))
@@ -163,8 +198,9 @@ class SparseRows:
     def moments(self) -> tuple[Vector, Vector]:
         """As `Rows` says."""
         data, indices = self._X.data.astype(np.float64, copy=False), self._X.indices
-        total = np.bincount(indices, data, minlength=self.n_features)
-        return total, np.bincount(indices, np.square(data), minlength=self.n_features)
+        both = (np.bincount(indices, each, minlength=self.n_features) for each in (data, np.square(data)))
+        total, squares = (each.astype(np.float64, copy=False) for each in both)
+        return total, squares
 
 
 class SparseTile:
