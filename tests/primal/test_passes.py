@@ -63,7 +63,6 @@ def setting(request):
     return X, linear, boxes, state, step._replace(length=0.9 / reach)
 
 
-
 def test_the_sums_of_a_block_are_those_of_the_formulas(setting):
     X, linear, boxes, state, step = setting
     Z, y = as_array(X), np.sign(linear)

@@ -33,6 +33,7 @@ ALPHA, ROOM, BEYOND, SHORT = range(4)  # rows of a state, (4, n)
 START_SHARE = (
     0.5  # of its box, where each alpha begins: best where many rows are short of their margin, which takes longest
 )
+NOISE = 1e-13  # of a score: differences below are rounding errors
 START_DISTANCE = 1.0  # from the margin, either way: that of the target is 1
 
 
@@ -204,11 +205,18 @@ def reach(block: Block, state: np.ndarray, step: Step) -> float:
 
 
 @njit(inline="always")
+def _distance(p, beyond, short, f):  # type: ignore[no-untyped-def]
+    """u, as short - beyond where these differ by rounding errors of f, which theta would make large."""
+    u, known = p - f if p > 0.0 else f - p, short - beyond
+    return known if abs(u - known) <= NOISE * (abs(p) + abs(f)) else u
+
+
+@njit(inline="always")
 def _predicted(p, alpha, room, beyond, short, f, ahead):  # type: ignore[no-untyped-def]
     """theta, u and the changes of alpha, beyond and short on the way to products of zero."""
     sign = 1.0 if p > 0.0 else -1.0
     theta = 1.0 / (beyond / alpha + short / room)
-    u = sign * (p - f)
+    u = _distance(p, beyond, short, f)
     change = theta * (u - sign * ahead)
     return theta, u, change, -beyond - beyond * change / alpha, -short + short * change / room
 
@@ -246,9 +254,9 @@ def _update_terms(totals, vectors, alpha, room, beyond, short, linear, boxes, f)
     for i in range(linear.shape[0]):
         p, own = linear[i], 0 if linear[i] > 0.0 else 1
         sign, margin = (1.0, p) if p > 0.0 else (-1.0, -p)
-        u = margin - sign * f[i]
+        u = _distance(p, beyond[i], short[i], f[i])
         theta = 1.0 / (beyond[i] / alpha[i] + short[i] / room[i])
-        totals[0] += boxes[i] * max(u, 0.0)
+        totals[0] += boxes[i] * max(margin - sign * f[i], 0.0)
         totals[1 + own] += alpha[i]
         totals[3 + own] += margin * alpha[i]
         totals[5] += alpha[i] * beyond[i] + room[i] * short[i]
