@@ -71,8 +71,10 @@ def test_a_kernel_is_named_in_its_registry_only():
 # Parameters and attributes that are described in several places: the same words, unless they differ for a reason.
 FAMILIES = {
     "SVMs": ["CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "KernelBoundaryAlignmentSVC"],
+    "cost-sensitive SVMs": ["CostSensitiveSVC", "CostSensitiveLinearSVC"],
     "fits of SVMs": [
         "CostSensitiveSVC.fit",
+        "CostSensitiveLinearSVC.fit",
         "BiasedPenaltySVC.fit",
         "BoundaryMovementSVC.fit",
         "KernelBoundaryAlignmentSVC.fit",
@@ -94,6 +96,7 @@ FAMILIES = {
 }
 DIFFERENT = {
     "SVMs": {"C", "fn_cost", "fp_cost", "intercept_"},  # the moved boundary does not train with costs
+    "cost-sensitive SVMs": {"tol", "max_iter", "verbose", "coef_", "n_iter_"},  # another solver
     "fits of SVMs": {"X", "sample_weight"},  # a search also scores with weights, and has a transformer
     "displays from estimators": {"threshold", "pos_label", "normalize", "response_method"},
     "displays from predictions": {"threshold", "normalize"},

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .estimators import (
         BiasedPenaltySVC,
         BoundaryMovementSVC,
+        CostSensitiveLinearSVC,
         CostSensitiveSVC,
         DesignedLossClassifier,
         KernelBoundaryAlignmentSVC,
@@ -30,6 +31,7 @@ __all__ = [
     "BoundaryMovementSVC",
     "CostConditionWarning",
     "CostProportionateClassifier",
+    "CostSensitiveLinearSVC",
     "CostSensitiveSVC",
     "CostSensitiveSVCCV",
     "CostThresholdClassifier",
@@ -51,6 +53,7 @@ _HOME = {
     "BoundaryMovementSVC": "estimators",
     "CostConditionWarning": "costs",
     "CostProportionateClassifier": "wrappers",
+    "CostSensitiveLinearSVC": "estimators",
     "CostSensitiveSVC": "estimators",
     "CostSensitiveSVCCV": "search",
     "CostThresholdClassifier": "wrappers",

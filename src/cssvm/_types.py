@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import reprlib
 from decimal import Decimal
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,14 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 RowNumbers = NDArray[np.intp]
+
+
+class Status(IntEnum):
+    """How a solve ended; 0 is success, as in scikit-learn's `fit_status_`."""
+
+    CONVERGED = 0
+    ITERATION_LIMIT = 1
+    STALLED = 2
 
 
 def is_number(value: Any) -> bool:

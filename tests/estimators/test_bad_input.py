@@ -5,9 +5,16 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
 
-from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, KernelBoundaryAlignmentSVC
+from cssvm import (
+    BiasedPenaltySVC,
+    BoundaryMovementSVC,
+    CostSensitiveLinearSVC,
+    CostSensitiveSVC,
+    KernelBoundaryAlignmentSVC,
+)
 
-ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
+KERNEL_SVMS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
+ESTIMATORS = [*KERNEL_SVMS, CostSensitiveLinearSVC]
 X, Y = make_classification(30, 4, random_state=0)
 NAN, INF = np.nan, np.inf
 
@@ -142,6 +149,8 @@ def assert_refused_and_unchanged(model, parameters, fit_arguments, message):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize(("parameters", "message"), PARAMETERS, ids=lambda value: str(value)[:30])
 def test_bad_parameters_are_refused(estimator, parameters, message):
+    if not parameters.keys() <= estimator().get_params().keys():
+        pytest.skip("a parameter of kernels, which this estimator does not have")
     assert_refused_and_unchanged(estimator(), parameters, {}, message)
 
 
@@ -151,18 +160,19 @@ def test_bad_rows_labels_and_costs_are_refused(estimator, arguments, message):
     assert_refused_and_unchanged(estimator(), {}, arguments, message)
 
 
+@pytest.mark.parametrize("estimator", [CostSensitiveSVC, CostSensitiveLinearSVC])
 @pytest.mark.parametrize(("parameters", "arguments", "message"), MARGINS, ids=[m[:40] for _, _, m in MARGINS])
-def test_bad_margins_are_refused(parameters, arguments, message):
-    assert_refused_and_unchanged(CostSensitiveSVC(), parameters, arguments, message)
+def test_bad_margins_are_refused(estimator, parameters, arguments, message):
+    assert_refused_and_unchanged(estimator(), parameters, arguments, message)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", KERNEL_SVMS)
 @pytest.mark.parametrize(("gram", "message"), GRAMS, ids=["not square", "asymmetric"])
 def test_bad_kernel_matrices_are_refused(estimator, gram, message):
     assert_refused_and_unchanged(estimator(), {"kernel": "precomputed"}, {"X": gram}, message)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", KERNEL_SVMS)
 def test_asymmetry_far_from_the_diagonal_is_found(estimator):
     n = 600
     K = np.eye(n)
@@ -181,6 +191,7 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(estimator, failure, m
         raise failure
 
     monkeypatch.setattr("cssvm.estimators.machine.solve", interrupted)
+    monkeypatch.setattr("cssvm.estimators.linear_svc.solve_linear", interrupted)
     with pytest.raises(failure):
         model.fit(X[:, :2], Y == 1)
     assert vars(model) == before

@@ -18,7 +18,7 @@ def test_examples_of_the_docstring_run_as_printed(name):
     assert runner.failures == 0
 
 
-@pytest.mark.parametrize("name", SVMS)
+@pytest.mark.parametrize("name", [*SVMS, "CostSensitiveLinearSVC"])
 def test_every_parameter_and_fitted_attribute_is_documented(name):
     estimator = getattr(cssvm, name)
     model = estimator().fit([[0.0], [1.0]], [0, 1])

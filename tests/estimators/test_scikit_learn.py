@@ -14,12 +14,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, KernelBoundaryAlignmentSVC
+from cssvm import (
+    BiasedPenaltySVC,
+    BoundaryMovementSVC,
+    CostSensitiveLinearSVC,
+    CostSensitiveSVC,
+    KernelBoundaryAlignmentSVC,
+)
 
 ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
 
 
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+@parametrize_with_checks([*(estimator() for estimator in ESTIMATORS), CostSensitiveLinearSVC()])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -40,7 +46,7 @@ def scaled(X):
     return StandardScaler().fit_transform(X)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, CostSensitiveLinearSVC])
 def test_pickle_keeps_the_decision_function(estimator, data):
     X, y, _ = data
     model = estimator(fn_cost=3.0).fit(X, y)
@@ -79,7 +85,7 @@ def test_costs_reach_a_pipeline_step_without_routing(data):
     np.testing.assert_array_equal(pipeline.decision_function(X), direct.decision_function(scaled(X)))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, CostSensitiveLinearSVC])
 def test_cross_val_score_routes_example_costs_to_each_fold(estimator, data):
     X, y, amounts = data
     folds = StratifiedKFold(3)

@@ -6,7 +6,14 @@ import polars as pl
 import pytest
 from sklearn.svm import SVC
 
-from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, CostSensitiveSVCCV, paper_costs
+from cssvm import (
+    BiasedPenaltySVC,
+    BoundaryMovementSVC,
+    CostSensitiveLinearSVC,
+    CostSensitiveSVC,
+    CostSensitiveSVCCV,
+    paper_costs,
+)
 from cssvm.costs import CostConditionWarning
 from cssvm.metrics import cost_risk
 from tests.practice.german import prepared
@@ -28,6 +35,7 @@ CONTAINERS = {
 INDEX = np.random.default_rng(0).permutation(400) + 1000
 MODELS = {
     "CostSensitiveSVC": lambda **settings: CostSensitiveSVC(**settings),
+    "CostSensitiveLinearSVC": lambda **settings: CostSensitiveLinearSVC(**settings),
     "BiasedPenaltySVC": lambda **settings: BiasedPenaltySVC(**settings),
     "BoundaryMovementSVC": lambda **settings: BoundaryMovementSVC(cv=3, **settings),
     "search": lambda **settings: CostSensitiveSVCCV(Cs=3, gammas=3, cv=3, **settings),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import RowNumbers, Vector
+from ..kinks import minimum_among_kinks
 from .optimality import is_free, violation
 from .problem import DualProblem, KernelRows, Solution, Status, WorkingSet
 
@@ -21,7 +22,6 @@ WRONG = 0.1  # of the margins: a deviation of the gradient that leaves no row ce
 OTHERS = 2.0  # times the largest deviation of a sample: what other rows may have
 SHORTEST = 1e-8  # |k(x, .)| relative to the longest: a kernel with zeros on its diagonal has others in those rows
 WITNESSED_AT_ONCE = 1 << 15  # kernel values of each of them at a time
-FLAT = 1e-12  # a slope below this share of all boxes is zero: sums of costs carry rounding errors
 
 
 def certified(
@@ -105,20 +105,8 @@ def _deviations(rows: KernelRows, some: RowNumbers, beta: Vector, gradient: Vect
 
 
 def best_bias(gradient: Vector, problem: DualProblem) -> float:
-    """The bias that minimises the primal: a piecewise linear function of b with a kink at every G_i.
-
-    Its slope is sum(-lower_i, G_i < b) - sum(upper_i, G_i > b). Where it is zero between two kinks the middle is taken.
-    """
-    order = np.argsort(gradient)  # in which order equal kinks come makes no difference
-    kinks, upper, below = gradient[order], np.cumsum(problem.upper[order]), np.cumsum(-problem.lower[order])
-    right = below - (upper[-1] - upper)  # slope just right of each kink, ascending
-    flat = FLAT * (upper[-1] + below[-1])
-    last = len(kinks) - 1
-    first = min(last, int(np.searchsorted(right, -flat)))  # before it the function falls
-    if right[first] > flat:
-        return float(kinks[first])
-    last = min(last, int(np.searchsorted(right, flat, side="right")))  # from it on the function rises
-    return float(0.5 * (kinks[first] + kinks[last]))
+    """The bias that minimises the primal: a piecewise linear function of b with a kink at every G_i."""
+    return minimum_among_kinks(gradient, problem.lower, problem.upper)
 
 
 def objectives(beta: Vector, gradient: Vector, bias: float, problem: DualProblem) -> tuple[float, float]:

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Mask, RowNumbers, Vector
+from .._types import Status as Status
 
 BALANCING = 50  # passes that share out an imbalance over the room left; each takes all of it but for rounding
 SHOWS = 1e6  # times the excess: a variable larger than that may take it and stay inside its bounds
@@ -70,14 +70,6 @@ class KernelRows(Protocol):
 
     def precise(self) -> KernelRows:
         """The same kernel in float64."""
-
-
-class Status(IntEnum):
-    """How a solve ended; 0 is success, as in scikit-learn's `fit_status_`."""
-
-    CONVERGED = 0
-    ITERATION_LIMIT = 1
-    STALLED = 2
 
 
 class WorkingSet(NamedTuple):
