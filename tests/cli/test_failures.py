@@ -161,3 +161,13 @@ def test_ctrl_c_is_exit_code_130_and_one_line(model, tmp_path):
     assert process.returncode == 130
     assert said == "cssvm: stopped; nothing was written.\n"
     assert not out.exists()
+
+
+@pytest.mark.parametrize(("what", "out"), [("model", "loans.skops"), ("data", "loans.csv")])
+@pytest.mark.parametrize("verb", ["predict", "report"])
+def test_the_output_never_takes_the_place_of_what_it_is_made_from(cssvm, here, verb, what, out):
+    before = (here / out).read_bytes()
+    refused = cssvm(verb, "loans.skops", "loans.csv", "--out", out)
+    assert refused.exit_code == 2
+    assert f"{out} is the {what}, which the output would replace" in " ".join(refused.output.split())
+    assert (here / out).read_bytes() == before

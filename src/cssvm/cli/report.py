@@ -38,7 +38,7 @@ def report(
     from ..runtime.files import check_writable
     from ..tables import report_table
 
-    check_writable(Path(out))
+    check_writable(Path(out), model=model, data=data)
     found = report_table(
         model,
         data,

@@ -15,7 +15,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted
 
 from ..classifier import BinaryClassifier
-from ..estimators import DesignedLossClassifier
+from ..estimators import CostSensitiveLinearSVC, DesignedLossClassifier
 from ..estimators.kernel_svc import KernelSVC
 from ..kernels import Kernel
 from ..kernels.conformal import Conformal
@@ -159,6 +159,11 @@ def _check_designed_loss(part: DesignedLossClassifier) -> None:
     _check_numbers("intercept_", part.intercept_, (1,))
 
 
+def _check_linear_svc(part: CostSensitiveLinearSVC) -> None:
+    _check_numbers("coef_", part.coef_, (1, part.n_features_in_))
+    _check_numbers("intercept_", part.intercept_, (1,))
+
+
 def _check_sigmoid(part: Any) -> None:
     _check_numbers("its slope and shift", [part.a_, part.b_], (2,))
 
@@ -183,6 +188,7 @@ CHECKS: dict[type, Any] = {
     CostSensitiveSVCCV: _check_search,
     WrappedClassifier: _check_wrapper,
     CostThresholdClassifier: _check_threshold,
+    CostSensitiveLinearSVC: _check_linear_svc,
     DesignedLossClassifier: _check_designed_loss,
     _SigmoidCalibration: _check_sigmoid,
     IsotonicRegression: _check_isotonic,

@@ -14,6 +14,7 @@ ESTIMATORS = (
     "cssvm.estimators.boundary_movement.BoundaryMovementSVC",
     "cssvm.estimators.cost_sensitive.CostSensitiveSVC",
     "cssvm.estimators.designed_loss.DesignedLossClassifier",
+    "cssvm.estimators.linear_svc.CostSensitiveLinearSVC",
     "cssvm.search.cost_sensitive_svc_cv.CostSensitiveSVCCV",
     "cssvm.wrappers.cost_proportionate.CostProportionateClassifier",
     "cssvm.wrappers.cost_threshold.CostThresholdClassifier",

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Status, Vector
 from ..classifier import BinaryClassifier, given_cost, unchanged_on_failure
 from ..costs import SCALE, margins_and_boxes, resolve_C
+from ..matching import in_row_order
 from ..primal import COORDINATE, INTERIOR, ROTATED, LinearSolution, linear_scores, solve_linear
-from ..sample import Sample, check_both_classes, in_row_order
+from ..sample import Sample, check_both_classes
 from .inputs import new_data, training_data
 from .kernel_svc import STOPPED, UNUSABLE_GAP, check_scores
 from .parameters import CHECKS, check_parameters

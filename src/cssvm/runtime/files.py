@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 
 @contextmanager
@@ -27,8 +27,14 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def check_writable(path: Path) -> None:
-    """Raise OSError if `path` cannot be written, before the work whose result it is to hold."""
+def check_writable(path: Path, **inputs: Any) -> None:
+    """Raise OSError if `path` cannot be written, before the work whose result it is to hold.
+
+    inputs : files that the result is made from, by what they are; one that it would take the place of is refused.
+    """
+    for what, name in inputs.items():
+        if isinstance(name, str | Path) and Path(name).exists() and path.exists() and path.samefile(name):
+            raise ValueError(f"{path} is the {what}, which the output would replace. Give another file with --out.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file.")
     if not path.parent.is_dir():

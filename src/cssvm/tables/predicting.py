@@ -101,6 +101,8 @@ def predict_table(
     ...     print(found.n_rows, found.n_targets, found.gaps["income"], pd.read_csv(decided)["label"].tolist())
     4 2 1 ['paid', 'paid', 'default', 'default']
     """
+    if str(out) != STDIN:
+        check_writable(Path(out), model=model, data=data)
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     decider.check_takes_costs()
     source = open_table(data)
@@ -154,7 +156,6 @@ def _destination(out: Any) -> Iterator[Callable[[pa.Table], None]]:
             yield write
         return
     path = Path(out)
-    check_writable(path)
     with whole_file(path) as file, _writer(file, parquet=path.suffix.lower() in PARQUET) as write:
         yield write
 

@@ -128,7 +128,7 @@ def train_table(
     [('income', 'number'), ('home', 'category')]
     """
     if out is not None:
-        check_writable(Path(out))
+        check_writable(Path(out), data=data)
     task = Task.read(
         data,
         target=target,

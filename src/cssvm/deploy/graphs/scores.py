@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from ...classifier import BinaryClassifier
-from ...estimators import DesignedLossClassifier
+from ...estimators import CostSensitiveLinearSVC, DesignedLossClassifier
 from ...estimators.kernel_svc import KernelSVC
 from ...kernels import Kernel
 from ...kernels.functions import Linear, Poly, Rbf, Sigmoid
@@ -261,5 +261,6 @@ KERNEL_VALUES: dict[type[Kernel], Callable[..., str]] = {
 SCORES: dict[Any, Callable[[Graph, Any, Table], str]] = {
     KernelSVC: _kernel_svc,
     DesignedLossClassifier: _designed_loss,
+    CostSensitiveLinearSVC: _linear,
     LogisticRegression: _linear,
 }
