@@ -30,7 +30,7 @@ PARAMETER_CHECKS = {name: CHECKS[name] for name in ("C", "tol", "max_iter", "ver
 class CostSensitiveLinearSVC(BinaryClassifier):
     """Cost-sensitive support vector classifier with a linear function, for many rows.
 
-    With y = +1 for the target class, f(x) = w'x + b minimises
+    With y = +1 for the target class, f(x) = w'x + b minimises ::
 
         1/2 |w|^2 + C sum over y_i = +1 of s_i fn_cost_i max(0, 1       - f(x_i))
                   + C sum over y_i = -1 of s_i fp_cost_i max(0, kappa_i + f(x_i))
@@ -80,7 +80,7 @@ class CostSensitiveLinearSVC(BinaryClassifier):
         The certificate: both objectives and their relative gap.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has names.
 
     Notes
