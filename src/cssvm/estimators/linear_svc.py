@@ -48,7 +48,8 @@ class CostSensitiveLinearSVC(BinaryClassifier):
     fp_cost : float, default=1.0
         Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
     kappa : float or "tied", default=1.0
-        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row.
+        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row; with it
+        the unit of the costs matters, as fp_cost is compared with 1.
     pos_label : label, default=None
         The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
         `decision_function` does not depend on it: positive always means ``classes_[1]``.
