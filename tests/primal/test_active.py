@@ -16,9 +16,8 @@ from .problems import primal_objective, random_problem, rare_problem
 
 @pytest.fixture
 def for_few_rows(monkeypatch):
-    """Samples that are worth while for some thousand rows."""
-    monkeypatch.setattr(active, "SAMPLE_ROWS", 300)
-    monkeypatch.setattr(active, "SAMPLE_SQUARES", 10)
+    """As with many rows, for some thousand of them."""
+    monkeypatch.setattr(active, "FEW_ROWS", 2000)
     monkeypatch.setattr(active, "LEAST_NEAR", 50)
 
 
@@ -51,8 +50,7 @@ def test_a_rare_class_is_solved_with_few_rows(for_few_rows, solved, container, C
     assert solution.dual_objective <= whole.primal_objective
 
 
-def test_noisy_rows_far_short_of_their_margin_are_not_solved_for(for_few_rows, solved, monkeypatch):
-    monkeypatch.setattr(active, "SAMPLE_ROWS", 1500)
+def test_noisy_rows_far_short_of_their_margin_are_not_solved_for(for_few_rows, solved):
     X, linear, boxes = random_problem(8000, 5, noise=1.5)
     linear = np.sign(linear)  # margins of 1: the losses of half of the rows are far from their kink
     solution = solve_active(LocalBlocks.of(X, linear, boxes, 700), tol=1e-6)
@@ -107,9 +105,21 @@ def test_a_problem_of_near_rows_is_a_lower_bound_whose_alpha_is_feasible_for_all
         assert part.primal_objective == pytest.approx(0.5 * part.coef @ part.coef + loss, rel=1e-9)
 
 
-def test_few_rows_need_no_sample(solved):
+def test_few_rows_need_no_sample_nor_do_rows_with_as_many_features(for_few_rows, solved):
     solve_active(LocalBlocks.of(*random_problem(500)), tol=1e-6)
-    assert solved == [500]
+    solve_active(LocalBlocks.of(*random_problem(2500, 300)), tol=1e-2)
+    assert solved == [500, 2500]
+
+
+@pytest.mark.parametrize("n", [50_000, 10**6])
+@pytest.mark.parametrize("d", [10, 60])
+def test_the_sizes_of_sample_and_near_rows_make_the_work_least(n, d):
+    def work(n_sample):
+        return 12 * n_sample + 20 * n * active.DEVIATIONS * np.sqrt(d / n_sample)
+
+    n_sample, share = active._sizes(n, d)
+    assert share == pytest.approx(active.DEVIATIONS * np.sqrt(d / n_sample), rel=1e-3)
+    assert work(n_sample) <= 1.001 * min(work(other) for other in np.geomspace(100, n, 1000))
 
 
 @pytest.mark.parametrize("limit", [3, 12, 25])

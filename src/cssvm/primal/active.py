@@ -24,12 +24,12 @@ from .blocks import Blocks, Point, Rest
 from .choice import Look
 from .interior import AT_ZERO, NOTHING_KNOWN, LinearSolution, Report, solve_interior
 
-SAMPLE_ROWS = 10_000  # of both classes together, at least
-SAMPLE_SQUARES = 50  # rows of a sample for each feature
-WORTH_WHILE = 4  # times as many rows, for a sample to be worth while
+FEW_ROWS = 20_000  # of which all are solved for
 ROUGH = 1e-3  # relative gap of the sample's solution: its rows are not the ones that count
-NEAR_SHARES = np.array([0.1, 0.05])  # of the rows of a class, those short of their margin and those beyond it
-LEAST_NEAR = 5_000  # of either, all if a class has fewer
+DEVIATIONS = 4.0  # of the sample's gradient: the rows near their margin have to make up for so many
+SAMPLE_FACTOR = 3.3  # see `_sizes`
+SIDES = np.array([2 / 3, 1 / 3])  # of the near rows, those short of their margin and those beyond it
+LEAST_NEAR = 5_000  # of either and of each class, all if it has fewer
 MOST_NEAR = 0.5  # of all rows, past which all are solved for
 MOST_ROUNDS = 5
 OWN_SHARE = 0.5  # of tol, for the problem of the near rows; what rows change sides may take the rest
@@ -63,11 +63,11 @@ def solve_active(
     aim : a smaller gap to go on to where there are few rows.
     """
     counts = blocks.counts()
-    wanted = max(SAMPLE_ROWS, SAMPLE_SQUARES * blocks.n_features)
-    if counts.sum() < WORTH_WHILE * wanted:
+    n_sample, share = _sizes(counts.sum(), blocks.n_features)
+    if counts.sum() <= FEW_ROWS or share > MOST_NEAR:
         return solve_interior(blocks, tol=tol, aim=aim, max_iter=max_iter, report=report)
-    strides = np.maximum(1, counts // np.maximum(wanted // 2, wanted - counts[::-1]))
-    found = solve_interior(blocks.sample(strides), tol=max(tol, ROUGH), max_iter=max_iter)
+    strides = np.maximum(1, counts // np.maximum(n_sample // 2, n_sample - counts[::-1]))
+    found = solve_active(blocks.sample(strides), tol=max(tol, ROUGH), max_iter=max_iter)
     points, distances, best, n_iter = [found.point], np.zeros((2, 2)), AT_ZERO, found.n_iter
     for n_rounds in range(MOST_ROUNDS + 1):
         look = blocks.look(points[-1])
@@ -80,7 +80,7 @@ def solve_active(
         if left == 0:
             return LinearSolution.of(best, Status.ITERATION_LIMIT, n_iter)
         if n_rounds == 0:
-            distances = look.distances(np.maximum(LEAST_NEAR, np.outer(counts, NEAR_SHARES)))
+            distances = look.distances(np.maximum(LEAST_NEAR, share * np.outer(counts, SIDES)))
         near, rest = blocks.near(points, distances)
         if not rest.can_be_balanced or near.counts().sum() > MOST_NEAR * counts.sum() or n_rounds == MOST_ROUNDS:
             break
@@ -91,3 +91,14 @@ def solve_active(
             break
     last = solve_interior(blocks, tol=tol, max_iter=left, report=report, best=best)
     return last._replace(n_iter=n_iter + last.n_iter)
+
+
+def _sizes(n: float, n_features: int) -> tuple[int, float]:
+    """Rows of the sample, and the share of all rows that are near their margin.
+
+    The sample's solution leaves a gradient of n sqrt(d / n_sample), relative to a row's, for the near rows to make up
+    for, in a problem that is linear beyond them. So their share has to be `DEVIATIONS` sqrt(d / n_sample), and
+    n_sample = (SAMPLE_FACTOR n sqrt(d))^(2/3) makes the work of both problems least, at 12 and 20 iterations.
+    """
+    n_sample = (SAMPLE_FACTOR * n * np.sqrt(n_features)) ** (2 / 3)
+    return int(n_sample), float(DEVIATIONS * np.sqrt(n_features / n_sample))
