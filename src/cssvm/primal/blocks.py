@@ -187,7 +187,7 @@ def measure(block: Block, state: np.ndarray | None, step: Step | None) -> tuple[
     The state given is left as it is.
     """
     n_features = block.rows.n_features
-    state = begin(block) if state is None else state.copy()
+    state = begin(block) if state is None or step is None else state.copy()
     gram = np.zeros((n_features + 1, n_features + 1))
     sums, totals = np.zeros((4, n_features + 1)), np.zeros(6)
     for part, tile in block.rows.tiles():
