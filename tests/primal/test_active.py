@@ -1,4 +1,4 @@
-"""Solving without the rows far beyond their margin: the optimum of the whole, and which rows were asked."""
+"""Solving for the rows near their margin: the optimum of the whole, and which rows were solved for."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy import sparse
 from cssvm._types import Status
 from cssvm.primal import active, choice, solve_active
 from cssvm.primal.blocks import Block, Point
-from cssvm.primal.interior import solve_interior
+from cssvm.primal.interior import NOTHING_KNOWN, solve_interior
 from cssvm.primal.local import LocalBlocks
 from cssvm.primal.rows import make_rows
 
@@ -16,10 +16,9 @@ from .problems import primal_objective, random_problem, rare_problem
 
 @pytest.fixture
 def for_few_rows(monkeypatch):
-    """Samples that are worth while for some thousand rows."""
-    monkeypatch.setattr(active, "SAMPLE_ROWS", 300)
-    monkeypatch.setattr(active, "SAMPLE_SQUARES", 10)
-    monkeypatch.setattr(active, "LEAST_KEPT", 50)
+    """As with many rows, for some thousand of them."""
+    monkeypatch.setattr(active, "FEW_ROWS", 2000)
+    monkeypatch.setattr(active, "LEAST_NEAR", 50)
 
 
 @pytest.fixture
@@ -51,11 +50,25 @@ def test_a_rare_class_is_solved_with_few_rows(for_few_rows, solved, container, C
     assert solution.dual_objective <= whole.primal_objective
 
 
-def test_noisy_rows_are_all_needed(for_few_rows, solved):
-    X, linear, boxes = random_problem(3000, 5, noise=5.0)
-    solution = solve_active(LocalBlocks.of(X, linear, boxes), tol=1e-6)
-    assert solved[-1] == 3000
+def test_noisy_rows_far_short_of_their_margin_are_not_solved_for(for_few_rows, solved):
+    X, linear, boxes = random_problem(8000, 5, noise=1.5)
+    linear = np.sign(linear)  # margins of 1: the losses of half of the rows are far from their kink
+    solution = solve_active(LocalBlocks.of(X, linear, boxes, 700), tol=1e-6)
+    assert max(solved) < 4000
     assert solution.status == Status.CONVERGED
+    whole = solve_interior(LocalBlocks.of(X, linear, boxes), tol=1e-7)
+    assert solution.primal_objective == pytest.approx(whole.primal_objective, rel=1.1e-6)
+    assert solution.dual_objective <= whole.primal_objective
+
+
+def test_where_all_rows_are_near_their_margin_all_are_solved_for(for_few_rows, solved):
+    """Nobody is predicted to be a target: f = -1 for all, where the losses of the others begin."""
+    X, linear, boxes = rare_problem(6000, C=1e-6)
+    X = X - 2.5 * linear[:, None] * (np.arange(X.shape[1]) == 0)  # no information
+    solution = solve_active(LocalBlocks.of(X, linear, boxes), tol=1e-6)
+    assert solved[-1] == 6000
+    assert solution.status == Status.CONVERGED
+    assert solution.primal_objective == pytest.approx(2 * boxes[linear > 0].sum(), rel=1e-4)
 
 
 def test_rows_that_count_after_all_are_found(for_few_rows, solved):
@@ -73,9 +86,40 @@ def test_rows_that_count_after_all_are_found(for_few_rows, solved):
     assert solution.primal_objective == pytest.approx(whole.primal_objective, rel=1.1e-6)
 
 
-def test_few_rows_need_no_sample(solved):
+def test_a_problem_of_near_rows_is_a_lower_bound_whose_alpha_is_feasible_for_all_rows():
+    X, linear, boxes = random_problem(300, 5, seed=3)
+    whole = solve_interior(LocalBlocks.of(X, linear, boxes), tol=1e-9)
+    for seed in range(5):
+        point = Point(whole.coef + 0.3 * np.random.default_rng(seed).normal(size=5), whole.bias)
+        near, rest = LocalBlocks.of(X, linear, boxes, 40).near([point], np.full((2, 2), 0.4))
+        assert 0 < near.counts().sum() < 300
+        if not rest.can_be_balanced:
+            continue
+        part = solve_interior(near, rest=rest, best=NOTHING_KNOWN, tol=1e-8)
+        assert part.status == Status.CONVERGED
+        assert part.dual_objective <= whole.primal_objective * (1 + 1e-9)
+        u = np.abs(linear) - np.sign(linear) * (X @ point.weights + point.bias)
+        chosen, fixed = np.abs(u) <= 0.4, (u > 0.4)
+        found = np.abs(linear) - np.sign(linear) * (X @ part.coef + part.bias)
+        loss = boxes[chosen] @ np.maximum(0, found[chosen]) + boxes[fixed] @ found[fixed]
+        assert part.primal_objective == pytest.approx(0.5 * part.coef @ part.coef + loss, rel=1e-9)
+
+
+def test_few_rows_need_no_sample_nor_do_rows_with_as_many_features(for_few_rows, solved):
     solve_active(LocalBlocks.of(*random_problem(500)), tol=1e-6)
-    assert solved == [500]
+    solve_active(LocalBlocks.of(*random_problem(2500, 300)), tol=1e-2)
+    assert solved == [500, 2500]
+
+
+@pytest.mark.parametrize("n", [50_000, 10**6])
+@pytest.mark.parametrize("d", [10, 60])
+def test_the_sizes_of_sample_and_near_rows_make_the_work_least(n, d):
+    def work(n_sample):
+        return 12 * n_sample + 20 * n * active.DEVIATIONS * np.sqrt(d / n_sample)
+
+    n_sample, share = active._sizes(n, d)
+    assert share == pytest.approx(active.DEVIATIONS * np.sqrt(d / n_sample), rel=1e-3)
+    assert work(n_sample) <= 1.001 * min(work(other) for other in np.geomspace(100, n, 1000))
 
 
 @pytest.mark.parametrize("limit", [3, 12, 25])
@@ -106,7 +150,7 @@ def test_a_sample_takes_every_so_many_rows_of_a_class_and_enlarges_their_boxes()
     assert part.rows.n == len(rows)
 
 
-def test_a_look_counts_rows_by_their_distance_beyond_the_margin():
+def test_a_look_counts_rows_by_their_distance_from_the_margin():
     X, linear, boxes = random_problem(500, 4, seed=6)
     point = Point(np.array([2.0, 0.0, 0.1, -0.3]), 0.2)
     block = Block(make_rows(X), linear, boxes)
@@ -114,12 +158,30 @@ def test_a_look_counts_rows_by_their_distance_beyond_the_margin():
     y = np.sign(linear)
     u = np.abs(linear) - y * (X @ point.weights + point.bias)
     assert look.loss == pytest.approx(boxes @ np.maximum(0, u))
-    assert look.n_short == np.sum(u >= 0)
-    assert look.beyond.sum(axis=1).tolist() == [np.sum((u < 0) & (y > 0)), np.sum((u < 0) & (y < 0))]
-    distances, n_near = look.near(np.array([40, 1000]))
-    assert distances[1] == np.inf  # so many are not beyond their margin
-    positive, negative = (-u <= distances[0]) & (y > 0), y < 0
-    assert 40 <= np.sum(positive & (u < 0)) <= np.sum((u < 0) & (y > 0) & (-u <= 2**0.25 * distances[0]))
-    assert n_near == np.sum(positive) + np.sum(negative)
-    near = choice.near(block, point, distances)
-    np.testing.assert_array_equal(near.linear, linear[positive | negative])
+    cells = [[own & (u > 0), own & (u <= 0)] for own in (y > 0, y < 0)]
+    assert look.counts.sum(axis=2).tolist() == [[np.sum(cell) for cell in pair] for pair in cells]
+    quotas = np.array([[40, 1000], [30, 20]])
+    distances = look.distances(quotas)
+    assert distances[0, 1] == np.inf  # there are not so many
+    expected = np.zeros(500, dtype=bool)
+    for k, pair in enumerate(cells):
+        for side, cell in enumerate(pair):
+            inside = cell & (np.abs(u) <= distances[k, side])
+            assert inside.sum() >= min(quotas[k, side], cell.sum())
+            assert np.sum(cell & (np.abs(u) <= distances[k, side] / 2**0.25)) < quotas[k, side]
+            expected |= inside
+    near, rest = choice.near(block, [point], distances)
+    np.testing.assert_array_equal(near.linear, linear[expected])
+    fixed = ~expected & (u > 0)
+    assert rest.excess == pytest.approx((y * boxes)[fixed].sum())
+    assert rest.gain == pytest.approx((np.abs(linear) * boxes)[fixed].sum())
+    np.testing.assert_allclose(rest.pull, (y * boxes)[fixed] @ X[fixed])
+    np.testing.assert_allclose(rest.boxes, [boxes[expected & own].sum() for own in (y > 0, y < 0)])
+
+
+def test_rows_that_change_sides_at_a_later_point_are_near_as_well():
+    X, linear, boxes = random_problem(300, 4, seed=6)
+    first, later = Point(np.array([2.0, 0.0, 0.1, -0.3]), 0.2), Point(np.array([1.0, 0.5, 0.1, -0.3]), 0.1)
+    near, _ = choice.near(Block(make_rows(X), linear, boxes), [first, later], np.full((2, 2), 0.1))
+    u, other = (np.abs(linear) - np.sign(linear) * (X @ point.weights + point.bias) for point in (first, later))
+    np.testing.assert_array_equal(near.linear, linear[(np.abs(u) <= 0.1) | ((u > 0) != (other > 0))])

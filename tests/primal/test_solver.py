@@ -118,6 +118,13 @@ def test_only_so_many_sums_wait_as_memory_allows(monkeypatch):
     np.testing.assert_array_equal(solve_interior(blocks, tol=1e-6).coef, whole.coef)
 
 
+def test_a_solve_begins_anew():
+    blocks = LocalBlocks.of(*random_problem(300, 6, seed=3))
+    first, again = (solve_interior(blocks, tol=1e-7) for _ in range(2))
+    assert again.n_iter == first.n_iter
+    np.testing.assert_array_equal(again.coef, first.coef)
+
+
 def test_a_limit_on_the_iterations_is_kept_and_stated():
     problem = random_problem(200, 6, seed=3)
     solution, _ = solve_linear(*problem, tol=1e-9, max_iter=4)

@@ -33,6 +33,7 @@ ALPHA, ROOM, BEYOND, SHORT = range(4)  # rows of a state, (4, n)
 START_SHARE = (
     0.5  # of its box, where each alpha begins: best where many rows are short of their margin, which takes longest
 )
+SPARE = 1.05  # times the boxes that balance fixed rows: with no more there would be no interior
 NOISE = 1e-13  # of a score: differences below are rounding errors
 START_DISTANCE = 1.0  # from the margin, either way: that of the target is 1
 
@@ -107,6 +108,37 @@ class Prediction(NamedTuple):
         return Prediction(max(self.ratio, other.ratio), self.curvature + other.curvature, self.bent + other.bent)
 
 
+class Rest(NamedTuple):
+    """Sums over rows whose alpha is fixed at their box c, beside others that are solved for; their loss is c u.
+
+    excess, gain, pull : sums of c y, of c m and of c y z, (n_features,)
+    boxes : (2,) sums of the boxes of the rows that are solved for
+    """
+
+    excess: float
+    gain: float
+    pull: Vector
+    boxes: Vector
+
+    @classmethod
+    def of_no_rows(cls, n_features: int) -> Rest:
+        """Where there are no such rows."""
+        return cls(0.0, 0.0, np.zeros(n_features), np.full(2, np.inf))
+
+    def plus(self, other: Rest) -> Rest:
+        """Of the rows of both."""
+        return Rest(*map(add, self, other))
+
+    def loss(self, point: Point) -> float:
+        """The sum of c u at a point."""
+        return self.gain - float(self.pull @ point.weights) - self.excess * point.bias
+
+    @property
+    def can_be_balanced(self) -> bool:
+        """Whether the other rows can make sum alpha y zero, with room to spare; else their problem has no solution."""
+        return bool(self.boxes[1] > SPARE * self.excess and self.boxes[0] > -SPARE * self.excess)
+
+
 class Block(NamedTuple):
     """Rows with p = y m and boxes c > 0, (n,) float64 each."""
 
@@ -155,7 +187,7 @@ def measure(block: Block, state: np.ndarray | None, step: Step | None) -> tuple[
     The state given is left as it is.
     """
     n_features = block.rows.n_features
-    state = begin(block) if state is None else state.copy()
+    state = begin(block) if state is None or step is None else state.copy()
     gram = np.zeros((n_features + 1, n_features + 1))
     sums, totals = np.zeros((4, n_features + 1)), np.zeros(6)
     for part, tile in block.rows.tiles():

@@ -1,10 +1,11 @@
-"""Choosing rows of a block: a sample of them, or all but those far beyond their margin.
+"""Choosing rows of a block: a sample of them, or those near their margin, and what the others amount to.
 
 Pure functions of a block and a few numbers, like those of `blocks`; of both classes, y = +1 comes first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import add
 from typing import NamedTuple
 
@@ -12,37 +13,34 @@ import numpy as np
 
 from .._types import Mask, Vector
 from ..runtime.compiler import njit
-from .blocks import Block, Point
+from .blocks import Block, Point, Rest
 
 BINS_PER_OCTAVE = 4
 LEAST_EXPONENT, MOST_EXPONENT = -40, 24  # of 2, distances from the margin that are told apart
+SMALLEST = 2.0**LEAST_EXPONENT
 N_BINS = BINS_PER_OCTAVE * (MOST_EXPONENT - LEAST_EXPONENT)
 
 
 class Look(NamedTuple):
-    """The loss sum c max(0, u) at a point, and how many rows of each class are how far beyond their margin.
+    """The loss sum c max(0, u) at a point, and how many rows of each class are how far from their margin.
 
-    n_short : number of rows that are not beyond it, u >= 0
-    beyond : (2, N_BINS); bin k holds -u up to 2^(LEAST_EXPONENT + (k + 1) / BINS_PER_OCTAVE), the last all others
+    counts : (2, 2, N_BINS), of each class those short of it, then those beyond; bin k holds |u| up to
+        2^(LEAST_EXPONENT + (k + 1) / BINS_PER_OCTAVE), the last all others
     """
 
     loss: float
-    n_short: int
-    beyond: np.ndarray
+    counts: np.ndarray
 
     def plus(self, other: Look) -> Look:
         """Of the rows of both."""
         return Look(*map(add, self, other))
 
-    def near(self, quotas: Vector) -> tuple[Vector, int]:
-        """Distances (2,) within which the nearest rows beyond their margin lie, and how many rows that makes in all.
-
-        quotas : (2,) rows of each class that are to be among them at least; a distance is infinite for all of them.
-        """
-        totals = np.cumsum(self.beyond, axis=1)
-        last = [min(int(np.searchsorted(own, quota)), N_BINS - 1) for own, quota in zip(totals, quotas, strict=True)]
-        distances = np.array([np.inf if k == N_BINS - 1 else _upper_end(k) for k in last])
-        return distances, self.n_short + int(sum(own[k] for own, k in zip(totals, last, strict=True)))
+    def distances(self, quotas: np.ndarray) -> np.ndarray:
+        """Distances within which at least so many rows of each class and side lie, (2, 2); infinite for all of them."""
+        totals = np.cumsum(self.counts, axis=2)
+        bins = np.sum(totals < quotas[:, :, np.newaxis], axis=2)
+        ends = 2.0 ** (LEAST_EXPONENT + (bins + 1) / BINS_PER_OCTAVE)
+        return np.where(bins < N_BINS - 1, ends, np.inf)
 
 
 def count(block: Block) -> Vector:
@@ -59,20 +57,34 @@ def sampled(block: Block, strides: Vector) -> Block:
 
 
 def look(block: Block, point: Point) -> Look:
-    """The loss of a block at a point, and where its rows are."""
-    loss, beyond = np.zeros(1), np.zeros((2, N_BINS), dtype=np.int64)
+    """The loss of a block at a point, and how far its rows are from their margin."""
+    loss, counts = np.zeros(1), np.zeros((2, 2, N_BINS), dtype=np.int64)
     for part, tile in block.rows.tiles():
-        _update_look(loss, beyond, block.linear[part], block.boxes[part], tile.scores(*point))
-    return Look(float(loss[0]), len(block.linear) - int(beyond.sum()), beyond)
+        _update_look(loss, counts, block.linear[part], block.boxes[part], tile.scores(*point))
+    return Look(float(loss[0]), counts)
 
 
-def near(block: Block, point: Point, distances: Vector) -> Block:
-    """The rows of a block but for those further beyond their margin than the distance of their class."""
-    chosen = np.empty(block.rows.n, dtype=bool)
+def near(block: Block, points: Sequence[Point], distances: np.ndarray) -> tuple[Block, Rest]:
+    """The rows of a block near their margin, and what the rest is: alpha = c for those short of it, 0 for the others.
+
+    Near is what lies within the distance of its class and side at the first point, or on another side at a later one.
+    """
+    chosen, fixed = np.empty(block.rows.n, dtype=bool), np.empty(block.rows.n)
+    pull = np.zeros(block.rows.n_features)
     for part, tile in block.rows.tiles():
-        positive, past = block.linear[part] > 0.0, tile.scores(*point) - block.linear[part]
-        chosen[part] = np.where(positive, past <= distances[0], -past <= distances[1])
-    return block.take(np.flatnonzero(chosen))
+        linear = block.linear[part]
+        signs = np.sign(linear)
+        u, *others = (signs * (linear - tile.scores(*point)) for point in points)
+        short, beyond = (np.where(linear > 0.0, *side) for side in distances.T)
+        own = (u <= short) & (-u <= beyond)
+        for other in others:
+            own |= (other > 0.0) != (u > 0.0)
+        chosen[part] = own
+        fixed[part] = signs * np.where((u > 0.0) & ~own, block.boxes[part], 0.0)
+        pull += tile.sum(fixed[part])
+    boxes = np.array([block.boxes[own & chosen].sum() for own in _classes(block)])
+    rest = Rest(excess=float(fixed.sum()), gain=float(fixed @ block.linear), pull=pull, boxes=boxes)
+    return block.take(np.flatnonzero(chosen)), rest
 
 
 def _classes(block: Block) -> tuple[Mask, Mask]:
@@ -80,19 +92,12 @@ def _classes(block: Block) -> tuple[Mask, Mask]:
     return block.linear > 0.0, block.linear < 0.0
 
 
-def _upper_end(number: int) -> float:
-    """The largest distance in this bin."""
-    return float(2.0 ** (LEAST_EXPONENT + (number + 1) / BINS_PER_OCTAVE))
-
-
 @njit
-def _update_look(loss, beyond, linear, boxes, f):  # type: ignore[no-untyped-def]
-    """Add c max(0, u) of each row to the loss, and a row that is beyond its margin to the bin of -u."""
+def _update_look(loss, counts, linear, boxes, f):  # type: ignore[no-untyped-def]
+    """Add c max(0, u) of each row to the loss, and the row to the bin of |u|."""
     for i in range(linear.shape[0]):
         sign, own = (1.0, 0) if linear[i] > 0.0 else (-1.0, 1)
         u = sign * (linear[i] - f[i])
-        if u >= 0.0:
-            loss[0] += boxes[i] * u
-        else:
-            place = BINS_PER_OCTAVE * (np.log2(-u) - LEAST_EXPONENT)
-            beyond[own, int(min(max(place, 0.0), N_BINS - 1.0))] += 1
+        loss[0] += boxes[i] * max(u, 0.0)
+        place = BINS_PER_OCTAVE * (np.log2(max(abs(u), SMALLEST)) - LEAST_EXPONENT)
+        counts[own, 0 if u > 0.0 else 1, int(min(max(place, 0.0), N_BINS - 1.0))] += 1

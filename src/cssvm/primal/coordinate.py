@@ -25,7 +25,7 @@ from .._types import Status, Vector
 from ..kinks import minimum_among_kinks
 from ..runtime.compiler import njit
 from .blocks import Point, balanced
-from .interior import NOTHING_KNOWN, Certificate, LinearSolution
+from .interior import AT_ZERO, Certificate, LinearSolution
 from .rows import SparseTile
 
 SWEEPS = 5  # between two certificates
@@ -44,7 +44,7 @@ def solve_coordinates(X: Any, linear: Vector, boxes: Vector, *, tol: float, max_
     )
     rho = RHO * float(squares.mean()) or 1.0
     alpha, w, b0, s = np.zeros_like(boxes), np.zeros(X.shape[1]), 0.0, 0.0
-    random, best, n_iter = np.random.default_rng(SEED), NOTHING_KNOWN, 0
+    random, best, n_iter = np.random.default_rng(SEED), AT_ZERO, 0
     limit = USUAL_LIMIT if max_iter < 0 else max_iter
     while True:
         for _ in range(min(SWEEPS, limit - n_iter)):

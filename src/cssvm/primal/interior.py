@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._types import Status, Vector
-from .blocks import Blocks, Measure, Point, Prediction, Step
+from .blocks import Blocks, Measure, Point, Prediction, Rest, Step
 
 BACK_OFF = 0.995  # of the way to the nearest bound
 PATIENCE = 15  # iterations in a row without a smaller gap: rounding errors are all that is left
@@ -43,10 +43,10 @@ class Certificate(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """(primal - dual) / primal, at least 0; 1 as long as nothing is known."""
-        if not self.primal < np.inf:
+        """(primal - dual) / max(|primal|, |dual|), at least 0; 1 as long as nothing is known."""
+        if not (self.primal < np.inf and self.dual > -np.inf):
             return 1.0
-        return max(0.0, self.primal - self.dual) / max(self.primal, np.finfo(float).tiny)
+        return max(0.0, self.primal - self.dual) / max(abs(self.primal), abs(self.dual), np.finfo(float).tiny)
 
     def with_primal(self, point: Point, loss: float) -> Certificate:
         """With this point, if it is better."""
@@ -58,7 +58,8 @@ class Certificate(NamedTuple):
         return self._replace(dual=dual) if dual > self.dual else self
 
 
-NOTHING_KNOWN = Certificate(Point(np.zeros(0), 0.0), np.inf, 0.0)  # but that alpha = 0 is feasible
+NOTHING_KNOWN = Certificate(Point(np.zeros(0), 0.0), np.inf, -np.inf)
+AT_ZERO = NOTHING_KNOWN.with_dual(0.0)  # alpha = 0 is feasible
 Report = Callable[[int, Certificate], None]  # is told the number of each iteration, and its certificate
 
 
@@ -91,14 +92,17 @@ def solve_interior(
     aim: float | None = None,
     max_iter: int = -1,
     report: Report | None = None,
-    best: Certificate = NOTHING_KNOWN,
+    best: Certificate = AT_ZERO,
+    rest: Rest | None = None,
 ) -> LinearSolution:
     """Solve the problem that opens this module to a relative gap of `tol`.
 
     aim : a smaller gap to go on to, if rounding errors allow; None for `tol`
     max_iter : limit on the iterations; -1 for none but that of patience
     best : what is known already
+    rest : further rows, whose alpha is fixed
     """
+    rest = Rest.of_no_rows(blocks.n_features) if rest is None else rest
     aim = tol if aim is None else min(aim, tol)
     limit = USUAL_LIMIT if max_iter < 0 else max_iter
     point = Point(np.zeros(blocks.n_features), 0.0)
@@ -106,13 +110,13 @@ def solve_interior(
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         measure = blocks.measure(None)
         while True:
-            found = best.with_primal(point, measure.loss).with_dual(_dual_objective(measure))
+            found = best.with_primal(point, measure.loss + rest.loss(point)).with_dual(_dual_objective(measure, rest))
             n_worse = 0 if found.gap < best.gap or measure.products < least else n_worse + 1
             best, least = found, min(least, measure.products)
             if report is not None:
                 report(n_iter, best)
             done = best.gap <= aim or n_iter >= limit or n_worse >= PATIENCE
-            step = None if done else _step(blocks, measure, point)
+            step = None if done else _step(blocks, measure, rest, point)
             if step is None:
                 break
             measure, point, n_iter = blocks.measure(step), step.end, n_iter + 1
@@ -120,25 +124,28 @@ def solve_interior(
     return LinearSolution.of(best, Status.CONVERGED if best.gap <= tol else stopped, n_iter)
 
 
-def _dual_objective(measure: Measure) -> float:
-    """That of the best share of alpha, once the class with the larger sum has been scaled down to the other's."""
-    shares = measure.alphas.min() / measure.alphas
-    gain = float(shares @ measure.gains)
-    pull = shares[0] * measure.pulls[0] - shares[1] * measure.pulls[1]
-    square = float(pull @ pull)
-    share = min(1.0, gain / max(square, np.finfo(float).tiny))
-    return share * gain - 0.5 * share**2 * square
+def _dual_objective(measure: Measure, rest: Rest) -> float:
+    """That of alpha once it is balanced, for which the class with the larger sum is scaled down.
+
+    With fixed rows that may not be enough; minus infinity then.
+    """
+    excess = float(measure.alphas[0] - measure.alphas[1]) + rest.excess
+    shares = 1.0 - np.maximum([excess, -excess], 0.0) / measure.alphas
+    if not shares.min() >= 0.0:
+        return -np.inf
+    pull = shares[0] * measure.pulls[0] - shares[1] * measure.pulls[1] + rest.pull
+    return float(shares @ measure.gains) + rest.gain - 0.5 * float(pull @ pull)
 
 
-def _step(blocks: Blocks, measure: Measure, point: Point) -> Step | None:
+def _step(blocks: Blocks, measure: Measure, rest: Rest, point: Point) -> Step | None:
     """Predictor and corrector; None if there is nowhere to go."""
     if not (np.isfinite(measure.gram).all() and np.isfinite(measure.products)):
         return None
     solved = _system(measure.gram)
     if solved is None:
         return None
-    pull = measure.pulls[0] - measure.pulls[1]
-    lack = np.append(pull - point.weights, measure.alphas[0] - measure.alphas[1])
+    pull, excess = measure.pulls[0] - measure.pulls[1] + rest.pull, measure.alphas[0] - measure.alphas[1] + rest.excess
+    lack = np.append(pull - point.weights, excess)
     predictor = solved(measure.ahead + lack)
     ahead: Prediction = blocks.predict(point, predictor)
     length = 1.0 / max(1.0, ahead.ratio)

@@ -5,7 +5,7 @@ The blocks depend on the shape of the data alone, so the sums do not depend on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -15,7 +15,7 @@ from .._types import Vector
 from ..runtime import threads
 from . import blocks as passes
 from . import choice
-from .blocks import ALPHA, Block, Measure, Point, Prediction, Step, balanced
+from .blocks import ALPHA, Block, Measure, Point, Prediction, Rest, Step, balanced
 from .choice import Look
 from .rows import far_centre, make_rows
 
@@ -78,9 +78,10 @@ class LocalBlocks:
         """As `AllBlocks` says."""
         return LocalBlocks(list(self._answers(lambda k: choice.sampled(self.blocks[k], strides))))
 
-    def near(self, point: Point, distances: Vector) -> LocalBlocks:
+    def near(self, points: Sequence[Point], distances: np.ndarray) -> tuple[LocalBlocks, Rest]:
         """As `AllBlocks` says."""
-        return LocalBlocks(list(self._answers(lambda k: choice.near(self.blocks[k], point, distances))))
+        blocks, rests = zip(*self._answers(lambda k: choice.near(self.blocks[k], points, distances)), strict=True)
+        return LocalBlocks(list(blocks)), reduce(Rest.plus, rests)
 
     def alpha(self) -> Vector:
         """The dual variables of all rows as they are now, (n,)."""

@@ -17,7 +17,7 @@ from ..runtime import threads
 from .active import solve_active
 from .blocks import Point
 from .coordinate import solve_coordinates
-from .interior import NOTHING_KNOWN, Certificate, LinearSolution, solve_interior
+from .interior import AT_ZERO, Certificate, LinearSolution, solve_interior
 from .local import LocalBlocks
 from .rotation import rotated
 
@@ -67,7 +67,7 @@ def _rotated(X: Any, linear: Vector, boxes: Vector, tol: float, max_iter: int) -
     centred = X - centre if centre.any() else X
     turned = rotated(centred)
     blocks = LocalBlocks.of(turned.Z, linear, boxes)
-    best, alpha = NOTHING_KNOWN, np.zeros_like(boxes)
+    best, alpha = AT_ZERO, np.zeros_like(boxes)
 
     def keep(_: int, found: Certificate) -> None:
         nonlocal best, alpha
@@ -77,7 +77,7 @@ def _rotated(X: Any, linear: Vector, boxes: Vector, tol: float, max_iter: int) -
     found = solve_interior(blocks, tol=FINE_SHARE * tol, max_iter=max_iter, report=keep)
     w = turned.weights(centred, found.coef)
     primal = whole.look(Point(w, found.bias)).loss
-    best = NOTHING_KNOWN.with_primal(Point(w, found.bias - float(w @ centre)), primal)
+    best = AT_ZERO.with_primal(Point(w, found.bias - float(w @ centre)), primal)
     best = best.with_dual(whole.dual_objective(alpha))
     status = Status.CONVERGED if best.gap <= tol else found.status if found.status else Status.STALLED
     return LinearSolution.of(best, status, found.n_iter)
