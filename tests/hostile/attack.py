@@ -22,6 +22,7 @@ from tests.hostile.problems import LARGEST, Problem, generate
 
 SECONDS = 60.0  # for a fit and its judgement, past which a problem counts as one without an end
 LONG = 10.0
+TOLD_EVERY = 500  # problems, how far it is, on standard error
 FINE = ("right", "finite", "warned", "refused")
 REASONABLE_MESSAGE = 40  # characters that an error needs to name argument, value and fix
 
@@ -170,9 +171,12 @@ def main(arguments: list[str] | None = None) -> int:
     first = options.seed * 1_000_000
     counts: Counter[str] = Counter()
     long: list[Verdict] = []
+    begun = time.monotonic()
     for verdict in attack(range(first, first + options.n), seconds=options.seconds, largest=options.largest):
         counts[verdict.kind] += 1
         long += [verdict] if verdict.seconds > LONG else []
+        if (done := counts.total()) % TOLD_EVERY == 0:
+            print(f"{done} of {options.n} after {(time.monotonic() - begun) / 60:.1f} min", file=sys.stderr, flush=True)
         if verdict.kind not in FINE:
             print(f"{verdict.seed}: {verdict.kind}: {generate(verdict.seed, largest=options.largest)}")
             print(f"    {verdict.detail[:300]}", flush=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from cssvm import CostSensitiveSVC
 from cssvm.dual import Status, solve
 from cssvm.kernels import make_kernel
 from cssvm.kernels.providers import MatrixRows
@@ -69,3 +70,16 @@ def test_errors_that_leave_no_row_certain_show_in_the_gap_of_bounded_variables()
     assert solution.status != Status.CONVERGED
     assert not ((solution.beta != problem.lower) & (solution.beta != problem.upper)).any()
     assert solution.gap >= (primal - dual) / max(abs(primal), abs(dual)) > 0.01
+
+
+def test_errors_that_agree_on_repeated_rows_are_all_in_the_gap():
+    # Two values a thousand times each: float32 errs alike in all rows of a class, and all of them lie on the margin.
+    x, gamma = np.repeat([0.0, 1.0], 1000), 4.000027098684738
+    model = CostSensitiveSVC(C=230.0, gamma=gamma, tol=0.1).fit(x[:, None], x)
+    signs, beta = np.where(x == 1, 1.0, -1.0), np.zeros(2000)
+    beta[model.support_] = model.dual_coef_[0]
+    gradient = signs - np.exp(-gamma * (x[:, None] - x) ** 2) @ beta
+    dual = 0.5 * beta @ (signs + gradient)
+    losses = [230.0 * np.maximum(0.0, signs * (gradient - bias)).sum() for bias in np.unique(gradient)]
+    primal = 0.5 * beta @ (signs - gradient) + min(losses)
+    assert model.dual_gap_ >= 0.99 * (primal - dual) / primal > 1e-5

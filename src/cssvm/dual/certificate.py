@@ -65,10 +65,11 @@ def _witnessed(
 ) -> tuple[float, float]:
     """Largest deviation of the gradient, going by samples of the rows, and what such errors add to primal minus dual.
 
-    An error e at a free variable adds (upper - beta) e or (beta - lower) (-e), box |e| / 2 on average. At a bound it
-    adds as much only where it is larger than the distance to the bias. So half of the rows are drawn among those where
-    errors count, in proportion to their boxes and to |k(x, .)|, with which errors grow. Distances that cancel
-    may leave an error in a few kernel values only, which a sample does not see.
+    An error e at a free variable adds (upper - beta) e or (beta - lower) (-e), at most box |e|, and all of it where
+    errors agree in sign, as those of repeated rows do. At a bound it adds as much only where it is larger than the
+    distance to the bias. So half of the rows are drawn among those where errors count, in proportion to their boxes and
+    to |k(x, .)|, with which errors grow. Distances that cancel may leave an error in a few kernel values only, which a
+    sample does not see.
     """
     n, boxes = len(beta), problem.upper - problem.lower
     margin, distance = float(np.abs(problem.linear).max()), np.abs(gradient - bias)
@@ -91,7 +92,7 @@ def _witnessed(
         total = max(total, float((boxes * lengths)[distance <= deviation].sum()))
     if rows.dtype == np.float64:  # small enough for a bound
         error += float(rows.errors.max() * np.abs(beta).sum())
-    return deviation, 0.5 * total * error
+    return deviation, total * error
 
 
 def _deviations(rows: KernelRows, some: RowNumbers, beta: Vector, gradient: Vector, problem: DualProblem) -> Vector:
