@@ -108,6 +108,18 @@ def test_float32_gives_way_to_float64_where_rounding_would_show():
     assert make_kernel("rbf").rows(X, boxes=np.full(5000, 1e6), tol=1e-3).dtype == np.float64
 
 
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "matern32", "matern52"])
+@pytest.mark.parametrize(("n", "dtype"), [(1000, np.float64), (5000, np.float32)])
+def test_narrow_kernels_have_no_values_whose_products_are_subnormal(name, n, dtype):
+    """Arithmetic with subnormal numbers takes many times as long."""
+    X = np.random.default_rng(0).normal(size=(n, 1))
+    rows = make_kernel(name, gamma=1e5).rows(X, boxes=np.full(n, 1e-2), tol=1e-3)
+    values = block_of(rows, np.arange(20), np.arange(n))
+    assert rows.dtype == dtype
+    assert (values**2).min() >= np.finfo(dtype).tiny
+    assert np.median(values) <= 1e-3 * np.finfo(dtype).eps  # of k(x, x) = 1
+
+
 def test_crowded_sparse_rows_are_unpacked():
     few, many = (sparse_rows(50, 40, d) for d in (DENSE_ENOUGH / 2, 2 * DENSE_ENOUGH))
     kernel = make_kernel("rbf")
