@@ -46,7 +46,7 @@ _ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer that
 
 
 def exp_nonpositive(x: Any) -> Any:
-    """exp(min(x, 0)) with a relative error below 1e-6 (float32, 0.6 ns) or 2e-15 (float64, 1.9 ns), not below a least value."""
+    """exp(min(x, 0)) with a relative error below 1e-6 (float32, 0.6 ns) or 2e-15 (float64, 1.9 ns)."""
     return np.exp(np.minimum(x, 0))
 
 
