@@ -36,7 +36,7 @@ def _judged(make: Callable[[Task], Any], needs: tuple[str, ...] = ()) -> Method:
         weighted = {} if (split.search_weights == 1.0).all() else {"sample_weight": split.search_weights}
         model = make(task).fit(split.X_train[rows], split.y_train[rows], **weighted)
         decided = np.asarray(model.predict(split.X_test)) == 1
-        return judged(task.measure, split, None, decided), {"n_train": len(rows), "n_test": len(split.y_test)}
+        return judged(task.measure, split, None, decided), split.facts | {"n_train": len(rows)}
 
     return Method(run, COST, needs)
 
