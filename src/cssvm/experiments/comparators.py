@@ -11,13 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegressionCV
-from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
+from sklearn.model_selection import GridSearchCV, ParameterGrid, TunedThresholdClassifierCV
 from sklearn.svm import SVC
 
 from ..estimators import KernelBoundaryAlignmentSVC
-from ..metrics import cost_risk_scorer
+from ..metrics import cost_risk, cost_risk_scorer
 from ..search import CostSensitiveSVCCV
 from ..wrappers import CostThresholdClassifier, MetaCostClassifier
 from .methods import Method, Task
@@ -36,7 +37,7 @@ def _judged(make: Callable[[Task], Any], needs: tuple[str, ...] = ()) -> Method:
         weighted = {} if (split.search_weights == 1.0).all() else {"sample_weight": split.search_weights}
         model = make(task).fit(split.X_train[rows], split.y_train[rows], **weighted)
         decided = np.asarray(model.predict(split.X_test)) == 1
-        return judged(task.measure, split, None, decided), {"n_train": len(rows), "n_test": len(split.y_test)}
+        return judged(task.measure, split, None, decided), split.facts | {"n_train": len(rows)}
 
     return Method(run, COST, needs)
 
@@ -68,10 +69,16 @@ def _tuned_threshold(task: Task) -> Any:
 
 
 def _resampled(task: Task, sampler: Any) -> Any:
+    """SVC on resampled rows, C and gamma by the cost on folds; each fold is resampled once for the whole grid."""
     from imblearn.pipeline import Pipeline
 
-    model = Pipeline([("sampler", sampler), ("svc", SVC())])
-    return GridSearchCV(model, _grid(task, "svc__"), scoring=cost_risk_scorer(**_costs(task)), cv=task.split.folds)
+    split, points = task.split, list(ParameterGrid(_grid(task)))
+    X, y, costs = split.X_train[split.search], split.y_train[split.search], np.zeros(len(points))
+    for train, held_out in split.folds.split(X, y):
+        drawn = clone(sampler).fit_resample(X[train], y[train])
+        decided = (SVC(**point).fit(*drawn).predict(X[held_out]) for point in points)
+        costs += [cost_risk(y[held_out], own, **_costs(task)) for own in decided]
+    return Pipeline([("sampler", sampler), ("svc", SVC(**points[int(np.argmin(costs))]))])
 
 
 def _svm_smote(task: Task) -> Any:

@@ -16,7 +16,7 @@ from ..estimators import BoundaryMovementSVC, CostSensitiveSVC
 from ..losses import CostSensitiveHinge
 from ..search import MarginPath, margin_path
 from .authors import FN_COST, FP_COST, GAMMA, LOG
-from .summary import Results
+from .summary import Ranking, Results
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "0.6"
 CHECKER_KAPPAS = (0.5, 0.25, 0.1, 0.01, 0.001)
@@ -39,7 +39,32 @@ def draw_figures(folder: Path, results: Results, data_home: str | None) -> dict[
         figure.savefig(folder / f"{name}.png", dpi=100)
         plt.close(figure)
         drawn[caption] = f"{folder.name}/{name}.png"
+    ranking = results.ranking("cost")
+    if ranking is not None:
+        figure = critical_differences(ranking)
+        figure.savefig(folder / "ranks.png", dpi=100)
+        plt.close(figure)
+        drawn["Mean ranks of all methods by cost, with the critical difference"] = f"{folder.name}/ranks.png"
     return drawn
+
+
+def critical_differences(ranking: Ranking) -> Any:
+    """Mean ranks over sets, the best on top; a bar as long as what chance may do to the best one."""
+    from matplotlib import pyplot as plt
+
+    ranks = ranking.ranks
+    order = np.argsort(ranks.mean, kind="stable")
+    means, places = ranks.mean[order], np.arange(len(order))
+    figure, axis = plt.subplots(figsize=(8, 0.6 + 0.32 * len(order)), layout="constrained")
+    axis.axvspan(means[0], means[0] + ranks.critical, color="0.9", label="not told from the best (Nemenyi, 5 %)")
+    apart = means > means[0] + ranks.critical
+    axis.scatter(means, places, color=np.where(apart, ORANGE, BLUE), zorder=3)
+    axis.set_yticks(places, [ranking.methods[k] for k in order])
+    axis.invert_yaxis()
+    axis.set(xlabel=f"mean rank by cost over {len(ranking.sets)} sets, 1 is best", xlim=(0.5, len(order) + 0.5))
+    axis.legend(frameon=False, loc="lower right")
+    axis.grid(axis="x", color="0.85")
+    return figure
 
 
 def losses(data_home: str | None) -> Any:

@@ -85,12 +85,10 @@ def outcome_of(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> t
     detail = chosen | {
         "score": point["score"],
         "threshold": threshold,
-        "n_train": len(split.y_train),
-        "n_test": len(split.y_test),
         "gap": float(machine.dual_gap_),
         "vectors": int(machine.n_support_.sum()),
     }
-    return value, detail
+    return value, detail | split.facts
 
 
 def boundary_movement(task: Task) -> tuple[float, dict[str, Any]]:

@@ -52,6 +52,13 @@ class Split:
     known_costs: bool
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """What results need to be read: numbers of rows, and what the cheaper of two policies without a model costs."""
+        share = float(np.mean(self.y_test == 1))
+        plain = min(self.fn_cost * share, self.fp_cost * (1.0 - share))
+        return {"n_train": len(self.y_train), "n_test": len(self.y_test), "plain": plain}
+
+    @property
     def folds(self) -> StratifiedKFold:
         """Folds of the rows that select, the same for every method."""
         rarest = int(np.bincount(self.y_train[self.search]).min())
@@ -65,9 +72,10 @@ def rows_of(name: str, data_home: str | None) -> tuple[Any, NDArray[np.int64], A
     return found.data, np.asarray(found.target), found.split, (found.fn_cost, found.fp_cost)
 
 
-def split_numbers(plan: SetPlan) -> Iterator[tuple[int, int]]:
-    """Repeat and fold of every split of a set."""
-    for repeat in range(plan.repeats if plan.folds else 1):
+def split_numbers(plan: SetPlan, *, comparator: bool = False) -> Iterator[tuple[int, int]]:
+    """Repeat and fold of every split of a set that a method of the paper, or a comparator, is tried on."""
+    repeats = min(plan.comparator_repeats, plan.repeats) if comparator else plan.repeats
+    for repeat in range(repeats if plan.folds else 1):
         for fold in range(max(1, plan.folds)):
             yield repeat, fold
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from ..datasets import MissingDatasetError
+from ..datasets import MissingDatasetError, fetch
 from . import kdd98
 from .comparators import COMPARATORS
 from .configuration import MEASURES, SetPlan, Study
@@ -23,6 +23,7 @@ from .protocol import make_split, split_numbers
 from .store import Cell, Outcome, Store
 
 METHODS = PAPER_METHODS | COMPARATORS
+VARIANTS = {"kdd98": kdd98.VARIANT}  # of the files that a set of the study is read from, where it is not the default
 
 
 def cells_of(study: Study, plan: SetPlan, experiment: str) -> list[Cell]:
@@ -36,7 +37,7 @@ def cells_of(study: Study, plan: SetPlan, experiment: str) -> list[Cell]:
         for method in methods
         for measure in MEASURES[experiment]
         if measure in METHODS[method].measures
-        for repeat, fold in split_numbers(plan)
+        for repeat, fold in split_numbers(plan, comparator=method in COMPARATORS)
     ]
 
 
@@ -57,9 +58,13 @@ def run(
     total = done = 0
     for plan in study.plans:
         store.check_plan(plan.name, study.describe(plan))
-        for cell in cells_of(study, plan, experiments[plan.name]):
-            total += 1
-            if cell in store:
+        cells = cells_of(study, plan, experiments[plan.name])
+        missing = [cell for cell in cells if cell not in store]
+        total, done = total + len(cells), done + len(cells) - len(missing)
+        reason = _why_absent(plan.name, data_home) if missing else ""
+        for cell in missing:
+            if reason:
+                store.add_failure(cell, reason)
                 done += 1
             else:
                 waves[bool(_needs(cell))].append((plan, cell))
@@ -72,6 +77,15 @@ def run(
                 store.add(cell, outcome)
             done += 1
             report(done, total, cell)
+
+
+def _why_absent(name: str, data_home: str | None) -> str:
+    """Why the files of a set cannot be had, empty if they can: asked once, as a download that fails takes its time."""
+    try:
+        fetch(name, variant=VARIANTS.get(name), data_home=data_home, download=data_home is None)
+    except MissingDatasetError as error:
+        return str(error)
+    return ""
 
 
 def _needs(cell: Cell) -> tuple[str, ...]:

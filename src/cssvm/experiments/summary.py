@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..datasets.registry import DATASETS
 from .configuration import HERE, Study
-from .statistics import Estimate, corrected_estimate, wilcoxon
+from .statistics import Estimate, Ranks, corrected_estimate, friedman_ranks, wilcoxon
 from .store import Cell, Outcome
 
 PAPER_METHODS = ("BM", "BP", "CS")
@@ -65,6 +66,19 @@ class Line:
     reason: str
 
 
+class Ranking(NamedTuple):
+    """Mean values of methods (columns) on sets (rows), (n_sets, n_methods)."""
+
+    methods: list[str]
+    sets: list[str]
+    values: NDArray[np.float64]
+
+    @property
+    def ranks(self) -> Ranks:
+        """Mean ranks over the sets, with the difference beyond chance."""
+        return friedman_ranks(np.round(self.values, 9))
+
+
 class Results:
     """The values of a store, by set, method and measure."""
 
@@ -72,12 +86,15 @@ class Results:
         self.study = study
         self.values: dict[tuple[str, str, str], dict[tuple[int, int], float]] = defaultdict(dict)
         self.shares: dict[str, float] = {}
-        self.seconds = 0.0
+        self.plain: dict[str, dict[tuple[int, int], float]] = defaultdict(dict)  # cost of the cheaper plain policy
+        self.times: dict[str, list[float]] = defaultdict(list)  # seconds of each method
         for cell, outcome in cells:
             self.values[cell.dataset, cell.method, cell.measure][cell.repeat, cell.fold] = outcome.value
-            self.seconds += outcome.seconds
+            self.times[cell.method].append(outcome.seconds)
             if "n_train" in outcome.detail:
                 self.shares[cell.dataset] = outcome.detail["n_test"] / outcome.detail["n_train"]
+            if "plain" in outcome.detail:
+                self.plain[cell.dataset][cell.repeat, cell.fold] = outcome.detail["plain"]
 
     def estimate(self, dataset: str, method: str, measure: str) -> Estimate | None:
         """Mean over the splits, None if there is none."""
@@ -96,6 +113,24 @@ class Results:
         """Sets with results by this measure, in the order of the study."""
         found = {dataset for dataset, _, own in self.values if own == measure}
         return [plan.name for plan in self.study.plans if plan.name in found]
+
+    def ranking(self, measure: str) -> Ranking | None:
+        """Ranks of all methods over the sets on which all of them ran; None for fewer than three methods or sets.
+
+        A set counts by the splits that all methods have, so that each is judged on the same rows.
+        """
+        sets = self.sets(measure)
+        methods = [name for name in self.study.methods if any((each, name, measure) in self.values for each in sets)]
+        rows = {each: self._common_means(each, methods, measure) for each in sets}
+        complete = {each: means for each, means in rows.items() if means is not None}
+        if len(methods) < 3 or len(complete) < 3:
+            return None
+        return Ranking(methods, list(complete), np.array(list(complete.values())))
+
+    def _common_means(self, dataset: str, methods: list[str], measure: str) -> list[float] | None:
+        found = [self.values.get((dataset, method, measure), {}) for method in methods]
+        common = set.intersection(*(set(values) for values in found))
+        return [float(np.mean([values[key] for key in sorted(common)])) for values in found] if common else None
 
     def lines(self, table: str) -> list[Line]:
         """The lines of one of the paper's tables."""
