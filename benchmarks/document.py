@@ -1,4 +1,4 @@
-"""Write the tables of the committed runs into README.md and benchmarks/README.md: `python -m benchmarks.document`.
+"""Write the tables of the committed runs into the READMEs and the documents: `python -m benchmarks.document`.
 
 A table stands between a line `<!-- NAME: python -m benchmarks.document -->` and the next `<!-- end -->`. A test holds
 the documents to the committed runs.
@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks import nested
 from benchmarks.search import shown
 from benchmarks.tables import reference
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-DOCUMENTS = (ROOT / "README.md", ROOT / "benchmarks" / "README.md")
+DOCUMENTS = (ROOT / "README.md", ROOT / "benchmarks" / "README.md", ROOT / "docs" / "search.md")
 END = "<!-- end -->"
 PEERS = ("sklearn", "sklearnex")
 SHOWN_FIRST = (  # in the README
@@ -115,7 +116,31 @@ def races() -> str:
     return markdown(header, rows)
 
 
+def nested_sets() -> str:
+    """The nested comparison, set by set."""
+    records = run_of("nested")["cases"]
+    names = list(records[0]["costs"])
+    rows = [
+        [each["name"], f"{each['fn_cost']:g} : 1", *(f"{each['costs'][name]:.3f}" for name in names)]
+        for each in records
+    ]
+    return markdown(["set", "costs", *names], rows)
+
+
+def nested_means() -> str:
+    """The nested comparison over all sets, in relation to the search as it comes."""
+    records = run_of("nested")["cases"]
+    rows = []
+    for method, (mean, error) in nested.relative(records).items():
+        cheaper, dearer = nested.counts(records, method)
+        rows.append([method, f"{mean:+.1%}", f"{error:.1%}", f"{cheaper} / {dearer}"])
+    head = ["method", "mean cost, relative to the search's", "standard error over sets", "cheaper / dearer"]
+    return markdown(head, rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "nested sets": nested_sets,
+    "nested means": nested_means,
     "some fits": shown_first,
     "all fits": all_fits,
     "first results": first_results,

@@ -42,6 +42,7 @@ ROWS = 1_000  # at most, of each set
 COSTS = (5.0, 10.0)
 OUTER, INNER = 5, 5
 BASE = "search"
+EQUAL = 1e-12  # costs per case that are the same
 
 
 def folds(seed: int) -> StratifiedKFold:
@@ -110,6 +111,12 @@ def relative(records: list[dict[str, Any]]) -> dict[str, tuple[float, float]]:
         means = np.array([np.mean(own) for own in by_set.values()])
         found[method] = float(means.mean()), float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else 0.0
     return found
+
+
+def counts(records: list[dict[str, Any]], method: str) -> tuple[int, int]:
+    """In how many cases a method is cheaper than the search, and in how many dearer."""
+    apart = np.array([record["costs"][method] - record["costs"][BASE] for record in records])
+    return int(np.sum(apart < -EQUAL)), int(np.sum(apart > EQUAL))
 
 
 def main(arguments: list[str] | None = None) -> None:
