@@ -165,6 +165,7 @@ class Report:
         tp_cost: Any = 0.0,
         tn_cost: Any = 0.0,
         sample_weight: Any = None,
+        groups: Any = None,
         pos_label: Any = None,
         compare: Mapping[str, Any] | None = None,
         currency: str = "",
@@ -191,6 +192,8 @@ class Report:
             earn.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of a customer: they are drawn together for the intervals.
         pos_label : label, default=None
             The target; None means the larger of the two labels.
         compare : dict of names and decisions, default=None
@@ -217,6 +220,7 @@ class Report:
             outcomes={"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost},
             pos_label=pos_label,
             sample_weight=sample_weight,
+            groups=groups,
             compare=compare,
             resampling=(n_resamples, confidence, random_state),
             currency=currency,
