@@ -141,8 +141,10 @@ def test_a_report_that_fails_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("before")
     report = case("class").report()
-    monkeypatch.setattr("pathlib.Path.replace", lambda self, target: (_ for _ in ()).throw(OSError("disk")))
-    with pytest.raises(OSError, match="disk"):
+    monkeypatch.setattr(
+        "os.replace", lambda beside, target: (_ for _ in ()).throw(OSError(13, "no", beside, 0, target))
+    )
+    with pytest.raises(PermissionError, match=r"no: '.*/report.html'"):
         report.save(path)
     assert path.read_text() == "before"
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]

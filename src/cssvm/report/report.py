@@ -18,6 +18,7 @@ import numpy as np
 
 from ..evaluation import Evaluation, HeldOutDecisions, evaluate, evaluate_predictions
 from ..metrics.action import DECISION
+from ..runtime.files import whole_file
 from .facts import data_facts, model_facts, versions
 from .interactive import interactive_data
 from .money import amount, money_section
@@ -279,12 +280,8 @@ class Report:
         target = Path(path)
         # A lone surrogate in a name cannot be written; a question mark takes its place.
         text = self.html().encode("utf-8", errors="replace")
-        partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            partial.write_bytes(text)
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with whole_file(target) as file:
+            file.write(text)
         return target
 
     def __repr__(self) -> str:

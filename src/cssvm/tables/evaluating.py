@@ -19,6 +19,7 @@ from ..metrics.policies import Interval
 from ..target import Target
 from .chunk import Chunk, TableError
 from .deciding import Decider
+from .prices import weights_of
 from .sources import open_table
 
 COST, AUC = "cost per case", "AUC"
@@ -170,7 +171,7 @@ def _read(decider: Decider, data: Any, target: str | None, weight: str | None, p
 
 def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | None) -> Judged:
     """The rows of a chunk, which all have labels."""
-    costs = decider.all_costs(rows)
+    costs = decider.all_costs(rows, labels)
     decided = decider.decide(rows, costs)
     label = decider.target.label
     return Judged(
@@ -179,7 +180,7 @@ def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | N
         scores=decided.scores,
         probabilities=decided.probabilities,
         costs=costs,
-        weights=None if weight is None else rows.numbers(weight),
+        weights=None if weight is None else weights_of(rows, weight),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from ..report import Report
 from .chunk import TableError
 from .deciding import Decider
+from .prices import weights_of
 from .sources import open_table
 
 
@@ -72,8 +73,8 @@ def report_table(
         decider.saved.model,
         decider.features(rows),
         labels,
-        **decider.all_costs(rows),
-        sample_weight=None if weight is None else rows.numbers(weight),
+        **decider.all_costs(rows, labels),
+        sample_weight=None if weight is None else weights_of(rows, weight),
         pos_label=decider.target.label,
         cv="prefit",
         currency=decider.card.currency or "",
