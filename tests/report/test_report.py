@@ -25,16 +25,17 @@ SVM = make_pipeline(StandardScaler(), CostSensitiveSVC())
 
 
 class Cells(HTMLParser):
-    """The text of the cells of all tables, row by row, small print left out."""
+    """The text of the cells of all tables, row by row, and the small print in them apart."""
 
     def __init__(self, page):
         super().__init__()
-        self.rows, self.small, self.inside = [], False, False
+        self.rows, self.small_print, self.small, self.inside = [], [], False, False
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
         if tag == "tr":
             self.rows.append([])
+            self.small_print.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
             self.inside = True
@@ -47,11 +48,16 @@ class Cells(HTMLParser):
             self.small = False
 
     def handle_data(self, data):
-        if self.inside and not self.small:
+        if self.inside and self.small:
+            self.small_print[-1].append(data)
+        elif self.inside:
             self.rows[-1][-1] += data
 
     def row(self, name):
         return next(row for row in self.rows if row and row[0] == name)
+
+    def small_print_of(self, name):
+        return self.small_print[self.rows.index(self.row(name))]
 
 
 def data_of(page):
