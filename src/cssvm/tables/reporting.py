@@ -39,7 +39,7 @@ def report_table(
     weight : str, default=None
         A column of row weights.
     title : str, default=""
-        Heading of the report; the card's task if it is empty.
+        Heading of the report; if it is empty, it says what was decided on: the column of labels.
     n_resamples : int, default=1000
         Resamples of the rows for the intervals.
     confidence : float, default=0.95
@@ -78,7 +78,7 @@ def report_table(
         pos_label=decider.target.label,
         cv="prefit",
         currency=decider.card.currency or "",
-        title=title or decider.card.task,
+        title=title or f"What decisions on “{column}” cost",
         n_resamples=n_resamples,
         confidence=confidence,
         random_state=random_state,
