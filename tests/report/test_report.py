@@ -96,6 +96,17 @@ def test_an_evaluation_is_reported_without_computing_it_again():
         Report.from_evaluation({"cost": 3.0})
 
 
+def test_rows_of_a_group_are_drawn_together_for_the_intervals():
+    """Every row ten times over: drawn together, the intervals are those of the rows themselves."""
+    given = case("rows", 60)
+    repeated = {name: np.repeat(value, 10) for name, value in given.of_rows.items()}
+    options = {"groups": np.repeat(np.arange(60), 10), "n_resamples": 50}
+    found = Report.from_predictions(given.y.repeat(10), given.decided.repeat(10), **repeated, **options).evaluation
+    expected = given.report().evaluation
+    for policy in found.policies:
+        assert policy.cost == pytest.approx(expected[policy.name].cost, rel=1e-12)
+
+
 @pytest.mark.parametrize(("kind", "n_rows"), [("class", 200), ("rows", 200), ("rows", 100_000)])
 def test_the_file_stays_small_whatever_the_number_of_rows(kind, n_rows):
     page = case(kind, n_rows).report().html()
