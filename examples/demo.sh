@@ -9,16 +9,19 @@ mkdir -p demo
 head -n 601 examples/loans.csv > demo/past.csv
 (head -n 1 examples/loans.csv; tail -n 200 examples/loans.csv) > demo/new.csv
 
-# Show a command, then run it.
+# Show a command as it can be typed, then run it.
 run() {
-    printf '\n$ %s\n' "$*"
-    "$@"
+    printf '\n$ %s\n' "$1"
+    eval "$1"
 }
 
-run cssvm train demo/past.csv --target outcome --positive default --currency EUR \
-    --fn-cost "0.6*amount" --fp-cost "0.1*amount" --out demo/loans.skops
-run cssvm report demo/loans.skops demo/new.csv --title "Loans: whom to refuse" --out demo/report.html
-run cssvm predict demo/loans.skops demo/new.csv --keep amount --out demo/decisions.csv
+run 'cssvm train demo/past.csv --target outcome --positive default \
+    --fn-cost "0.6*amount" --fp-cost "0.1*amount" --currency EUR \
+    --out demo/loans.skops'
+run 'cssvm report demo/loans.skops demo/new.csv \
+    --title "Loans: whom to refuse" --out demo/report.html'
+run 'cssvm predict demo/loans.skops demo/new.csv \
+    --keep amount --out demo/decisions.csv'
 
 printf '\nThe report is in demo/report.html: open it in a browser.\n'
 printf 'The decisions are in demo/decisions.csv, the model is in demo/loans.skops.\n'

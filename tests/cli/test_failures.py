@@ -40,6 +40,8 @@ def here(folder, model, tmp_path, monkeypatch):
     (tmp_path / "one.csv").write_bytes(as_csv(frame[frame["outcome"] == "good"]))
     (tmp_path / "narrow.csv").write_bytes(as_csv(frame.drop(columns=["home", "outcome"])))
     (tmp_path / "wrong.csv").write_bytes(as_csv(frame.assign(income="much")))
+    frame.loc[4, "outcome"], frame.loc[8, "amount"] = None, -7.0
+    (tmp_path / "negative.csv").write_bytes(as_csv(frame))
     content = (folder / "loans.skops").read_bytes()
     (tmp_path / "damaged.skops").write_bytes(content[:500] + b"\x00" + content[501:])
     (tmp_path / "short.skops").write_bytes(content[:-900])
@@ -56,7 +58,11 @@ def here(folder, model, tmp_path, monkeypatch):
         (["train", "one.csv", *TRAIN[2:]], "one class only"),
         (replaced(TRAIN, fn_cost="home"), "must hold finite numbers; got"),
         (replaced(TRAIN, fn_cost="much"), "fn_cost must be a number, a column"),
-        (replaced(TRAIN, fn_cost="-5"), "fn_cost must be"),
+        (replaced(TRAIN, fn_cost="-5"), "fn_cost must be a finite number of at least 0; got -5"),
+        (["train", "negative.csv", *replaced(TRAIN, fn_cost="amount")[2:]], "must not be negative; got -7 in row 9."),
+        (["evaluate", "loans.skops", "negative.csv"], "must not be negative; got -7 in row 9."),
+        (["report", "loans.skops", "negative.csv", "--out", "out"], "must not be negative; got -7 in row 9."),
+        (["predict", "loans.skops", "negative.csv", "--out", "out"], "must not be negative; got -7 in row 9."),
         (replaced(TRAIN, weight="nonsense"), "has no column 'nonsense'"),
         (replaced(TRAIN, kernel="nonsense"), "kernel"),
         (["train", "empty.csv", *TRAIN[2:]], "empty.csv is empty"),

@@ -11,7 +11,7 @@ import pytest
 from cssvm.deploy import load_model
 from cssvm.tables import evaluate_table, train_table
 from tests.cli.conftest import SMALL
-from tests.tables.applicants import applicants, as_csv, write
+from tests.tables.applicants import KINDS, applicants, as_csv, write
 
 OF_LOANS = ["--target", "outcome", "--positive", "bad", "--fn-cost", "0.6*amount", "--fp-cost", "0.1*amount"]
 
@@ -59,12 +59,13 @@ def test_predict_writes_to_the_standard_output_what_it_writes_to_a_file(cssvm, f
     assert printed.stdout == out.read_text()
     summary = json.loads(written.stdout)
     assert written.stderr == ""
-    assert (summary["n_rows"], summary["not_read"]) == (40, ["customer"])
+    assert (summary["n_rows"], summary["not_read"]) == (40, [])
     lines = printed.stderr.splitlines()
     assert lines[0].startswith(f"cssvm: 40 rows, {summary['n_targets']} of the target")
     assert lines[0].endswith("EUR")
     assert lines[1] == f"cssvm: gaps filled: income {summary['gaps']['income']}"
-    assert lines[2] == "cssvm: columns not read: customer"
+    assert len(lines) == 2  # the customer is kept
+    assert cssvm("predict", model, folder / "new.csv").stderr.splitlines()[2] == "cssvm: columns not read: customer"
     assert cssvm("predict", model, folder / "new.csv", "--quiet").stderr == ""
 
 
@@ -79,31 +80,70 @@ def test_predict_reads_the_standard_input_and_costs_of_its_own(cssvm, folder, mo
     assert list(found["label"]) == expected.tolist()
 
 
-def test_train_reads_the_standard_input_and_parquet_alike(cssvm, folder, tmp_path):
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory):
+    """The same rows, with gaps, quoted commas, leading zeros and labels, in a file of each kind."""
+    frame, files = applicants(60, seed=5), tmp_path_factory.mktemp("kinds")
+    return {kind: write(files, frame, kind) for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "standard input"])
+def test_train_makes_the_same_model_of_every_kind_of_file(kind, cssvm, folder, model, tmp_path):
     frame = pd.read_csv(folder / "loans.csv", dtype={"zip": str})
-    files = ["-", write(tmp_path, frame, "parquet"), write(tmp_path, frame, "parquet in parts")]
-    cards = []
-    for file in files:
-        options = ["--target", "outcome", "--positive", "bad", "--fn-cost", "5", "--no-evaluate", "--json", *SMALL]
-        result = cssvm(
-            "train", file, *options, "--out", tmp_path / "m.skops", stdin=(folder / "loans.csv").read_bytes()
-        )
-        cards.append(json.loads(result.stdout)["card"])
-    for card in cards[1:]:
-        assert card["certificate"] == cards[0]["certificate"]
-        assert card["parameters"] == cards[0]["parameters"]
+    file = "-" if kind == "standard input" else write(tmp_path, frame, kind)
+    options = [*OF_LOANS, "--no-evaluate", "--json", *SMALL, "--out", tmp_path / "m.skops"]
+    result = cssvm("train", file, *options, stdin=(folder / "loans.csv").read_bytes())
+    assert result.exit_code == 0, result.stderr
+    card, expected = json.loads(result.stdout)["card"], json.loads(load_model(model).card.to_json())
+    for field in ("certificate", "parameters", "n_rows", "n_targets", "fn_cost"):
+        assert card[field] == expected[field]
+    assert [(each["name"], each["kind"], each["categories"]) for each in card["columns"]] == [
+        (each["name"], each["kind"], each["categories"]) for each in expected["columns"]
+    ]
 
 
-def test_libsvm_text_is_trained_on_and_measured(cssvm, tmp_path):
+@pytest.mark.parametrize("kind", [*KINDS[1:], "standard input"])
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "report"])
+def test_every_verb_says_the_same_of_every_kind_of_file(verb, kind, cssvm, model, labelled, tmp_path):
+    """As of plain CSV."""
+    out = tmp_path / "out"
+    options = {
+        "predict": ["--out", out, "--keep", "home", "--keep", "zip"],
+        "evaluate": ["--resamples", "5"],
+        "report": ["--out", out, "--resamples", "5"],
+    }[verb]
+    file = "-" if kind == "standard input" else labelled[kind]
+    said, written = [], []
+    for data in (labelled["csv"], file):
+        result = cssvm(verb, model, data, *options, "--json", stdin=labelled["csv"].read_bytes())
+        assert result.exit_code == 0, result.stderr
+        said.append(json.loads(result.stdout))
+        written.append(decisions(out.read_text()) if verb == "predict" else None)
+    assert said[0] == said[1]
+    assert written[0] == written[1]
+
+
+def test_libsvm_text_goes_through_every_verb(cssvm, tmp_path):
     rng = np.random.default_rng(0)
     y = np.repeat([-1, 1], 40)
     lines = [f"{label:+d} 1:{rng.normal() + label:.5f} 3:{rng.normal():.5f}" for label in y]
     (tmp_path / "rows").write_text("\n".join(lines))
-    model = tmp_path / "model.skops"
+    model, out = tmp_path / "model.skops", tmp_path / "decisions.csv"
     trained = cssvm("train", tmp_path / "rows", "--positive", "+1", "--no-evaluate", "--out", model, "-q", *SMALL)
     assert trained.exit_code == 0, trained.stderr
-    evaluated = cssvm("evaluate", model, tmp_path / "rows", "--json", "--resamples", "10")
-    assert json.loads(evaluated.stdout)["measures"]["AUC"]["value"] > 0.85
+    assert "3 of numbers" in cssvm("info", model).stdout
+    evaluated = json.loads(cssvm("evaluate", model, tmp_path / "rows", "--json", "--resamples", "10").stdout)
+    assert evaluated["measures"]["AUC"]["value"] > 0.85
+    for data in (tmp_path / "rows", "-"):
+        decided = cssvm("predict", model, data, "--out", out, stdin=(tmp_path / "rows").read_bytes())
+        assert decided.exit_code == 0, decided.stderr
+        labels = np.array(decisions(out.read_text())["label"], dtype=int)
+        assert np.mean(labels != y) == pytest.approx(evaluated["measures"]["cost per case"]["value"])
+    page = tmp_path / "page.html"
+    reported = cssvm("report", model, tmp_path / "rows", "--out", page, "--json", "--resamples", "10")
+    costs = {policy["name"]: policy["cost"]["value"] for policy in json.loads(reported.stdout)["policies"]}
+    assert costs["model"] == pytest.approx(np.mean(labels != y))
+    assert page.read_text().startswith("<!")
 
 
 def test_evaluate_prints_the_measures_of_its_function(cssvm, model, tmp_path):
@@ -128,7 +168,7 @@ def test_report_writes_a_page_with_the_money_that_evaluate_prints(cssvm, model, 
     costs = {policy["name"]: policy["cost"]["value"] for policy in reported["policies"]}
     for name, measure in (("model", "cost per case"), ("act on nobody",) * 2, ("act on everybody",) * 2):
         assert costs[name] == pytest.approx(measured[measure]["value"], rel=1e-12)
-    assert page.read_text().startswith("<!")
+    assert "<h1>What decisions on “outcome” cost</h1>" in page.read_text()
     printed = cssvm("report", model, tmp_path / "labelled.csv", "--out", page, "--resamples", "20")
     assert max(map(len, printed.stdout.splitlines())) <= 80
 

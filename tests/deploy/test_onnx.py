@@ -180,7 +180,12 @@ def test_costs_of_the_rows_are_inputs_where_asked_for(name):
     model, X = fitted(name), inputs(name)
     generator = np.random.default_rng(1)
     costs = {"fn_cost": generator.lognormal(1.0, 2.0, len(X)), "fp_cost": generator.uniform(0.5, 2.0, len(X))}
-    agree(model, X, costs=costs)
+    found = agree(model, X, costs=costs)
+    classes = model.classes_.tolist()
+    own = classes.index(ModelCard.of(model).pos_label)
+    distance = model.predict_proba(X)[:, own] - costs["fp_cost"] / (costs["fn_cost"] + costs["fp_cost"])
+    np.testing.assert_allclose(found["output_score"], distance if own == 1 else -distance, rtol=0, atol=1e-11)
+    assert found["output_label"].tolist() == [classes[int(score > 0)] for score in found["output_score"]]
 
 
 def test_one_cost_may_stand_for_all_rows():

@@ -4,6 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
 
+from cssvm import CostThresholdClassifier
 from cssvm.displays import CostRocDisplay
 from cssvm.metrics import cost_risk, min_cost_risk
 
@@ -84,6 +85,35 @@ def test_the_own_decision_is_that_of_predict(data, model):
     for response in ("decision_function", "predict_proba"):
         display = CostRocDisplay.from_estimator(model, X, y, fn_cost=5.0, response_method=response)
         assert_allclose(display.points["NOTH-Risk"].risk, cost_risk(y, model.predict(X), fn_cost=5.0))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("response", ["auto", "predict_proba"])
+def test_the_own_point_of_a_model_that_decides_by_the_costs_of_rows_is_that_of_its_decisions(
+    data, amounts, weighted, response
+):
+    X, y = data
+    costs = {"fn_cost": amounts, "fp_cost": amounts[::-1] / 4}
+    by_costs = CostThresholdClassifier(LogisticRegression(), calibration=None).fit(X, y)
+    weights = np.arange(len(y)) % 3 if weighted else np.ones(len(y))
+    display = CostRocDisplay.from_estimator(by_costs, X, y, **costs, sample_weight=weights, response_method=response)
+    decided = by_costs.predict(X, **costs)
+    assert (decided != by_costs.predict(X)).any()
+    own = display.points["NOTH-Risk"]
+    missed, alarms = weights * amounts * (y == 1), weights * costs["fp_cost"] * (y == 0)
+    assert_allclose(own.risk, (missed[decided == 0].sum() + alarms[decided == 1].sum()) / weights.sum())
+    assert_allclose(own.tpr, missed[decided == 1].sum() / missed.sum())
+    assert_allclose(own.fpr, alarms[decided == 1].sum() / alarms.sum())
+    assert np.isnan(own.threshold)
+
+
+def test_the_own_point_for_probabilities_is_at_the_threshold_of_the_costs(data):
+    """At costs 9 and 1 the model acts from a probability of 1/10 on, not of 1/2."""
+    X, y = data
+    by_costs = CostThresholdClassifier(LogisticRegression(), calibration=None, fn_cost=9.0).fit(X, y)
+    display = CostRocDisplay.from_estimator(by_costs, X, y, fn_cost=9.0, response_method="predict_proba")
+    expected = cost_risk(y, (by_costs.predict_proba(X)[:, 1] > 0.1).astype(int), fn_cost=9.0)
+    assert_allclose(display.points["NOTH-Risk"].risk, expected)
 
 
 def test_from_estimator_equals_from_predictions(data, model):

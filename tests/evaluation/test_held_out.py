@@ -97,6 +97,36 @@ def test_decisions_from_elsewhere_cost_what_the_metrics_say():
         evaluate_predictions(np.zeros(5, int), np.zeros(5, int), outcomes=outcomes | {"fn_cost": 1.0})
 
 
+def test_decisions_from_elsewhere_have_the_intervals_of_evaluate_groups_too():
+    fitted = CostSensitiveSVC().fit(X[:120], Y[:120])
+    rows, y, amount = X[120:], Y[120:], AMOUNT[120:]
+    weights = np.random.default_rng(1).integers(0, 3, 120).astype(float)
+    groups = np.random.default_rng(2).integers(0, 25, 120)
+    outcomes = {"tp_cost": 0.0, "fp_cost": 1.0, "tn_cost": 0.0, "fn_cost": amount}
+    given = {"sample_weight": weights, "groups": groups}
+    expected = evaluate(
+        fitted, rows, y, fn_cost=amount, fp_cost=1.0, **given, cv="prefit", blind=False, n_resamples=50, random_state=4
+    )
+    found = evaluate_predictions(y, fitted.predict(rows), outcomes=outcomes, **given, resampling=(50, 0.95, 4))
+    assert [policy.name for policy in found.policies] == [policy.name for policy in expected.policies]
+    for policy in found.policies:
+        assert policy.cost == pytest.approx(expected[policy.name].cost, rel=1e-12)
+    by_row = evaluate_predictions(
+        y, fitted.predict(rows), outcomes=outcomes, sample_weight=weights, resampling=(50, 0.95, 4)
+    )
+    assert by_row.model.cost.value == found.model.cost.value
+    assert by_row.model.cost.low != found.model.cost.low
+
+
+def test_groups_of_other_rows_are_refused():
+    outcomes = {"tp_cost": 0.0, "fp_cost": 1.0, "tn_cost": 0.0, "fn_cost": 5.0}
+    for groups in (np.arange(len(Y) + 1), 3, np.zeros((len(Y), 1))):
+        with pytest.raises(ValueError, match="groups must hold one value for each row"):
+            evaluate_predictions(Y, Y, outcomes=outcomes, groups=groups)
+        with pytest.raises(ValueError, match="groups must hold one value for each row"):
+            evaluate(CostSensitiveSVC(), X, Y, groups=groups)
+
+
 def test_costs_that_only_targets_have_are_warned_of_where_decisions_see_them():
     X, y = make_classification(200, 4, weights=[0.7], flip_y=0.1, random_state=0)
     amount = np.random.default_rng(0).lognormal(2.0, 1.0, len(y))

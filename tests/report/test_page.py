@@ -55,6 +55,13 @@ def test_hostile_feature_names_and_parameters_are_shown_as_they_are(opened):
     assert page.locator("script").count() == 2
 
 
+def test_names_of_policies_have_the_width_of_a_phone(opened):
+    page = opened(case("class").report(), width=375)
+    name = page.locator(".policies th", has_text="act on everybody").bounding_box()
+    card = page.locator(".policies tr", has_text="act on everybody").bounding_box()
+    assert name["width"] > 0.9 * card["width"]
+
+
 @pytest.mark.parametrize("kind", ["class", "rows"])
 def test_nothing_is_wider_than_a_phone(kind, opened):
     long = "Donaudampfschifffahrtsgesellschaft" * 3

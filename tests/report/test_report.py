@@ -25,16 +25,17 @@ SVM = make_pipeline(StandardScaler(), CostSensitiveSVC())
 
 
 class Cells(HTMLParser):
-    """The text of the cells of all tables, row by row, small print left out."""
+    """The text of the cells of all tables, row by row, and the small print in them apart."""
 
     def __init__(self, page):
         super().__init__()
-        self.rows, self.small, self.inside = [], False, False
+        self.rows, self.small_print, self.small, self.inside = [], [], False, False
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
         if tag == "tr":
             self.rows.append([])
+            self.small_print.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
             self.inside = True
@@ -47,11 +48,16 @@ class Cells(HTMLParser):
             self.small = False
 
     def handle_data(self, data):
-        if self.inside and not self.small:
+        if self.inside and self.small:
+            self.small_print[-1].append(data)
+        elif self.inside:
             self.rows[-1][-1] += data
 
     def row(self, name):
         return next(row for row in self.rows if row and row[0] == name)
+
+    def small_print_of(self, name):
+        return self.small_print[self.rows.index(self.row(name))]
 
 
 def data_of(page):
@@ -88,6 +94,17 @@ def test_an_evaluation_is_reported_without_computing_it_again():
     assert "<title>Twice</title>" in report.html()
     with pytest.raises(ValueError, match=r"Pass Report.from_evaluation\(evaluate"):
         Report.from_evaluation({"cost": 3.0})
+
+
+def test_rows_of_a_group_are_drawn_together_for_the_intervals():
+    """Every row ten times over: drawn together, the intervals are those of the rows themselves."""
+    given = case("rows", 60)
+    repeated = {name: np.repeat(value, 10) for name, value in given.of_rows.items()}
+    options = {"groups": np.repeat(np.arange(60), 10), "n_resamples": 50}
+    found = Report.from_predictions(given.y.repeat(10), given.decided.repeat(10), **repeated, **options).evaluation
+    expected = given.report().evaluation
+    for policy in found.policies:
+        assert policy.cost == pytest.approx(expected[policy.name].cost, rel=1e-12)
 
 
 @pytest.mark.parametrize(("kind", "n_rows"), [("class", 200), ("rows", 200), ("rows", 100_000)])
@@ -141,8 +158,10 @@ def test_a_report_that_fails_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("before")
     report = case("class").report()
-    monkeypatch.setattr("pathlib.Path.replace", lambda self, target: (_ for _ in ()).throw(OSError("disk")))
-    with pytest.raises(OSError, match="disk"):
+    monkeypatch.setattr(
+        "os.replace", lambda beside, target: (_ for _ in ()).throw(OSError(13, "no", beside, 0, target))
+    )
+    with pytest.raises(PermissionError, match=r"no: '.*/report.html'"):
         report.save(path)
     assert path.read_text() == "before"
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]

@@ -14,7 +14,7 @@ from cssvm.metrics import (
     tn_auc_loss,
     tp_auc_loss,
 )
-from cssvm.tables import TableError, evaluate_table, sources, train_table
+from cssvm.tables import TableError, evaluate_table, report_table, sources, train_table
 from tests.tables.applicants import TRAIN, applicants, write
 
 
@@ -56,8 +56,11 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
     for name, value in expected.items():
         assert found.measures[name].value == pytest.approx(value, rel=1e-12), name
         assert found.measures[name].low <= value <= found.measures[name].high
-    interval = bootstrap_interval(cost_risk, y, decided, pos_label="bad", n_resamples=50, random_state=3, **costs)
-    assert found.measures["cost per case"][1:] == pytest.approx(interval[1:3], rel=1e-12)
+    interval = bootstrap_interval(savings_score, y, decided, pos_label="bad", n_resamples=50, random_state=3, **costs)
+    assert found.measures["savings"][1:] == pytest.approx(interval[1:3], rel=1e-12)
+    reported = report_table(saved, labelled, n_resamples=50, random_state=3).evaluation
+    for name, policy in (("cost per case", "model"), ("act on nobody",) * 2, ("act on everybody",) * 2):
+        assert found.measures[name] == pytest.approx(reported[policy].cost, rel=1e-12)
     assert (found.n_rows, found.n_targets, found.n_acted) == (120, bad.sum(), acted.sum())
     assert found.total == pytest.approx(np.where(bad, costs["fn_cost"], costs["fp_cost"])[bad != acted].sum())
     assert found.currency == "EUR"

@@ -35,10 +35,11 @@ class CostRocDisplay(ScoredDisplayMixin):
 
         Risk*        the best threshold for these very scores: a lower bound for any threshold
         TH-Risk      a threshold chosen before, for example on training rows
-        NOTH-Risk    the classifier's own decision, without a threshold of ours
+        NOTH-Risk    the classifier's own decisions, without a threshold of ours
 
-    and their risks are in the legend. Where costs differ from row to row, the rates weigh each row by its
-    cost and the axes say so. Use `from_estimator` or `from_predictions` to make one.
+    and their risks are in the legend. A classifier that decides by the costs of each row has no one threshold of these
+    scores: its own point may lie off the curve, also above it. Where costs differ from row to row, the rates weigh each
+    row by its cost and the axes say so. Use `from_estimator` or `from_predictions` to make one.
 
     Parameters
     ----------
@@ -113,7 +114,9 @@ class CostRocDisplay(ScoredDisplayMixin):
     def _known_from_estimator(
         cls, estimator: Any, X: Any, y: Any, scores: TargetScores, of_rows: dict[str, Any]
     ) -> dict[str, Any]:
-        return {"own_threshold": scores.own_threshold}
+        """What the estimator itself decides; its threshold is named where that is a cut of these scores."""
+        acted_on = cls._own_decisions(estimator, X, y, scores, of_rows)
+        return {"own_threshold": scores.own_threshold, "acted_on": acted_on}
 
     @classmethod
     def from_estimator(
@@ -155,8 +158,8 @@ class CostRocDisplay(ScoredDisplayMixin):
         normalize : bool, default=False
             Divide risks by that of being wrong on every row.
         response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            Where scores come from; "auto" prefers `decision_function`. The own decision is a score of at least
-            0, or a probability of at least 1/2.
+            Where scores come from; "auto" prefers `decision_function`. The own decisions are those of `predict`, with
+            `fn_cost` and `fp_cost` where they are given for each row and it takes them.
         name : str, default=None
             Name in the legend; None takes the class of the estimator.
         ax : matplotlib Axes, default=None

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Vector
-from ..decisions import COSTS, decide, row_costs
-from ..matching import in_row_order
 from ..metrics.gains import gains
 from ..target import TargetScores
 from .canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, unused_color
@@ -100,10 +98,7 @@ class GainsDisplay(ScoredDisplayMixin):
         cls, estimator: Any, X: Any, y: Any, scores: TargetScores, of_rows: dict[str, Any]
     ) -> dict[str, Any]:
         """What the estimator itself decides, by the costs of the rows if it takes them."""
-        given = in_row_order(X, y, **{name: of_rows[name] for name in (*COSTS, "sample_weight")})
-        weights = given.pop("sample_weight")
-        acted_on = np.asarray(decide(estimator, X, row_costs(given))) == scores.pos_label
-        return {"acted_on": acted_on if weights is None else acted_on[np.broadcast_to(weights, len(acted_on)) > 0]}
+        return {"acted_on": cls._own_decisions(estimator, X, y, scores, of_rows)}
 
     @classmethod
     def from_estimator(

@@ -12,6 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
+
+from .._types import Mask
+from ..decisions import COSTS, decide, row_costs
+from ..matching import in_row_order
 from ..metrics.held_out import held_out_rows
 from ..metrics.scored import ScoredSample
 from ..target import TargetScores, target_scores
@@ -42,6 +47,14 @@ class ScoredDisplayMixin:
     ) -> dict[str, Any]:
         """Options that follow from where the scores come from."""
         return {}
+
+    @staticmethod
+    def _own_decisions(estimator: Any, X: Any, y: Any, scores: TargetScores, of_rows: dict[str, Any]) -> Mask:
+        """Which rows of positive weight the estimator itself acts on, by the costs of the rows if it takes them."""
+        given = in_row_order(X, y, **{name: of_rows[name] for name in (*COSTS, "sample_weight")})
+        weights = given.pop("sample_weight")
+        acted_on = np.asarray(decide(estimator, X, row_costs(given))) == scores.pos_label
+        return acted_on if weights is None else acted_on[np.broadcast_to(weights, len(acted_on)) > 0]
 
     @classmethod
     def _from_estimator(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from .._types import RowNumbers, Vector
@@ -127,15 +128,15 @@ def evaluate(
     check_request(n_resamples, confidence)
     outcomes = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
     given = in_row_order(X, y, **outcomes, sample_weight=sample_weight, groups=groups)
-    groups = given.pop("groups")
-    costs = _Costs.of(model, given)
     labels = column_or_1d(y, warn=True)
+    groups = read_groups(given.pop("groups"), len(labels))
+    costs = _Costs.of(model, given)
     classes, index = two_classes(labels, whose="evaluate")
     target = Target.among(classes, own_pos_label(model) if pos_label is None else pos_label)
     sample = Sample.of(target, index == target.index, **costs.decisive, sample_weight=given["sample_weight"])
     sample.check_whole()
     metadata = costs.handed_over | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
-    metadata |= {} if groups is None else {"groups": np.asarray(groups)}
+    metadata |= {} if groups is None else {"groups": groups}
     models, cut, estimates = {MODEL: model} | named(compare), {}, []
     warn_of_giveaway(models.values(), costs.handed_over, sample.positive)
     notes: list[str] = []
@@ -216,13 +217,26 @@ def _trained_in_folds(
     return found, notes
 
 
+def read_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
+    """What each row belongs to, (n_rows,), or None."""
+    if groups is None:
+        return None
+    found = np.asarray(groups)
+    if found.shape != (n_rows,):
+        raise ValueError(
+            f"groups must hold one value for each row, shape ({n_rows},); got shape {found.shape}. Pass what each of "
+            "these rows belongs to, such as its customer."
+        )
+    return found
+
+
 def compared(
     accepted: dict[str, Vector],
     sample: Sample,
     money: Money,
     *,
     rows: RowNumbers,
-    groups: Any = None,
+    groups: NDArray[Any] | None = None,
     held_out: HeldOutDecisions,
     own_estimate: float,
     resampling: tuple[int, float, Any],
@@ -240,7 +254,7 @@ def compared(
             sample.take(rows),
             money.at(rows),
             *resampling,
-            groups=None if groups is None else np.asarray(groups)[rows],
+            groups=None if groups is None else groups[rows],
         ),
         own_estimate=own_estimate,
         decisions={name: accepted[name] > 0.5 for name in order},

@@ -16,7 +16,7 @@ from ..outcomes import OUTCOMES, decision_costs
 from ..sample import Sample
 from ..target import TargetScores
 from .deciding import named
-from .one_call import compared
+from .one_call import compared, read_groups
 from .table import MODEL, Evaluation, HeldOutDecisions
 
 
@@ -28,23 +28,26 @@ def evaluate_predictions(
     outcomes: dict[str, Any],
     pos_label: Any = None,
     sample_weight: Any = None,
+    groups: Any = None,
     compare: Mapping[str, Any] | None = None,
     resampling: tuple[int, float, Any] = (1000, 0.95, 0),
     currency: str = "",
 ) -> Evaluation:
     """What decisions `y_pred` on rows with labels `y_true` cost, beside the plain policies and other decisions.
 
-    y_score : scores that are higher for the target, or None; outcomes : the four costs by name; compare : other
-    decisions by name; resampling : number of resamples, confidence and seed.
+    y_score : scores that are higher for the target, or None; outcomes : the four costs by name; groups : (n,) rows that
+    belong together and are drawn together for the intervals; compare : other decisions by name; resampling : number of
+    resamples, confidence and seed.
     """
     check_request(*resampling[:2])
-    given = in_row_order(None, y_true, **outcomes, sample_weight=sample_weight)
+    given = in_row_order(None, y_true, **outcomes, sample_weight=sample_weight, groups=groups)
     outcomes = {name: given[name] for name in OUTCOMES}
     label = y_score.target if isinstance(y_score, TargetScores) and pos_label is None else pos_label
     whole = Sample.read(
         y_true, y_pred, pos_label=label, sample_weight=given["sample_weight"], **dict(decision_costs(**outcomes))
     )
     whole.check_classes_matter("a comparison of decisions")
+    groups = read_groups(given["groups"], len(whole))
     counted = whole.counted_rows
     sample, money = whole.take(counted), Money.of(whole, outcomes).at(counted)
     decided = {MODEL: y_pred} | named({} if compare is None else compare)
@@ -61,6 +64,7 @@ def evaluate_predictions(
         sample,
         money,
         rows=np.arange(len(sample)),
+        groups=None if groups is None else groups[counted],
         held_out=HeldOutDecisions(
             sample=sample,
             money=money,

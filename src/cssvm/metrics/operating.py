@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Vector
+from .._types import Mask, Vector
 from .curves import CostCurve, cost_curve_of_rows, hull_of_rows, roc_of_rows
 from .held_out import HeldOut
 from .risk import minimum_risk, risk_of_decisions
@@ -30,12 +30,13 @@ BOTH_ERRORS = "a picture of both kinds of errors"
 
 
 class OperatingPoint(NamedTuple):
-    """A threshold on the ROC curve: its rates and the risk of its decisions.
+    """Decisions beside the ROC curve: their rates and their risk.
 
     Attributes
     ----------
     threshold : float
-        Rows that score at least this are called targets.
+        Rows that score at least this are called targets; nan for decisions that are no threshold of the scores, such
+        as those by the costs of each row, whose point may lie off the curve.
     fpr, tpr : float
         False and true positive rate, weighted like the curve.
     risk : float
@@ -77,34 +78,48 @@ class CostCurveAtCosts(NamedTuple):
 
 
 def cost_roc(
-    rows: ScoredSample, *, threshold: float | None = None, own_threshold: float | None = 0.0, normalize: bool = False
+    rows: ScoredSample,
+    *,
+    threshold: float | None = None,
+    own_threshold: float | None = 0.0,
+    acted_on: Mask | None = None,
+    normalize: bool = False,
 ) -> CostRoc:
     """The ROC curve, its hull and the operating points: the best one, a chosen one, the classifier's own decision.
 
-    A threshold of None leaves its point out.
+    acted_on : (n,) bool, the classifier's own decisions, if they are known; otherwise they are believed to be those of
+    `own_threshold`. A threshold of None leaves its point out.
     """
     rows.sample.check_classes_matter(BOTH_ERRORS)
     thresholds = {BEST: minimum_risk(rows).threshold, CHOSEN: threshold, OWN: own_threshold}
     by_cost = rows.weighed_by_stakes()
     fpr, tpr = roc_of_rows(by_cost)
     hull = hull_of_rows(by_cost)
+    points = {name: operating_point(rows, cut, normalize) for name, cut in thresholds.items() if cut is not None}
+    if acted_on is not None and not (OWN in points and np.array_equal(acted_on, rows.scores >= own_threshold)):
+        points[OWN] = point_of_decisions(rows, acted_on, normalize)
     return CostRoc(
         fpr=fpr,
         tpr=tpr,
         hull_fpr=hull.fpr,
         hull_tpr=hull.tpr,
         slope=rows.sample.alarm_cost / rows.sample.miss_cost,
-        points={name: operating_point(rows, cut, normalize) for name, cut in thresholds.items() if cut is not None},
+        points=points,
         normalized=normalize,
         cost_weighted=rows.sample.costs_differ,
     )
 
 
 def operating_point(rows: ScoredSample, threshold: float, normalize: bool) -> OperatingPoint:
-    """Rates, weighted by cost, and risk of calling every row a target that scores at least `threshold`."""
-    sample, accepted = rows.sample, rows.scores >= threshold
+    """The point of calling every row a target that scores at least `threshold`."""
+    return point_of_decisions(rows, rows.scores >= threshold, normalize)._replace(threshold=float(threshold))
+
+
+def point_of_decisions(rows: ScoredSample, accepted: Mask, normalize: bool) -> OperatingPoint:
+    """Rates, weighted by cost, and risk of calling these rows targets, (n,) bool."""
+    sample = rows.sample
     return OperatingPoint(
-        threshold=float(threshold),
+        threshold=np.nan,
         fpr=float(sample.stakes[accepted & ~sample.positive].sum() / sample.alarm_cost),
         tpr=float(sample.stakes[accepted & sample.positive].sum() / sample.miss_cost),
         risk=float(risk_of_decisions(sample, accepted, normalize=normalize)),

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..evaluation import Evaluation, HeldOutDecisions, evaluate, evaluate_predictions
 from ..metrics.action import DECISION
+from ..runtime.files import whole_file
 from .facts import data_facts, model_facts, versions
 from .interactive import interactive_data
 from .money import amount, money_section
@@ -165,6 +166,7 @@ class Report:
         tp_cost: Any = 0.0,
         tn_cost: Any = 0.0,
         sample_weight: Any = None,
+        groups: Any = None,
         pos_label: Any = None,
         compare: Mapping[str, Any] | None = None,
         currency: str = "",
@@ -191,6 +193,8 @@ class Report:
             earn.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of a customer: they are drawn together for the intervals.
         pos_label : label, default=None
             The target; None means the larger of the two labels.
         compare : dict of names and decisions, default=None
@@ -217,6 +221,7 @@ class Report:
             outcomes={"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost},
             pos_label=pos_label,
             sample_weight=sample_weight,
+            groups=groups,
             compare=compare,
             resampling=(n_resamples, confidence, random_state),
             currency=currency,
@@ -275,12 +280,8 @@ class Report:
         target = Path(path)
         # A lone surrogate in a name cannot be written; a question mark takes its place.
         text = self.html().encode("utf-8", errors="replace")
-        partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            partial.write_bytes(text)
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with whole_file(target) as file:
+            file.write(text)
         return target
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,11 +10,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+NAME_KEPT = 100  # characters of a name that the file beside it has too; a system may allow 255 in all
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # these name no file
+
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes the place of `path` when the block ends well and vanishes when it does not."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """A file to write to, which takes the place of `path` when the block ends well and vanishes when it does not.
+
+    An OSError names `path`, not the file beside it.
+    """
+    try:
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:NAME_KEPT]}.")
+    except OSError as error:
+        raise _about(path, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -21,9 +31,11 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         os.chmod(beside, _mode(path))
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(beside)
+        if isinstance(error, OSError) and (error.filename == beside or error.errno in DISK_FULL):
+            raise _about(path, error) from error
         raise
 
 
@@ -41,6 +53,11 @@ def check_writable(path: Path, **inputs: Any) -> None:
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"{path} cannot be written: no permission to write to {path.parent}.")
+
+
+def _about(path: Path, error: OSError) -> OSError:
+    """The same error of another file."""
+    return type(error)(error.errno, error.strerror, str(path))
 
 
 def _mode(path: Path) -> int:

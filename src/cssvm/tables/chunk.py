@@ -38,7 +38,8 @@ class Chunk:
 
     source : what the table is called in messages; rows : the named columns; typed : whether these have types, or are
     text throughout; first : the number of the first row, from 1; sparse : (n_rows, n_features) CSR, the features of
-    LIBSVM text, which are no named columns.
+    LIBSVM text, which are no named columns; places : (n_rows,) the numbers of the rows in the table, if some between
+    them were left out.
     """
 
     source: str
@@ -46,6 +47,7 @@ class Chunk:
     typed: bool = True
     first: int = 1
     sparse: Any = None
+    places: RowNumbers | None = None
 
     def __len__(self) -> int:
         return self.rows.num_rows
@@ -130,16 +132,22 @@ class Chunk:
 
     def where(self, rows: RowNumbers) -> str:
         """The first of these rows of the chunk, by its number in the table, and how many they are."""
-        return f"row {self.first + int(rows[0]):,}" + (f" and {len(rows) - 1:,} more" if len(rows) > 1 else "")
+        row = self.first + int(rows[0]) if self.places is None else int(self.places[rows[0]])
+        return f"row {row:,}" + (f" and {len(rows) - 1:,} more" if len(rows) > 1 else "")
 
     def take(self, kept: Mask) -> Chunk:
-        """The rows of a mask, with the numbers that they then have."""
+        """The rows of a mask, which keep their numbers."""
         import pyarrow as pa
 
         if kept.all():
             return self
-        sparse = None if self.sparse is None else self.sparse[np.flatnonzero(kept)]
-        return replace(self, rows=self.rows.filter(pa.array(kept)), sparse=sparse)
+        chosen = np.flatnonzero(kept)
+        return replace(
+            self,
+            rows=self.rows.filter(pa.array(kept)),
+            sparse=None if self.sparse is None else self.sparse[chosen],
+            places=self.first + chosen if self.places is None else self.places[chosen],
+        )
 
 
 NO_NUMBERS = "Leave it out, or turn it into numbers first, such as days since a date."

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Vector
@@ -15,7 +16,7 @@ from ..target import Target, target_scores
 from .chunk import Chunk, TableError
 from .features import Oddities, read_features
 from .labels import known_labels
-from .prices import Price
+from .prices import DECIDED_BY, Price, check_where_they_count
 
 
 @dataclass(frozen=True)
@@ -68,16 +69,29 @@ class Decider:
         known = {name: self.given.get(name, getattr(self.card, name)) for name in COSTS}
         return {name: Price.read(name, cost, rows.names) for name, cost in known.items() if cost is not None}
 
-    def costs(self, rows: Chunk) -> dict[str, Any]:
-        """The same as numbers, or (n_rows,) float64."""
-        return {name: price.of(rows) for name, price in self.prices(rows).items()}
+    def cost_columns(self, rows: Chunk) -> set[str]:
+        """The columns of these rows that the model decides by as costs."""
+        prices = self.prices(rows) if self.decides_by else {}
+        return {price.column for price in prices.values() if price.column is not None}
 
-    def all_costs(self, rows: Chunk) -> dict[str, Any]:
-        """Both costs, without which rows cannot be judged."""
+    def costs(self, rows: Chunk) -> dict[str, Any]:
+        """The same as numbers, or (n_rows,) float64, which the model can decide by."""
+        prices = self.prices(rows)
+        found = {name: price.of(rows) for name, price in prices.items()}
+        for name in self.decides_by:
+            if name in prices:
+                prices[name].check_known(rows, found[name], np.ones(len(rows), dtype=bool), DECIDED_BY)
+        if len(self.decides_by) == len(COSTS) == len(found):
+            _check_some_cost(rows, found)
+        return found
+
+    def all_costs(self, rows: Chunk, labels: NDArray[Any]) -> dict[str, Any]:
+        """Both costs, without which rows cannot be judged; `labels` tell where they count."""
         costs = self.costs(rows)
         missing = [name for name in COSTS if name not in costs]
         if missing:
             raise TableError(f"the card of this model does not tell {missing[0]}: give it, as a number or a column.")
+        check_where_they_count(self.prices(rows), rows, costs, labels == self.target.label)
         return costs
 
     def label_column(self, given: str | None) -> str:
@@ -131,3 +145,13 @@ class Decider:
         if not hasattr(model, "predict_proba"):
             return labels, scores, None
         return labels, scores, self.target.oriented(model.predict_proba(X))
+
+
+def _check_some_cost(rows: Chunk, costs: dict[str, Any]) -> None:
+    """Refuse rows on which neither decision costs anything, so that none is the better one."""
+    nothing = np.flatnonzero(np.broadcast_to((costs["fn_cost"] == 0) & (costs["fp_cost"] == 0), len(rows)))
+    if len(nothing):
+        raise TableError(
+            f"fn_cost and fp_cost are both 0 in {rows.where(nothing)} of {rows.source}, where either decision costs "
+            "nothing. Leave out the rows, or give one of the costs a value."
+        )

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from .._types import Mask, Vector
 from ..decisions import COSTS
+from ..evaluation import evaluate_predictions
 from ..evaluation.table import EVERYBODY, NOBODY
-from ..metrics import bootstrap_interval, cost_risk, min_cost_risk, savings_score, tn_auc_loss, tp_auc_loss
+from ..metrics import bootstrap_interval, min_cost_risk, savings_score, tn_auc_loss, tp_auc_loss
 from ..metrics.bootstrap import check_request
 from ..metrics.policies import Interval
 from ..target import Target
 from .chunk import Chunk, TableError
 from .deciding import Decider
+from .prices import weights_of
 from .sources import open_table
 
 COST, AUC = "cost per case", "AUC"
@@ -81,9 +83,10 @@ def evaluate_table(
     Returns
     -------
     EvaluatedTable
-        Its ``measures`` are those of `bootstrap_interval` for `cost_risk` of the model and of the plain policies,
-        `savings_score`, `min_cost_risk`, the shares of targets found, of false alarms, of targets among the rows acted
-        on and of rows acted on, the areas of the ROC curve, and for probabilities the Brier score.
+        Its ``measures`` are the costs per case of the model and of the plain policies, as `evaluate` and `report_table`
+        find them, and those of `bootstrap_interval` for `savings_score`, `min_cost_risk`, the shares of targets found,
+        of false alarms, of targets among the rows acted on and of rows acted on, the areas of the ROC curve, and for
+        probabilities the Brier score.
 
     Examples
     --------
@@ -103,7 +106,15 @@ def evaluate_table(
     options: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
     target_class = Target.among(np.array(decider.card.classes), decider.card.pos_label)
     of_rows: dict[str, Any] = {"pos_label": target_class.label, "sample_weight": rows.weights}
-    y, measures = target_class.labels(rows.positive), {}
+    y, acted = target_class.labels(rows.positive), target_class.labels(rows.acted)
+    costs = evaluate_predictions(
+        y,
+        acted,
+        outcomes={"tp_cost": 0.0, "tn_cost": 0.0, **rows.costs},
+        **of_rows,
+        resampling=(n_resamples, confidence, random_state),
+    )
+    measures = {COST: costs.model.cost, NOBODY: costs[NOBODY].cost, EVERYBODY: costs[EVERYBODY].cost}
     for name, measure in _measures(rows, target_class).items():
         found = bootstrap_interval(measure.metric, y, measure.values, **measure.taken, **of_rows, **options)
         measures[name] = Interval(found.estimate, found.low, found.high)
@@ -114,7 +125,7 @@ def evaluate_table(
         n_targets=int(np.count_nonzero(rows.positive)),
         n_acted=int(np.count_nonzero(rows.acted)),
         n_unlabelled=n_read - len(rows.positive),
-        total=measures[COST].value * float(len(rows.positive) if rows.weights is None else rows.weights.sum()),
+        total=costs.model.total,
         confidence=confidence,
         currency=decider.card.currency or "",
     )
@@ -170,7 +181,7 @@ def _read(decider: Decider, data: Any, target: str | None, weight: str | None, p
 
 def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | None) -> Judged:
     """The rows of a chunk, which all have labels."""
-    costs = decider.all_costs(rows)
+    costs = decider.all_costs(rows, labels)
     decided = decider.decide(rows, costs)
     label = decider.target.label
     return Judged(
@@ -179,7 +190,7 @@ def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | N
         scores=decided.scores,
         probabilities=decided.probabilities,
         costs=costs,
-        weights=None if weight is None else rows.numbers(weight),
+        weights=None if weight is None else weights_of(rows, weight),
     )
 
 
@@ -192,12 +203,9 @@ class Measure(NamedTuple):
 
 
 def _measures(rows: Judged, target: Target) -> dict[str, Measure]:
-    """All measures of these rows by name; `AUC` is its complement here, as the metric has it."""
-    acted, everybody = target.labels(rows.acted), np.ones(len(rows.acted), dtype=bool)
+    """Measures of these rows by name, beside costs; `AUC` is its complement here, as the metric has it."""
+    acted = target.labels(rows.acted)
     found = {
-        COST: Measure(cost_risk, acted, rows.costs),
-        NOBODY: Measure(cost_risk, target.labels(~everybody), rows.costs),
-        EVERYBODY: Measure(cost_risk, target.labels(everybody), rows.costs),
         "savings": Measure(savings_score, acted, rows.costs),
         "cost per case at the best threshold": Measure(min_cost_risk, rows.scores, rows.costs),
     }

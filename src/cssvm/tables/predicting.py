@@ -33,7 +33,8 @@ class PredictedTable:
 
     n_rows, n_targets : rows, and those decided to be of the target; gaps : entries that were missing in columns of
     numbers, by column; new_words : entries that training has not seen, by column of categories; not_read : columns that
-    the model does not know; expected_cost : of all decisions, None without probabilities or costs; currency : of it.
+    neither the model nor its costs need, and that were not to be kept; expected_cost : of all decisions, None without
+    probabilities or costs; currency : of it.
     """
 
     n_rows: int = 0
@@ -110,8 +111,8 @@ def predict_table(
     with _destination(out) as write:
         for rows in source.chunks(CHUNK_ROWS):
             if found.n_rows == 0:
-                known = {column.name for column in decider.card.columns}
-                found.not_read = [name for name in rows.names if name not in known]
+                used = {column.name for column in decider.card.columns} | {*keep} | decider.cost_columns(rows)
+                found.not_read = [name for name in rows.names if name not in used]
                 _check_kept(rows, keep)
             decided = decider.decide(rows, decider.costs(rows) if decider.decides_by else {})
             write(_table_of(rows, keep, decided))

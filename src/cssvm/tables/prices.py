@@ -1,15 +1,23 @@
-"""What errors on the rows of a table cost: a number, a column, or a multiple of a column (``0.6*amount``)."""
+"""What errors on the rows of a table cost: a number, a column, or a multiple of a column (``0.6*amount``).
+
+One rule for all verbs: a cost is at least 0 on every row, or missing where it does not count. It counts where a wrong
+decision would cost it, and on every row that a model decides on by its costs, as labels are not known then.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._types import is_number
+import numpy as np
+
+from .._types import Mask, Vector, is_number
 from .chunk import Chunk, TableError, listed
 
+DECIDED_BY = "and decisions are made by the costs of each row"
 MULTIPLE = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*\*\s*(.+?)\s*")
 
 
@@ -24,10 +32,11 @@ class Price:
     @classmethod
     def read(cls, name: str, given: Any, columns: Sequence[str]) -> Price:
         """A number, or text that is one, that names one of these columns, or that is ``number*column``."""
-        if is_number(given):
-            return cls(name, float(given))
         text = str(given)
-        if (number := _number(text)) is not None:
+        number = float(given) if is_number(given) else _number(text)
+        if number is not None:
+            if not 0.0 <= number < math.inf:
+                raise TableError(f"{name} must be a finite number of at least 0; got {text}.")
             return cls(name, number)
         if text in columns:
             return cls(name, 1.0, text)
@@ -41,7 +50,14 @@ class Price:
 
     def of(self, rows: Chunk) -> Any:
         """The cost of these rows: a number, or (n_rows,) float64 with nan for gaps."""
-        return self.factor if self.column is None else self.factor * rows.numbers(self.column)
+        if self.column is None:
+            return self.factor
+        return self.factor * not_negative(rows, self.column, self.name)
+
+    def check_known(self, rows: Chunk, cost: Any, counts: Mask, why: str) -> None:
+        """Refuse gaps in a cost of these rows, (n_rows,), where it counts; `why` it does."""
+        if self.column is not None:
+            check_no_gaps(rows, self.column, cost, counts, self.name, why)
 
     @property
     def written(self) -> float | str:
@@ -49,6 +65,41 @@ class Price:
         if self.column is None:
             return self.factor
         return self.column if self.factor == 1.0 else f"{self.factor:g}*{self.column}"
+
+
+def check_where_they_count(prices: Mapping[str, Price], rows: Chunk, costs: Mapping[str, Any], positive: Mask) -> None:
+    """Refuse gaps of a miss on rows of the target, (n_rows,) bool, and of a false alarm on the others."""
+    for name, counts, whose in (("fn_cost", positive, "of the target"), ("fp_cost", ~positive, "of the other class")):
+        prices[name].check_known(rows, costs[name], counts, f"where it counts, on rows {whose}")
+
+
+def weights_of(rows: Chunk, column: str) -> Vector:
+    """The weights of these rows, (n_rows,)."""
+    weights = not_negative(rows, column, "weight")
+    check_no_gaps(rows, column, weights, np.ones(len(rows), dtype=bool), "weight", "and every row must have one")
+    return weights
+
+
+def not_negative(rows: Chunk, column: str, what: str) -> Vector:
+    """A column of numbers of at least 0, (n_rows,) with nan for gaps; `what` they are."""
+    values = rows.numbers(column)
+    wrong = np.flatnonzero(values < 0)
+    if len(wrong):
+        raise TableError(
+            f"column {column!r} of {rows.source}, the {what}, must not be negative; got {values[wrong[0]]:g} in "
+            f"{rows.where(wrong)}. Correct the entries, or leave them empty where they do not count."
+        )
+    return values
+
+
+def check_no_gaps(rows: Chunk, column: str, values: Vector, counts: Mask, what: str, why: str) -> None:
+    """Refuse gaps among values (n_rows,) where they count."""
+    gaps = np.flatnonzero(np.isnan(values) & counts)
+    if len(gaps):
+        raise TableError(
+            f"column {column!r} of {rows.source}, the {what}, is empty in {rows.where(gaps)}, {why}. Fill in the "
+            "entries, or leave out the rows."
+        )
 
 
 def _number(text: str) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 from ..report import Report
 from .chunk import TableError
 from .deciding import Decider
+from .prices import weights_of
 from .sources import open_table
 
 
@@ -38,7 +39,7 @@ def report_table(
     weight : str, default=None
         A column of row weights.
     title : str, default=""
-        Heading of the report; the card's task if it is empty.
+        Heading of the report; if it is empty, it says what was decided on: the column of labels.
     n_resamples : int, default=1000
         Resamples of the rows for the intervals.
     confidence : float, default=0.95
@@ -72,12 +73,12 @@ def report_table(
         decider.saved.model,
         decider.features(rows),
         labels,
-        **decider.all_costs(rows),
-        sample_weight=None if weight is None else rows.numbers(weight),
+        **decider.all_costs(rows, labels),
+        sample_weight=None if weight is None else weights_of(rows, weight),
         pos_label=decider.target.label,
         cv="prefit",
         currency=decider.card.currency or "",
-        title=title or decider.card.task,
+        title=title or f"What decisions on “{column}” cost",
         n_resamples=n_resamples,
         confidence=confidence,
         random_state=random_state,

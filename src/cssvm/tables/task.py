@@ -16,8 +16,10 @@ from .chunk import Chunk, TableError, listed
 from .features import read_features
 from .kinds import choose_columns
 from .labels import label_meant, labels_are_numbers, read_labels
-from .prices import Price
+from .prices import DECIDED_BY, Price, check_where_they_count, weights_of
 from .sources import LABEL, open_table
+
+HELD_OUT = DECIDED_BY + ' (with decision "threshold", or without evaluation, gaps do where a cost does not count)'
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,13 @@ class Task:
         group: str | None,
         drop: Sequence[str],
         category: Sequence[str],
+        decided_by_costs: bool,
     ) -> Task:
-        """Read a training table; `costs` are fn_cost and fp_cost as `Price.read` takes them."""
+        """Read a training table.
+
+        costs : fn_cost and fp_cost as `Price.read` takes them; decided_by_costs : whether its rows are to be decided on
+        by their costs, which must all be known then.
+        """
         table = open_table(data).whole()
         target = _target_column(table, target)
         prices = {name: Price.read(name, given, table.names) for name, given in costs.items()}
@@ -65,8 +72,12 @@ class Task:
         chosen = choose_columns(table, without=[*beside, *drop], category=category)
         _check_no_giveaway(table, chosen.columns, prices, y == pos_label)
         given = {name: price.of(table) for name, price in prices.items()}
+        check_where_they_count(prices, table, given, y == pos_label)
+        if decided_by_costs:
+            for name, price in prices.items():
+                price.check_known(table, given[name], np.ones(len(y), dtype=bool), HELD_OUT)
         of_rows = {name: cost for name, cost in given.items() if np.ndim(cost)}
-        of_rows |= {} if weight is None else {"sample_weight": table.numbers(weight)}
+        of_rows |= {} if weight is None else {"sample_weight": weights_of(table, weight)}
         of_rows |= {} if group is None else {"groups": table.words(group)}
         notes = [f"column {name!r} was left out: {reason}" for name, reason in chosen.left_out.items()]
         if not known.all():

@@ -138,6 +138,7 @@ def train_table(
         group=group,
         drop=drop,
         category=category,
+        decided_by_costs=evaluation and decision == "bayes",
     )
     model = CostSensitiveSVCCV(
         transformer=preparation(task.columns, task.X),

@@ -4,7 +4,8 @@
     output_score          (n,)    what `decision_function` returns, float64
     output_probability    (n, 2)  what `predict_proba` returns, where costs decide
 
-With `row_costs` there are two more inputs, `fn_cost` and `fp_cost`, (n,) or (1,) float64.
+With `row_costs` there are two more inputs, `fn_cost` and `fp_cost`, (n,) or (1,) float64, and the score is relative to
+them: the probability of the target less fp_cost / (fn_cost + fp_cost) of the row, its sign that of ``classes_[1]``.
 
 A score that is not finite has no label: its row number in the table of labels does not exist, and the run fails, as
 `predict` does.
@@ -53,8 +54,9 @@ def to_onnx(
     float32_input : bool, default=False
         Whether numbers come as float32; they are cast to float64 first.
     row_costs : bool, default=False
-        Whether the costs of each row are inputs of the graph, for a model whose `predict` takes them. Otherwise the
-        costs that `predict` takes where none are given are part of the graph.
+        Whether the costs of each row are inputs of the graph, for a model whose `predict` takes them; the score is then
+        how far a row is from the threshold of its own costs, which ranks no rows. Otherwise the costs that `predict`
+        takes where none are given are part of the graph.
 
     Returns
     -------

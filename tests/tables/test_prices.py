@@ -1,0 +1,131 @@
+"""Costs and weights of a table: one rule for training, decisions, measures and reports, and the row that breaks it."""
+
+import numpy as np
+import pytest
+
+from cssvm.deploy import SavedModel
+from cssvm.tables import TableError, evaluate_table, predict_table, report_table, sources, train_table
+from tests.tables.applicants import TRAIN
+
+COSTS = {"fn_cost": "miss", "fp_cost": "alarm", "drop": ["miss", "alarm"]}
+
+
+@pytest.fixture(scope="module")
+def priced(frame):
+    """Applicants with a column for each cost; the third has no label."""
+    amount = frame["amount"]
+    return frame.assign(miss=0.6 * amount, alarm=0.1 * amount, outcome=frame["outcome"].where(frame.index != 2))
+
+
+@pytest.fixture(scope="module")
+def models(priced):
+    """One that decides by the costs of each row, and one that does not."""
+    found = {decision: train_table(priced, decision=decision, **COSTS, **TRAIN) for decision in ("bayes", "threshold")}
+    return {decision: SavedModel(trained.model, trained.card) for decision, trained in found.items()}
+
+
+def with_entry(table, column, label, value, nth=3):
+    """The table with another entry in the nth row of this label, and the number of that row."""
+    row = np.flatnonzero(table["outcome"] == label)[nth]
+    changed = table.copy()
+    changed.loc[row, column] = value
+    return changed, row + 1
+
+
+def verbs(model, out):
+    """What reads labelled rows with a saved model, by name."""
+    return {
+        "evaluate": lambda table: evaluate_table(model, table, n_resamples=1),
+        "report": lambda table: report_table(model, table, n_resamples=1),
+        "predict": lambda table: predict_table(model, table, out),
+    }
+
+
+@pytest.mark.parametrize(("column", "name"), [("miss", "fn_cost"), ("alarm", "fp_cost")])
+@pytest.mark.parametrize("label", ["bad", "good"])
+def test_a_negative_cost_is_refused_by_every_verb_wherever_it_stands(column, name, label, priced, models, tmp_path):
+    wrong, row = with_entry(priced, column, label, -5.0)
+    said = rf"column '{column}' of the data frame, the {name}, must not be negative; got -5 in row {row}\."
+    with pytest.raises(TableError, match=said):
+        train_table(wrong, **COSTS, **TRAIN)
+    for verb in verbs(models["bayes"], tmp_path / "out.csv").values():
+        with pytest.raises(TableError, match=said):
+            verb(wrong)
+
+
+@pytest.mark.parametrize(("column", "name", "label"), [("miss", "fn_cost", "bad"), ("alarm", "fp_cost", "good")])
+def test_a_gap_where_a_cost_counts_is_refused_by_training_and_measures(column, name, label, priced, models, tmp_path):
+    wrong, row = with_entry(priced, column, label, np.nan)
+    said = rf"the {name}, is empty in row {row}, where it counts"
+    with pytest.raises(TableError, match=said):
+        train_table(wrong, **COSTS, **TRAIN)
+    for name, verb in verbs(models["threshold"], tmp_path / "out.csv").items():
+        if name == "predict":
+            assert verb(wrong).n_rows == len(wrong)  # it decides without costs
+            continue
+        with pytest.raises(TableError, match=said):
+            verb(wrong)
+
+
+def test_a_gap_elsewhere_stops_only_decisions_by_the_costs_of_rows(priced, models, tmp_path):
+    table, row = with_entry(priced, "miss", "good", np.nan)
+    trained = train_table(table, **COSTS, **TRAIN)
+    expected = train_table(priced, **COSTS, **TRAIN)
+    X = priced[["income", "amount", "home", "zip"]].fillna({"home": ""})
+    np.testing.assert_array_equal(trained.model.predict_proba(X), expected.model.predict_proba(X))
+    for verb in verbs(models["threshold"], tmp_path / "out.csv").values():
+        verb(table)
+    said = rf"the fn_cost, is empty in row {row}, and decisions are made by the costs of each row"
+    for verb in verbs(models["bayes"], tmp_path / "out.csv").values():
+        with pytest.raises(TableError, match=said):
+            verb(table)
+    with pytest.raises(TableError, match=said):  # before any search
+        train_table(table, **COSTS, **(TRAIN | {"evaluation": True}))
+    train_table(table, **COSTS, **(TRAIN | {"evaluation": True, "decision": "threshold"}))
+
+
+def test_rows_keep_the_numbers_of_the_file_in_every_chunk(priced, models, monkeypatch, tmp_path):
+    wrong, row = with_entry(priced, "miss", "bad", -5.0, nth=10)
+    assert row > 14
+    monkeypatch.setattr(sources, "CHUNK_ROWS", 7)
+    wrong.to_csv(tmp_path / "table.csv", index=False)
+    with pytest.raises(TableError, match=rf"got -5 in row {row}\."):
+        evaluate_table(models["bayes"], tmp_path / "table.csv")
+
+
+@pytest.mark.parametrize(("value", "said"), [(-2.0, "must not be negative; got -2"), (np.nan, "is empty")])
+def test_weights_are_at_least_0_and_there_on_every_row(value, said, priced, models):
+    wrong, row = with_entry(priced.assign(weight=1.0), "weight", "good", value)
+    for verb in (
+        lambda: train_table(wrong, weight="weight", **TRAIN),
+        lambda: evaluate_table(models["bayes"], wrong, weight="weight"),
+        lambda: report_table(models["bayes"], wrong, weight="weight"),
+    ):
+        with pytest.raises(TableError, match=rf"column 'weight' .* the weight, {said} in row {row}"):
+            verb()
+
+
+@pytest.mark.parametrize("given", [-5, "-5", float("inf"), "nan"])
+def test_a_number_that_is_no_cost_is_refused(given, priced, models, tmp_path):
+    for verb in (
+        lambda: train_table(priced, **(COSTS | {"fn_cost": given}), **TRAIN),
+        lambda: predict_table(models["bayes"], priced, tmp_path / "out.csv", fn_cost=given),
+        lambda: evaluate_table(models["threshold"], priced, fn_cost=given),
+    ):
+        with pytest.raises(TableError, match="fn_cost must be a finite number of at least 0"):
+            verb()
+
+
+def test_rows_on_which_nothing_is_at_stake_cannot_be_decided_by_costs(priced, models, tmp_path):
+    free, row = with_entry(priced, "miss", "bad", 0.0)
+    free.loc[row - 1, "alarm"] = 0.0
+    for verb in verbs(models["bayes"], tmp_path / "out.csv").values():
+        with pytest.raises(TableError, match=rf"are both 0 in row {row} of"):
+            verb(free)
+    evaluate_table(models["threshold"], free, n_resamples=1)
+
+
+def test_columns_of_costs_and_those_to_keep_are_not_among_those_not_read(priced, models, tmp_path):
+    table = priced.assign(customer=1, note="x")
+    found = predict_table(models["bayes"], table, tmp_path / "out.csv", keep=["customer"])
+    assert found.not_read == ["outcome", "note"]
