@@ -3,6 +3,7 @@
 import numpy as np
 
 from cssvm.experiments.authors import LOG, normalised_risk, pooled_threshold, repeat_authors
+from cssvm.experiments.authors_rows import authors_rows_table, rows_behind
 
 
 def test_the_risk_is_the_paper_s_divided_by_the_weighted_costs():
@@ -30,3 +31,19 @@ def test_figures_of_the_log_lie_within_what_the_shuffle_of_the_folds_does(shared
         assert abs(found[method].test.mean() - logged.test) < 0.02
         assert abs(found[method].validation.mean() - logged.validation) < 0.02
     assert found["BM"].span < 1e-3  # smaller than the tolerance of the solver that made the log
+
+
+def test_a_risk_of_the_log_tells_its_rows():
+    prior = 237 / 800  # of the authors' training file; 63 targets and 137 others test
+    assert rows_behind(LOG["BM"].test, 63, 137, prior) == [(7, 78)]
+    missed, alarmed = np.arange(63) < 7, np.arange(137) < 78
+    y, accepted = np.repeat([1, 0], [63, 137]), np.concatenate([~missed, alarmed])
+    assert abs(normalised_risk(y, accepted, prior) - 0.258700) < 5e-7
+
+
+def test_libsvm_at_its_default_tolerance_gives_the_log_s_risks_of_bm_and_bp(shared_data):
+    rows = {row[0]: row for row in authors_rows_table(data_home=shared_data).rows}
+    assert rows["BM-SVM"][3].startswith("yes, from f = -1.000")  # the log adds 1.00 to f
+    assert rows["BM-SVM"][4].startswith("no")  # the exact solution orders these rows differently
+    assert rows["BP-SVM"][3].startswith("yes, from f = 0.972")
+    assert rows["BP-SVM"][4].startswith("yes, from f = 0.972")

@@ -7,7 +7,14 @@ import pytest
 from tests.conftest import ROOT
 
 
-@pytest.mark.parametrize(("document", "name"), [("docs/kdd98.md", "income"), ("docs/reproduction.md", "authors")])
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [
+        ("docs/kdd98.md", "income"),
+        ("docs/reproduction.md", "authors"),
+        ("docs/reproduction.md", "authors-rows"),
+    ],
+)
 def test_the_table_of_a_document_is_the_result_on_file(document, name):
     block = (ROOT / document).read_text().split(f"<!-- {name}:")[1].split("<!-- end -->")[0]
     lines = [line.strip("| ").split(" | ") for line in block.splitlines() if line.startswith("| ")]

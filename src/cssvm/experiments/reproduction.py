@@ -10,6 +10,7 @@ from typing import Any
 
 from ..datasets import MissingDatasetError
 from .authors import authors_table
+from .authors_rows import authors_rows_table
 from .configuration import FULL, QUICK, Study
 from .pages import Table, all_tables, as_csv, as_html, as_latex, as_markdown
 from .runner import run
@@ -91,7 +92,7 @@ def _authors(study: Study, data_home: str | None) -> list[Table]:
     if all(plan.name != "german_credit" for plan in study.plans):
         return []
     try:
-        return [authors_table(data_home=data_home)]
+        return [authors_table(data_home=data_home), authors_rows_table(data_home=data_home)]
     except MissingDatasetError:
         return []
 
