@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation, evaluate
     from .outcomes import DecisionCosts, decision_costs
     from .report import Report
-    from .search import CostSensitiveSVCCV
+    from .search import CostSensitiveLinearSVCCV, CostSensitiveSVCCV
     from .target import target_scores
     from .wrappers import CostProportionateClassifier, CostThresholdClassifier, DirectCostClassifier, MetaCostClassifier
 
@@ -32,6 +32,7 @@ __all__ = [
     "CostConditionWarning",
     "CostProportionateClassifier",
     "CostSensitiveLinearSVC",
+    "CostSensitiveLinearSVCCV",
     "CostSensitiveSVC",
     "CostSensitiveSVCCV",
     "CostThresholdClassifier",
@@ -54,6 +55,7 @@ _HOME = {
     "CostConditionWarning": "costs",
     "CostProportionateClassifier": "wrappers",
     "CostSensitiveLinearSVC": "estimators",
+    "CostSensitiveLinearSVCCV": "search",
     "CostSensitiveSVC": "estimators",
     "CostSensitiveSVCCV": "search",
     "CostThresholdClassifier": "wrappers",

@@ -77,6 +77,7 @@ def solve_active(
     n_sample, share = _sizes(counts.sum(), blocks.n_features)
     if counts.sum() <= FEW_ROWS or share > MOST_NEAR:
         return solve_interior(blocks, tol=tol, aim=aim, max_iter=max_iter, report=report)
+    started = start is not None
     if start is None:
         strides = np.maximum(1, counts // np.maximum(n_sample // 2, n_sample - counts[::-1]))
         found = solve_active(blocks.sample(strides), tol=max(tol, ROUGH), max_iter=max_iter)
@@ -104,7 +105,10 @@ def solve_active(
         points.append(found.point)
         if found.status == Status.STALLED:
             break
-    last = solve_interior(blocks, tol=tol, max_iter=left, report=report, best=best)
+    if started:
+        last = solve_active(blocks, tol=tol, aim=aim, max_iter=left, report=report)
+    else:
+        last = solve_interior(blocks, tol=tol, max_iter=left, report=report, best=best)
     return last._replace(n_iter=n_iter + last.n_iter)
 
 

@@ -40,15 +40,13 @@ class LocalBlocks:
         parts = [slice(first, first + step) for first in range(0, X.shape[0], step)]
         return cls([Block(make_rows(X[part]), linear[part], boxes[part]) for part in parts])
 
-    def far_centre(self) -> Vector:
-        """Means of the features that are far from zero, 0 for the others, (n_features,)."""
+    def centre(self) -> Vector:
+        """Take what is far from zero from the features, and return it, (n_features,)."""
         moments = self._answers(lambda k: (*self.blocks[k].rows.moments(), self.blocks[k].rows.n))
         total, squares, n = (sum(each) for each in zip(*moments, strict=True))
-        return far_centre(total, squares, n)
-
-    def take_out(self, centre: Vector) -> None:
-        """Take a centre (n_features,) from the features."""
+        centre = far_centre(total, squares, n)
         self.blocks = [block._replace(rows=block.rows.centred(centre)) for block in self.blocks]
+        return centre
 
     def measure(self, step: Step | None) -> Measure:
         """As `Blocks` says."""

@@ -78,13 +78,16 @@ class TrainingRows:
                 return self._rotated(linear, boxes, tol, max_iter)
             if self.method == COORDINATE:
                 return solve_coordinates(sparse.csr_array(self.X), linear, boxes, tol=tol, max_iter=max_iter)
-            blocks, centre = LocalBlocks.of(self.X, linear, boxes), self._centre
-            blocks.take_out(centre)
             if start is not None:
-                start = start.seen_from(centre)
-            aim = FINE_SHARE * tol if self.X.size <= SMALL else tol
-            found = solve_active(blocks, tol=tol, aim=aim, max_iter=max_iter, start=start)
-            return found._replace(bias=found.point.seen_from(-centre).bias)
+                start = start.seen_from(self._centre)
+            aim = FINE_SHARE * tol if self.X.shape[0] * self.X.shape[1] <= SMALL else tol
+            found = solve_active(self._blocks(linear, boxes), tol=tol, aim=aim, max_iter=max_iter, start=start)
+            return found._replace(bias=found.point.seen_from(-self._centre).bias)
+
+    def _blocks(self, linear: Vector, boxes: Vector) -> LocalBlocks:
+        """Of the rows less their centre."""
+        blocks = LocalBlocks.of(self.X, linear, boxes).blocks
+        return LocalBlocks([block._replace(rows=block.rows.centred(self._centre)) for block in blocks])
 
     @cached_property
     def _centre(self) -> Vector:
@@ -92,7 +95,7 @@ class TrainingRows:
         if sparse.issparse(self.X):
             return np.zeros(self.X.shape[1])
         nothing = np.ones(self.X.shape[0])
-        return LocalBlocks.of(self.X, nothing, nothing).far_centre()
+        return LocalBlocks.of(self.X, nothing, nothing).centre()
 
     @cached_property
     def _turned(self) -> tuple[Any, Rotated]:
@@ -102,9 +105,8 @@ class TrainingRows:
 
     def _rotated(self, linear: Vector, boxes: Vector, tol: float, max_iter: int) -> LinearSolution:
         """The solution in features of the rows' own, turned back, with the certificate that it has for X."""
-        centre, (centred, turned) = self._centre, self._turned
-        whole, blocks = LocalBlocks.of(self.X, linear, boxes), LocalBlocks.of(turned.Z, linear, boxes)
-        whole.take_out(centre)
+        centred, turned = self._turned
+        whole, blocks = self._blocks(linear, boxes), LocalBlocks.of(turned.Z, linear, boxes)
         best, alpha = AT_ZERO, np.zeros_like(boxes)
 
         def keep(_: int, found: Certificate) -> None:
@@ -115,6 +117,6 @@ class TrainingRows:
         found = solve_interior(blocks, tol=FINE_SHARE * tol, max_iter=max_iter, report=keep)
         point = Point(turned.weights(centred, found.coef), found.bias)
         best = AT_ZERO.with_primal(point, whole.look(point).loss)
-        best = best._replace(point=best.point.seen_from(-centre)).with_dual(whole.dual_objective(alpha))
+        best = best._replace(point=best.point.seen_from(-self._centre)).with_dual(whole.dual_objective(alpha))
         status = Status.CONVERGED if best.gap <= tol else found.status if found.status else Status.STALLED
         return LinearSolution.of(best, status, found.n_iter)

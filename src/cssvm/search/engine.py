@@ -244,7 +244,7 @@ class MatrixWorker:
         diagonal = shared.diagonal(kernel)
         keys, coefs, biases, n_failed = [], [], [], 0
         with self.matrices.of(task) as matrices:
-            for number, steps in _by_path(wanted):
+            for number, steps in by_path(wanted):
                 rows, unit = machines.problem_of(number, fold.train)
                 start = self._states.pop((task, number), None)
                 path = Path(matrices.training(shared, kernel, rows), diagonal[rows], unit, workspace, start)
@@ -280,7 +280,7 @@ class StreamingWorker:
         kernel, fold = machines.grid.kernels[task.kernel], machines.folds[task.fold]
         X = machines.features.of_fold(fold)
         scores, n_failed = {}, 0
-        for path, steps in _by_path(wanted):
+        for path, steps in by_path(wanted):
             rows, unit = machines.problem_of(path, fold.train)
             X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, fold.valid, rows)
             largest = float(machines.grid.Cs[-1]) * (unit.upper - unit.lower)
@@ -304,7 +304,7 @@ class StreamingWorker:
         return FoldScores(scores, n_failed)
 
 
-def _by_path(wanted: Collection[MachineKey]) -> list[tuple[int, list[int]]]:
+def by_path(wanted: Collection[MachineKey]) -> list[tuple[int, list[int]]]:
     """Each path with its wanted steps, ascending."""
     paths = sorted({key.path for key in wanted})
     return [(path, sorted(key.step for key in wanted if key.path == path)) for path in paths]

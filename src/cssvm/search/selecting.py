@@ -38,11 +38,13 @@ class SearchingClassifier(SearchedClassifier):
     checkpoint: Any
     grow: bool
     stages: bool
-    kernel: Any
     # Parameters whose checks are in `CHECKS`.
     _checked: ClassVar[tuple[str, ...]]
-    # How the machines of a fold are trained; None for kernel machines.
-    _make_worker: ClassVar[MakeWorker | None] = None
+
+    @property
+    def _make_worker(self) -> MakeWorker | None:
+        """How the machines of a fold are trained; None for kernel machines."""
+        return None
 
     def _final_model(self) -> Any:
         """The estimator of the best point, to be fitted on all rows."""
@@ -58,7 +60,7 @@ class SearchingClassifier(SearchedClassifier):
             folds = make_folds(self.cv, X, sample, ranking=ranking, groups=groups, decision=decision)
             features = Features(X, sample.labels, self.transformer, sample.counted_rows)
             axes = Axes.of(self, features.whole[0], sample)
-            search = Search(self, features, sample, folds, scoring, type(self)._make_worker)
+            search = Search(self, features, sample, folds, scoring, self._make_worker)
             if self.stages:
                 axes, self.first_stage_ = search.with_first_kernel(axes)
             found = search.outcome(axes)
