@@ -15,7 +15,9 @@ if TYPE_CHECKING:
         CostSensitiveLinearSVC,
         CostSensitiveSVC,
         DesignedLossClassifier,
+        FeatureMapGap,
         KernelBoundaryAlignmentSVC,
+        feature_map_gap,
     )
     from .evaluation import Evaluation, evaluate
     from .outcomes import DecisionCosts, decision_costs
@@ -40,11 +42,13 @@ __all__ = [
     "DesignedLossClassifier",
     "DirectCostClassifier",
     "Evaluation",
+    "FeatureMapGap",
     "KernelBoundaryAlignmentSVC",
     "MetaCostClassifier",
     "Report",
     "decision_costs",
     "evaluate",
+    "feature_map_gap",
     "paper_costs",
     "target_scores",
 ]
@@ -63,11 +67,13 @@ _HOME = {
     "DesignedLossClassifier": "estimators",
     "DirectCostClassifier": "wrappers",
     "Evaluation": "evaluation",
+    "FeatureMapGap": "estimators",
     "KernelBoundaryAlignmentSVC": "estimators",
     "MetaCostClassifier": "wrappers",
     "Report": "report",
     "decision_costs": "outcomes",
     "evaluate": "evaluation",
+    "feature_map_gap": "estimators",
     "paper_costs": "costs",
     "target_scores": "target",
 }
