@@ -81,6 +81,18 @@ def test_maps_of_scikit_learn_tell_their_kernel(data, feature_map, exact):
     assert named.primal_objective >= found.primal_objective * (1 - 1e-12)  # that of the map itself is not counted
 
 
+def test_bounds_of_two_maps_of_one_kernel_are_put_together(data):
+    X, y = data
+    exact = CostSensitiveSVC(C=1.0, gamma=GAMMA, tol=1e-7).fit(X, y)
+    sampler = RBFSampler(gamma=GAMMA, n_components=400, random_state=0)
+    models = [mapped(100, C=1.0).fit(X, y), make_pipeline(sampler, CostSensitiveLinearSVC(C=1.0)).fit(X, y)]
+    first, second = (feature_map_gap(model, X, y) for model in models)
+    both = first.combined(second)
+    assert_between(both, exact)
+    assert both.gap <= min(first.gap, second.gap)
+    assert both == second.combined(first)
+
+
 def test_costs_margins_and_weights_of_rows_count(data):
     X, y = data
     fn, fp, kappa, weight = np.random.default_rng(2).uniform(0.3, 4.0, (4, len(y)))
@@ -125,14 +137,14 @@ def test_the_final_model_of_a_search_is_judged_as_a_pipeline(data):
 
 def test_what_has_no_bounds_is_refused_with_the_reason(data):
     X, y = data
-    with pytest.raises(ValueError, match="model must be a fitted Pipeline .* got CostSensitiveLinearSVC"):
+    with pytest.raises(ValueError, match=r"model must be a fitted Pipeline .* got CostSensitiveLinearSVC"):
         feature_map_gap(CostSensitiveLinearSVC().fit(X, y), X, y)
     with pytest.raises(ValueError, match="model must be a fitted Pipeline"):
         feature_map_gap(make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y), X, y)
     unknown = make_pipeline(SkewedChi2Sampler(skewedness=9.0, random_state=0), CostSensitiveLinearSVC(tol=1e-4))
     with pytest.raises(ValueError, match="kernel must be given for the feature map SkewedChi2Sampler"):
         feature_map_gap(unknown.fit(X, y), X, y)
-    with pytest.raises(ValueError, match='kernel must be positive definite .* got kernel="sigmoid"'):
+    with pytest.raises(ValueError, match=r'kernel must be positive definite .* got kernel="sigmoid"'):
         feature_map_gap(mapped(10).fit(X, y), X, y, kernel="sigmoid")
 
 

@@ -3,7 +3,7 @@
 The map z approximates a kernel, K(x, x') ~ z(x)'z(x'). The dual variables beta of the linear machine have the boxes and
 the sum that the dual of the kernel machine asks for, so that with f(x) = sum_i beta_i K(x, x_i) and the best bias b
 
-    p'(t beta) - 1/2 (t beta)'K(t beta)    <=    optimum    <=    1/2 beta'K beta + sum_i c_i max(0, m_i - y_i (f(x_i) + b))
+    t p'beta - 1/2 t^2 beta'K beta    <=    optimum    <=    1/2 beta'K beta + sum_i c_i max(0, m_i - y_i (f(x_i) + b))
 
 for every t that keeps t beta in its boxes. The function of a Nystroem map is itself one of the kernel's,
 sum_j a_j K(x, v_j) over its components v, of squared norm a'K(v, v)a, so its own objective is an upper bound as well.
@@ -33,6 +33,7 @@ from .inputs import transformed_data
 from .linear_svc import CostSensitiveLinearSVC
 
 ALIASES = {"polynomial": Poly.name}  # of scikit-learn
+RANK_SHARE = 1e-9  # of the largest eigenvalue of the components, below which one is not known to seven digits
 SAME_PROBLEM = 1e-6  # relative, what the objective may differ by from that of the fit
 
 
@@ -53,6 +54,12 @@ class FeatureMapGap(NamedTuple):
     dual_objective: float
     gap: float
     map_objective: float
+
+    def combined(self, other: FeatureMapGap) -> FeatureMapGap:
+        """The better bounds of two maps of the same kernel, fitted to the same problem."""
+        primal = min(self.primal_objective, other.primal_objective)
+        dual = max(self.dual_objective, other.dual_objective)
+        return FeatureMapGap(primal, dual, relative_gap(primal, dual), min(self.map_objective, other.map_objective))
 
 
 class _Problem(NamedTuple):
@@ -88,7 +95,9 @@ def feature_map_gap(
 
     The optimum of the kernel machine is never computed, only bounds of it: one pass over the kernel values of all rows
     with the support vectors. If `gap` is small, more components or an exact fit would change little. If it is not, the
-    map is too coarse for this kernel, or the bounds are: try more components, or an exact fit of a part of the rows.
+    map is too coarse for this kernel, or the bounds are: with many rows the upper one of random features and the lower
+    one of a Nystroem map are far off. Those of two maps of one kernel may be put together:
+    ``feature_map_gap(nystroem, X, y).combined(feature_map_gap(sampler, X, y))``.
 
     Parameters
     ----------
@@ -168,11 +177,19 @@ def _bounds(svm: CostSensitiveLinearSVC, feature_map: Any, kernel: Kernel, probl
     best = min(longest, gain / square) if square > 0.0 and gain > 0.0 else 0.0
     primals = [0.5 * t**2 * square + problem.loss(t * f) for t in {0.0, best, 1.0}]
     if isinstance(feature_map, Nystroem):
-        a = feature_map.normalization_.T @ w
-        norm = float(a @ kernel.matrix(*(transformed_data(feature_map.components_, feature_map),) * 2) @ a)
-        primals.append(0.5 * norm + own_loss)
+        primals.append(_own_objective(feature_map, w, kernel, problem))
     primal, dual = min(primals), best * gain - 0.5 * best**2 * square
     return FeatureMapGap(primal, dual, relative_gap(primal, dual), map_objective)
+
+
+def _own_objective(feature_map: Nystroem, w: Vector, kernel: Kernel, problem: _Problem) -> float:
+    """That of the function of a Nystroem map with weights w, in the directions whose norm is known to some digits."""
+    vectors = transformed_data(feature_map.components_, feature_map)
+    values, directions = np.linalg.eigh(kernel.matrix(vectors, vectors))
+    along = directions.T @ (feature_map.normalization_.T @ w)
+    along[values < RANK_SHARE * values[-1]] = 0.0
+    f = kernel.expand(problem.X, np.arange(len(values)), vectors, directions @ along, np.float64)
+    return 0.5 * float(values @ along**2) + problem.loss(f)
 
 
 def _parts(model: Any) -> tuple[CostSensitiveLinearSVC, Any]:
