@@ -1,4 +1,4 @@
-"""Write the tables of the committed runs into README.md and benchmarks/README.md: `python -m benchmarks.document`.
+"""Write the tables of the committed runs into the documents that have them: `python -m benchmarks.document`.
 
 A table stands between a line `<!-- NAME: python -m benchmarks.document -->` and the next `<!-- end -->`. A test holds
 the documents to the committed runs.
@@ -14,7 +14,7 @@ from benchmarks.tables import reference
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-DOCUMENTS = (ROOT / "README.md", ROOT / "benchmarks" / "README.md")
+DOCUMENTS = (ROOT / "README.md", ROOT / "benchmarks" / "README.md", ROOT / "docs" / "scale.md")
 END = "<!-- end -->"
 PEERS = ("sklearn", "sklearnex")
 SHOWN_FIRST = (  # in the README
@@ -115,12 +115,45 @@ def races() -> str:
     return markdown(header, rows)
 
 
+def linear_machines() -> str:
+    """The linear SVM beside others: seconds to be near the optimum, or how far the last attempt was."""
+    rows = []
+    for record in run_of("linear")["cases"]:
+        for solver in record["solvers"]:
+            last = min(run["above"] for run in solver["runs"])
+            longest = max(run["seconds"] for run in solver["runs"])
+            times = [solver[f"seconds_to_{distance}"] for distance in ("0.001", "0.0001")]
+            shown_times = ["not" if seconds is None else significant(seconds) for seconds in times]
+            reached = f"{last:.0e} in {significant(longest)} s" if times[-1] is None else ""
+            memory = significant(max((run["peak_mb"] or 0.0) for run in solver["runs"]))
+            shape = f"{record['name']}, {record['n']:,} x {record['d']}"
+            rows.append([shape, solver["solver"], *shown_times, reached, memory])
+        search = record["search"]
+        name = f"CostSensitiveLinearSVCCV, {search['n_machines']} machines and the final one"
+        rows.append([rows[-1][0], name, f"{significant(search['seconds'])} in all", "", "", ""])
+    return markdown(["problem", "solver", "s to 10⁻³", "s to 10⁻⁴", "else", "memory, MB"], rows)
+
+
+def passes() -> str:
+    """What reading rows costs."""
+    rows = [
+        [
+            f"{record['name']}, {record['d']} features",
+            *(significant(record["passes"][k]) for k in ("look", "iteration")),
+        ]
+        for record in run_of("linear")["cases"]
+    ]
+    return markdown(["rows in memory, 2 cores", "p, a look at 10⁶ rows, s", "q, an iteration on them, s"], rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "some fits": shown_first,
     "all fits": all_fits,
     "first results": first_results,
     "searches": searches,
     "races": races,
+    "linear machines": linear_machines,
+    "passes": passes,
 }
 
 

@@ -32,6 +32,9 @@ from benchmarks.rows import standardise
 from benchmarks.tables import Column, table
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV
 from cssvm.datasets import MissingDatasetError, TamperedFileError, load
+from cssvm.primal.blocks import Point, Step
+from cssvm.primal.local import LocalBlocks
+from cssvm.runtime import threads
 
 C, FN_COST = 1.0, 4.0
 NEAR, NEARER = 1e-3, 1e-4  # relative distances from the optimum that are timed
@@ -183,6 +186,7 @@ def case_record(name: str, X: np.ndarray, y: np.ndarray, repeats: int, limit: fl
             record["solvers"].append({"solver": solver, "runs": runs, **times})
             print("\n".join(table(COLUMNS, [cells(solver, run) for run in runs])) + "\n", flush=True)
         record["search"] = in_own_process(search_seconds, folder)
+        record["passes"] = in_own_process(pass_seconds, folder, repeats)
     return record
 
 
@@ -202,6 +206,31 @@ def search_seconds(folder: str) -> dict[str, Any]:
     return {"seconds": time.perf_counter() - start, "n_machines": search.n_machines_ * search.n_splits_}
 
 
+def pass_seconds(folder: str, repeats: int) -> dict[str, float]:
+    """Of one look at 10^6 rows, and of one iteration of the interior-point method on as many."""
+    X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
+    blocks = LocalBlocks.of(X, np.where(y == 1, 1.0, -1.0), np.where(y == 1, FN_COST, 1.0))
+    here, found = Point(np.full(X.shape[1], 0.01), 0.1), {}
+    step = Step(Point(np.zeros(X.shape[1]), 0.0), here, here, 1.0, 1e-3)
+    with threads.own_threads():
+        blocks.measure(None)
+
+        def iteration() -> None:
+            blocks.predict(here, here)
+            blocks.reach(step)
+            blocks.measure(step)
+
+        for name, function in {"look": lambda: blocks.look(here), "iteration": iteration}.items():
+            function()  # compiled
+            seconds = []
+            for _ in range(repeats):
+                start = time.perf_counter()
+                function()
+                seconds.append(time.perf_counter() - start)
+            found[name] = median(seconds) * 1e6 / len(y)
+    return found
+
+
 def cells(solver: str, run: dict[str, Any]) -> list[str]:
     setting = f"tol={run['setting']:g}" if solver == REFERENCE else f"max_iter={run['setting']:g}"
     peak = "" if run["peak_mb"] is None else f"{run['peak_mb']:.0f}"
@@ -210,8 +239,10 @@ def cells(solver: str, run: dict[str, Any]) -> list[str]:
 
 def agreement() -> list[dict[str, Any]]:
     """Objectives of small problems beside those of Clarabel: a cost and a margin for each row, at several C."""
-    import cvxpy as cp
-
+    try:
+        import cvxpy as cp
+    except ImportError:  # it comes with the extra `test`
+        return []
     rng, found = np.random.default_rng(0), []
     X = rng.normal(size=(SMALL_ROWS, 8))
     y = np.where(X[:, 0] + 0.8 * rng.normal(size=SMALL_ROWS) > 0.5, 1.0, -1.0)
@@ -253,6 +284,8 @@ def main(arguments: list[str] | None = None) -> None:
         document["cases"].append(case_record(name, *found, options.repeats, options.limit))
         search = document["cases"][-1]["search"]
         print(f"CostSensitiveLinearSVCCV: {search['n_machines']} machines in {search['seconds']:.3g} s")
+        look, iteration = (document["cases"][-1]["passes"][key] for key in ("look", "iteration"))
+        print(f"a look at 10^6 rows {look:.3g} s, an iteration on them {iteration:.3g} s")
     if options.json is not None:
         options.json.write_text(json.dumps(document, indent=2) + "\n")
 
