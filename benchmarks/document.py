@@ -1,4 +1,4 @@
-"""Write the tables of the committed runs into the READMEs and the documents: `python -m benchmarks.document`.
+"""Write the tables of the committed runs into the documents that have them: `python -m benchmarks.document`.
 
 A table stands between a line `<!-- NAME: python -m benchmarks.document -->` and the next `<!-- end -->`. A test holds
 the documents to the committed runs.
@@ -15,7 +15,7 @@ from benchmarks.tables import reference
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-DOCUMENTS = (ROOT / "README.md", ROOT / "benchmarks" / "README.md", ROOT / "docs" / "search.md")
+DOCUMENTS = tuple(ROOT / name for name in ("README.md", "benchmarks/README.md", "docs/search.md", "docs/scale.md"))
 END = "<!-- end -->"
 PEERS = ("sklearn", "sklearnex")
 SHOWN_FIRST = (  # in the README
@@ -138,6 +138,37 @@ def nested_means() -> str:
     return markdown(head, rows)
 
 
+def linear_machines() -> str:
+    """The linear SVM beside others: seconds to be near the optimum, or how far the last attempt was."""
+    rows = []
+    for record in run_of("linear")["cases"]:
+        for solver in record["solvers"]:
+            last = min(run["above"] for run in solver["runs"])
+            longest = max(run["seconds"] for run in solver["runs"])
+            times = [solver[f"seconds_to_{distance}"] for distance in ("0.001", "0.0001")]
+            shown_times = ["not" if seconds is None else significant(seconds) for seconds in times]
+            reached = f"{last:.0e} in {significant(longest)} s" if times[-1] is None else ""
+            memory = significant(max((run["peak_mb"] or 0.0) for run in solver["runs"]))
+            shape = f"{record['name']}, {record['n']:,} x {record['d']}"
+            rows.append([shape, solver["solver"], *shown_times, reached, memory])
+        search = record["search"]
+        name = f"CostSensitiveLinearSVCCV, {search['n_machines']} machines and the final one"
+        rows.append([rows[-1][0], name, f"{significant(search['seconds'])} in all", "", "", ""])
+    return markdown(["problem", "solver", "s to 10⁻³", "s to 10⁻⁴", "else", "memory, MB"], rows)
+
+
+def passes() -> str:
+    """What reading rows costs."""
+    rows = [
+        [
+            f"{record['name']}, {record['d']} features",
+            *(significant(record["passes"][k]) for k in ("look", "iteration")),
+        ]
+        for record in run_of("linear")["cases"]
+    ]
+    return markdown(["rows in memory, 2 cores", "p, a look at 10⁶ rows, s", "q, an iteration on them, s"], rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "nested sets": nested_sets,
     "nested means": nested_means,
@@ -146,6 +177,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "first results": first_results,
     "searches": searches,
     "races": races,
+    "linear machines": linear_machines,
+    "passes": passes,
 }
 
 

@@ -1,4 +1,4 @@
-"""The benchmarks beside `make bench`: the search, its race, the measures and the tuning constants."""
+"""The benchmarks beside `make bench`: the search, its race, the measures, linear machines, the tuning constants."""
 
 import json
 from types import SimpleNamespace
@@ -96,3 +96,28 @@ def test_the_wrappers_benchmark_prints_seconds_and_costs_beside_the_bare_learner
     printed = capsys.readouterr().out
     assert "costing, 10 learners" in printed
     assert "cost-blind" in printed
+
+
+def test_the_linear_benchmark_times_all_solvers_on_one_objective(capsys, tmp_path):
+    from benchmarks import linear
+
+    linear.main(["--quick", "--json", str(tmp_path / "linear.json")])
+    document = json.loads((tmp_path / "linear.json").read_text())
+    (record,) = document["cases"]
+    assert [each["solver"] for each in record["solvers"]] == list(linear.SOLVERS)
+    runs = [run for each in record["solvers"] for run in each["runs"]]
+    assert all(run["above"] >= -1e-9 for run in runs)  # the bound is one for everybody
+    assert record["solvers"][0]["seconds_to_0.0001"] > 0
+    assert all(each["difference"] < 1e-7 for each in document["agreement"])
+    assert "above optimum" in capsys.readouterr().out
+
+
+def test_the_objective_of_weights_is_that_of_the_best_bias():
+    from benchmarks import linear
+
+    rng = np.random.default_rng(0)
+    X, y, w = rng.normal(size=(80, 3)), rng.integers(0, 2, 80), rng.normal(size=3)
+    signs, cost = np.where(y == 1, 1.0, -1.0), np.where(y == 1, linear.FN_COST, 1.0)
+    kinks = signs - X @ w  # the least value is at one of them
+    losses = [cost @ np.maximum(0, 1 - signs * (X @ w + b)) for b in kinks]
+    assert linear.objective(X, y, w) == pytest.approx(0.5 * w @ w + min(losses), rel=1e-12)

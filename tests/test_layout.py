@@ -79,7 +79,9 @@ FAMILIES = {
         "BoundaryMovementSVC.fit",
         "KernelBoundaryAlignmentSVC.fit",
         "CostSensitiveSVCCV.fit",
+        "CostSensitiveLinearSVCCV.fit",
     ],
+    "searches": ["CostSensitiveSVCCV", "CostSensitiveLinearSVCCV"],
     "displays from estimators": [
         f"displays.{name}.from_estimator" for name in ("CostRocDisplay", "CostCurveDisplay", "ThresholdDisplay")
     ],
@@ -98,6 +100,7 @@ DIFFERENT = {
     "SVMs": {"C", "fn_cost", "fp_cost", "intercept_"},  # the moved boundary does not train with costs
     "cost-sensitive SVMs": {"tol", "max_iter", "verbose", "coef_", "n_iter_"},  # another solver
     "fits of SVMs": {"X", "sample_weight"},  # a search also scores with weights, and has a transformer
+    "searches": {"Cs", "grow", "tol", "best_params_", "best_estimator_", "n_machines_"},  # of other machines
     "displays from estimators": {"threshold", "pos_label", "normalize", "response_method"},
     "displays from predictions": {"threshold", "normalize"},
     "curves": {"t"},

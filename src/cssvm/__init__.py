@@ -15,12 +15,14 @@ if TYPE_CHECKING:
         CostSensitiveLinearSVC,
         CostSensitiveSVC,
         DesignedLossClassifier,
+        FeatureMapGap,
         KernelBoundaryAlignmentSVC,
+        feature_map_gap,
     )
     from .evaluation import Evaluation, evaluate
     from .outcomes import DecisionCosts, decision_costs
     from .report import Report
-    from .search import CostSensitiveSVCCV
+    from .search import CostSensitiveLinearSVCCV, CostSensitiveSVCCV
     from .target import target_scores
     from .wrappers import CostProportionateClassifier, CostThresholdClassifier, DirectCostClassifier, MetaCostClassifier
 
@@ -32,6 +34,7 @@ __all__ = [
     "CostConditionWarning",
     "CostProportionateClassifier",
     "CostSensitiveLinearSVC",
+    "CostSensitiveLinearSVCCV",
     "CostSensitiveSVC",
     "CostSensitiveSVCCV",
     "CostThresholdClassifier",
@@ -39,11 +42,13 @@ __all__ = [
     "DesignedLossClassifier",
     "DirectCostClassifier",
     "Evaluation",
+    "FeatureMapGap",
     "KernelBoundaryAlignmentSVC",
     "MetaCostClassifier",
     "Report",
     "decision_costs",
     "evaluate",
+    "feature_map_gap",
     "paper_costs",
     "target_scores",
 ]
@@ -54,6 +59,7 @@ _HOME = {
     "CostConditionWarning": "costs",
     "CostProportionateClassifier": "wrappers",
     "CostSensitiveLinearSVC": "estimators",
+    "CostSensitiveLinearSVCCV": "search",
     "CostSensitiveSVC": "estimators",
     "CostSensitiveSVCCV": "search",
     "CostThresholdClassifier": "wrappers",
@@ -61,11 +67,13 @@ _HOME = {
     "DesignedLossClassifier": "estimators",
     "DirectCostClassifier": "wrappers",
     "Evaluation": "evaluation",
+    "FeatureMapGap": "estimators",
     "KernelBoundaryAlignmentSVC": "estimators",
     "MetaCostClassifier": "wrappers",
     "Report": "report",
     "decision_costs": "outcomes",
     "evaluate": "evaluation",
+    "feature_map_gap": "estimators",
     "paper_costs": "costs",
     "target_scores": "target",
 }

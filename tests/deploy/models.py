@@ -18,6 +18,8 @@ from cssvm import (
     BiasedPenaltySVC,
     BoundaryMovementSVC,
     CostProportionateClassifier,
+    CostSensitiveLinearSVC,
+    CostSensitiveLinearSVCCV,
     CostSensitiveSVC,
     CostSensitiveSVCCV,
     CostThresholdClassifier,
@@ -100,6 +102,17 @@ MODELS = {
     "search, threshold": (lambda: _search("threshold", transformer=features()).fit(table(), words()), True),
     "search, bayes": (lambda: _search("bayes", transformer=features()).fit(table(), words()), True),
     "search without transformer": (lambda: _search("bayes", pos_label=1).fit(*rows()), False),
+    "linear": (lambda: CostSensitiveLinearSVC(fn_cost=4.0, kappa=0.5).fit(*rows()), False),
+    "linear search": (
+        lambda: CostSensitiveLinearSVCCV(Cs=2, cv=3, fn_cost=4.0, decision="threshold").fit(*rows()),
+        False,
+    ),
+    "linear search, bayes": (
+        lambda: CostSensitiveLinearSVCCV(
+            Cs=[0.1, 1.0], cv=3, fn_cost=3.0, decision="bayes", pos_label="bad", transformer=features()
+        ).fit(table(), words()),
+        True,
+    ),
     "sigmoid": (lambda: CostThresholdClassifier(CostSensitiveSVC(), fn_cost=4.0, cv=3).fit(*rows()), False),
     "isotonic": (
         lambda: CostThresholdClassifier(CostSensitiveSVC(), fn_cost=4.0, calibration="isotonic", cv=3).fit(*rows()),

@@ -5,7 +5,12 @@ import pytest
 import cssvm
 from cssvm.kernels import KERNEL_NAMES
 
-RESULTS = ("CostConditionWarning", "DecisionCosts", "Evaluation")  # made by functions that have examples
+RESULTS = (
+    "CostConditionWarning",
+    "DecisionCosts",
+    "Evaluation",
+    "FeatureMapGap",
+)  # made by functions that have examples
 SVMS = ("CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "KernelBoundaryAlignmentSVC")
 
 

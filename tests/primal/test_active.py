@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from cssvm._types import Status
-from cssvm.primal import active, choice, solve_active
+from cssvm.primal import TrainingRows, active, choice, solve_active, solve_linear
 from cssvm.primal.blocks import Block, Point
 from cssvm.primal.interior import NOTHING_KNOWN, solve_interior
 from cssvm.primal.local import LocalBlocks
@@ -185,3 +185,40 @@ def test_rows_that_change_sides_at_a_later_point_are_near_as_well():
     near, _ = choice.near(Block(make_rows(X), linear, boxes), [first, later], np.full((2, 2), 0.1))
     u, other = (np.abs(linear) - np.sign(linear) * (X @ point.weights + point.bias) for point in (first, later))
     np.testing.assert_array_equal(near.linear, linear[(np.abs(u) <= 0.1) | ((u > 0) != (other > 0))])
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_the_solution_of_a_neighbouring_C_takes_the_place_of_a_sample(for_few_rows, solved, C):
+    X, linear, boxes = rare_problem(6000, C=C)
+    cold = solve_active(LocalBlocks.of(X, linear, boxes), tol=1e-6)
+    near_rows = solved[-1]
+    solved.clear()
+    warm = solve_active(LocalBlocks.of(X, linear, 3.0 * boxes), tol=1e-6, start=cold.point)
+    assert max(solved) < near_rows
+    whole = solve_interior(LocalBlocks.of(X, linear, 3.0 * boxes), tol=1e-7)
+    assert warm.status == Status.CONVERGED
+    assert warm.dual_objective <= whole.primal_objective
+    assert warm.primal_objective == pytest.approx(whole.primal_objective, rel=1.1e-6)
+
+
+def test_a_start_from_elsewhere_costs_time_and_nothing_else(for_few_rows):
+    X, linear, boxes = rare_problem(6000)
+    start = Point(np.full(X.shape[1], -3.0), 5.0)
+    found = solve_active(LocalBlocks.of(X, linear, boxes), tol=1e-6, start=start)
+    whole = solve_interior(LocalBlocks.of(X, linear, boxes), tol=1e-7)
+    assert found.status == Status.CONVERGED
+    assert found.primal_objective == pytest.approx(whole.primal_objective, rel=1.1e-6)
+
+
+@pytest.mark.parametrize("far", [0.0, 50.0])
+def test_problems_on_the_same_rows_are_solved_as_each_by_itself(for_few_rows, far):
+    X, linear, boxes = rare_problem(5000)
+    rows, start = TrainingRows(X + far), None
+    for C in (0.01, 0.1, 1.0):
+        found = rows.solve(linear, C * boxes, tol=1e-7, start=start)
+        alone, method = solve_linear(X + far, linear, C * boxes, tol=1e-7)
+        assert rows.method == method
+        assert found.primal_objective == pytest.approx(alone.primal_objective, rel=2e-7)
+        true = primal_objective(X + far, linear, C * boxes, found.coef, found.bias)
+        assert found.primal_objective == pytest.approx(true, rel=1e-9)
+        start = found.point

@@ -95,6 +95,19 @@ def test_hostile_problems_end_with_a_true_certificate(name, container):
     assert solution.primal_objective == pytest.approx(true, rel=1e-7)
 
 
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("shape", [(300, 12), (30, 60)], ids=["long", "wide"])
+def test_a_feature_far_from_zero_beside_sparse_ones_is_taken_as_it_is(shape, container):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random(shape) < 0.1, rng.normal(size=shape), 0.0)
+    y = np.where(np.arange(shape[0]) % 2, 1.0, -1.0)
+    X[:, 0] = 10.0 + 0.2 * y + 0.3 * rng.normal(size=shape[0])
+    solution, _ = solve_linear(container(X), y, np.ones(shape[0]), tol=1e-6)
+    assert abs(solution.coef[0]) > 0.1
+    true = primal_objective(X, y, np.ones(shape[0]), solution.coef, solution.bias)
+    assert solution.primal_objective == pytest.approx(true, rel=1e-9)
+
+
 @pytest.mark.parametrize("name", ["unequal boxes", "unequal margins", "repeated rows", "rare class"])
 def test_hostile_problems_have_clarabels_optimum(name):
     problem = PROBLEMS[name]()

@@ -19,8 +19,8 @@ from ..estimators import CostSensitiveLinearSVC, DesignedLossClassifier
 from ..estimators.kernel_svc import KernelSVC
 from ..kernels import Kernel
 from ..kernels.conformal import Conformal
-from ..search import CostSensitiveSVCCV
 from ..search.decision import AtThreshold, ByProbability
+from ..search.searched import SearchedClassifier
 from ..target import RESPONSES, Target
 from ..wrappers import CostThresholdClassifier
 from ..wrappers.routing import WrappedClassifier
@@ -124,9 +124,12 @@ def _check_magnified(kernel: Conformal, support: Any, n_features: int) -> None:
             _check_vectors("centres of the kernel", last.vectors, (n_centres, n_features))
 
 
-def _check_search(part: CostSensitiveSVCCV) -> None:
+def _check_search(part: SearchedClassifier) -> None:
     final = getattr(part, "best_estimator_", None)
-    _require(isinstance(final, KernelSVC), "it has no final model; one that is fitted with refit=True has")
+    _require(
+        isinstance(final, KernelSVC | CostSensitiveLinearSVC),
+        "it has no final model; one that is fitted with refit=True has",
+    )
     decision = part._decision
     _require(isinstance(decision, AtThreshold | ByProbability), f"its decision is {type(decision).__name__}")
     if isinstance(decision, AtThreshold):
@@ -185,7 +188,7 @@ def _check_calibrated(part: CalibratedClassifierCV) -> None:
 CHECKS: dict[type, Any] = {
     BinaryClassifier: _check_classifier,
     KernelSVC: _check_svc,
-    CostSensitiveSVCCV: _check_search,
+    SearchedClassifier: _check_search,
     WrappedClassifier: _check_wrapper,
     CostThresholdClassifier: _check_threshold,
     CostSensitiveLinearSVC: _check_linear_svc,

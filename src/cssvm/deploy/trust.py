@@ -16,6 +16,7 @@ ESTIMATORS = (
     "cssvm.estimators.designed_loss.DesignedLossClassifier",
     "cssvm.estimators.linear_svc.CostSensitiveLinearSVC",
     "cssvm.search.cost_sensitive_svc_cv.CostSensitiveSVCCV",
+    "cssvm.search.linear_svc_cv.CostSensitiveLinearSVCCV",
     "cssvm.wrappers.cost_proportionate.CostProportionateClassifier",
     "cssvm.wrappers.cost_threshold.CostThresholdClassifier",
     "cssvm.wrappers.direct_cost.DirectCostClassifier",

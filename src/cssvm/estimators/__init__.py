@@ -5,6 +5,7 @@ from .boundary_alignment import KernelBoundaryAlignmentSVC
 from .boundary_movement import BoundaryMovementSVC
 from .cost_sensitive import CostSensitiveSVC
 from .designed_loss import DesignedLossClassifier
+from .feature_map_gap import FeatureMapGap, feature_map_gap
 from .linear_svc import CostSensitiveLinearSVC
 
 __all__ = [
@@ -13,5 +14,7 @@ __all__ = [
     "CostSensitiveLinearSVC",
     "CostSensitiveSVC",
     "DesignedLossClassifier",
+    "FeatureMapGap",
     "KernelBoundaryAlignmentSVC",
+    "feature_map_gap",
 ]

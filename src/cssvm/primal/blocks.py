@@ -48,6 +48,10 @@ class Point(NamedTuple):
         """The point that far on."""
         return Point(self.weights + length * direction.weights, self.bias + length * direction.bias)
 
+    def seen_from(self, centre: Vector) -> Point:
+        """The same function of rows less this centre, (n_features,)."""
+        return self._replace(bias=self.bias + float(self.weights @ centre))
+
 
 class Step(NamedTuple):
     """From `point` along the `corrected` direction, which corrects the `predictor` and aims at products `centre`."""

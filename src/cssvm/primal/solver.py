@@ -7,6 +7,7 @@ coordinate descent        more of both than a matrix of either can have: see `co
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from .blocks import Point
 from .coordinate import solve_coordinates
 from .interior import AT_ZERO, Certificate, LinearSolution, solve_interior
 from .local import LocalBlocks
-from .rotation import rotated
+from .rotation import Rotated, rotated
 
 WIDEST = 3_000  # features, or rows, of which a square matrix is solved in each iteration
 INTERIOR, ROTATED, COORDINATE = "interior-point", "rotated interior-point", "coordinate descent"
@@ -45,39 +46,77 @@ def solve_linear(
     max_iter : int
         Limit on the iterations; -1 for none.
     """
-    if sparse.issparse(X) and X.nnz > FULL * X.shape[0] * X.shape[1]:
-        X = X.toarray()
-    n, n_features = X.shape
-    with threads.own_threads(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+    rows = TrainingRows(X)
+    return rows.solve(linear, boxes, tol=tol, max_iter=max_iter), rows.method
+
+
+class TrainingRows:
+    """Rows X (n, n_features) of several problems that differ in margins and boxes: what they share is computed once.
+
+    method : how they are solved
+    """
+
+    def __init__(self, X: Any):
+        if sparse.issparse(X) and X.nnz > FULL * X.shape[0] * X.shape[1]:
+            X = X.toarray()
+        self.X, (n, n_features) = X, X.shape
+        self.method = INTERIOR
         if n < n_features and n <= WIDEST:
-            return _rotated(X, linear, boxes, tol, max_iter), ROTATED
-        if n_features > WIDEST:
-            return solve_coordinates(sparse.csr_array(X), linear, boxes, tol=tol, max_iter=max_iter), COORDINATE
-        blocks = LocalBlocks.of(X, linear, boxes)
-        centre = blocks.centre()
-        aim = FINE_SHARE * tol if n * n_features <= SMALL else tol
-        solution = solve_active(blocks, tol=tol, aim=aim, max_iter=max_iter)
-        return solution._replace(bias=solution.bias - float(solution.coef @ centre)), INTERIOR
+            self.method = ROTATED
+        elif n_features > WIDEST:
+            self.method = COORDINATE
 
+    def solve(
+        self, linear: Vector, boxes: Vector, *, tol: float, max_iter: int = -1, start: Point | None = None
+    ) -> LinearSolution:
+        """One of the problems, as `solve_linear`.
 
-def _rotated(X: Any, linear: Vector, boxes: Vector, tol: float, max_iter: int) -> LinearSolution:
-    """The solution in features of the rows' own, turned back, with the certificate that it has for X."""
-    whole = LocalBlocks.of(X, linear, boxes)
-    centre = whole.centre()
-    centred = X - centre if centre.any() else X
-    turned = rotated(centred)
-    blocks = LocalBlocks.of(turned.Z, linear, boxes)
-    best, alpha = AT_ZERO, np.zeros_like(boxes)
+        start : the solution of another one that is almost the same; it saves time where there are many rows
+        """
+        with threads.own_threads(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            if self.method == ROTATED:
+                return self._rotated(linear, boxes, tol, max_iter)
+            if self.method == COORDINATE:
+                return solve_coordinates(sparse.csr_array(self.X), linear, boxes, tol=tol, max_iter=max_iter)
+            if start is not None:
+                start = start.seen_from(self._centre)
+            aim = FINE_SHARE * tol if self.X.shape[0] * self.X.shape[1] <= SMALL else tol
+            found = solve_active(self._blocks(linear, boxes), tol=tol, aim=aim, max_iter=max_iter, start=start)
+            return found._replace(bias=found.point.seen_from(-self._centre).bias)
 
-    def keep(_: int, found: Certificate) -> None:
-        nonlocal best, alpha
-        if found.dual > best.dual:
-            best, alpha = found, blocks.alpha()
+    def _blocks(self, linear: Vector, boxes: Vector) -> LocalBlocks:
+        """Of the rows less their centre."""
+        blocks = LocalBlocks.of(self.X, linear, boxes).blocks
+        return LocalBlocks([block._replace(rows=block.rows.centred(self._centre)) for block in blocks])
 
-    found = solve_interior(blocks, tol=FINE_SHARE * tol, max_iter=max_iter, report=keep)
-    w = turned.weights(centred, found.coef)
-    primal = whole.look(Point(w, found.bias)).loss
-    best = AT_ZERO.with_primal(Point(w, found.bias - float(w @ centre)), primal)
-    best = best.with_dual(whole.dual_objective(alpha))
-    status = Status.CONVERGED if best.gap <= tol else found.status if found.status else Status.STALLED
-    return LinearSolution.of(best, status, found.n_iter)
+    @cached_property
+    def _centre(self) -> Vector:
+        """What is far from zero in the features, (n_features,); nothing of sparse rows, which would not stay sparse."""
+        if sparse.issparse(self.X):
+            return np.zeros(self.X.shape[1])
+        nothing = np.ones(self.X.shape[0])
+        return LocalBlocks.of(self.X, nothing, nothing).centre()
+
+    @cached_property
+    def _turned(self) -> tuple[Any, Rotated]:
+        """The rows less their centre, and in features of their own."""
+        centred = self.X - self._centre if self._centre.any() else self.X
+        return centred, rotated(centred)
+
+    def _rotated(self, linear: Vector, boxes: Vector, tol: float, max_iter: int) -> LinearSolution:
+        """The solution in features of the rows' own, turned back, with the certificate that it has for X."""
+        centred, turned = self._turned
+        whole, blocks = self._blocks(linear, boxes), LocalBlocks.of(turned.Z, linear, boxes)
+        best, alpha = AT_ZERO, np.zeros_like(boxes)
+
+        def keep(_: int, found: Certificate) -> None:
+            nonlocal best, alpha
+            if found.dual > best.dual:
+                best, alpha = found, blocks.alpha()
+
+        found = solve_interior(blocks, tol=FINE_SHARE * tol, max_iter=max_iter, report=keep)
+        point = Point(turned.weights(centred, found.coef), found.bias)
+        best = AT_ZERO.with_primal(point, whole.look(point).loss)
+        best = best._replace(point=best.point.seen_from(-self._centre)).with_dual(whole.dual_objective(alpha))
+        status = Status.CONVERGED if best.gap <= tol else found.status if found.status else Status.STALLED
+        return LinearSolution.of(best, status, found.n_iter)

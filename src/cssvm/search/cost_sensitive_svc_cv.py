@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-import reprlib
-import warnings
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
-
-from ..classifier import unchanged_on_failure
 from ..estimators import CostSensitiveSVC
-from ..estimators.inputs import raw_data, training_data
 from ..estimators.kernel_svc import with_kernel_tags
-from ..estimators.parameters import CHECKS, check_parameters, lists_kernels
-from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class
-from ..matching import in_row_order
-from ..sample import Sample
-from .axes import Axes
-from .decision import check_decision
-from .features import Features
-from .folds import make_folds
-from .growth import OF_POINT
-from .outcome import Outcome
-from .process import Search
-from .results import results_table
-from .scoring import make_scoring
-from .searched import SearchedClassifier
-
-# Of the final model's fitted attributes, those that describe the X and y given to the search.
-OWN_ATTRIBUTES = ("classes_", "n_features_in_", "feature_names_in_")
-CHECKED = ("kernel", "tol", "cache_size", "verbose")
+from ..estimators.parameters import lists_kernels
+from ..kernels import DEFAULT_KERNEL
+from .selecting import SearchingClassifier
 
 
 @lists_kernels
-class CostSensitiveSVCCV(SearchedClassifier):
+class CostSensitiveSVCCV(SearchingClassifier):
     """Cost-sensitive SVM with cross-validated C, gamma, slopes and margin, found in one search.
 
     All points of the grid that share a kernel matrix are solved from it, those that differ in C from one another's
@@ -170,6 +149,8 @@ class CostSensitiveSVCCV(SearchedClassifier):
     [0, 0, 0]
     """
 
+    _checked = ("kernel", "tol", "cache_size", "verbose")
+
     def __init__(
         self,
         *,
@@ -258,104 +239,17 @@ class CostSensitiveSVCCV(SearchedClassifier):
         CostSensitiveSVCCV
             The estimator itself.
         """
-        with unchanged_on_failure(self):
-            X, sample, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
-            decision = check_decision(self.decision, self.scoring)
-            scoring = make_scoring(self.scoring, X, sample, decision)
-            ranking = scoring.ranking and not scoring.pooled
-            folds = make_folds(self.cv, X, sample, ranking=ranking, groups=groups, decision=decision)
-            features = Features(X, sample.labels, self.transformer, sample.counted_rows)
-            axes = Axes.of(self, features.whole[0], sample)
-            search = Search(self, features, sample, folds, scoring)
-            if self.stages:
-                axes, self.first_stage_ = search.with_first_kernel(axes)
-            found = search.outcome(axes)
-            self._warn(found)
-            self.n_splits_, self.n_machines_ = len(folds), found.n_machines
-            self.cv_results_, self.best_index_ = results_table(found.points, found.values)
-            self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-            self.best_params_ = self.cv_results_["params"][self.best_index_]
-            if self.refit:
-                self._learn_decision(found.held_out_scores(self.best_index_), folds, sample)
-                self._train_best(features, sample)
+        self._select(X, y, fn_cost, fp_cost, sample_weight, groups)
         return self
 
-    def _read(
-        self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Any, Sample, Any]:
-        """Check parameters and data; X, its rows and their groups."""
-        check_parameters(self, {name: CHECKS[name] for name in CHECKED})
-        if self.n_jobs is not None and (self.n_jobs != int(self.n_jobs) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs must be None or an integer other than 0; got n_jobs={self.n_jobs!r}.")
-        pairwise = is_pairwise(self.kernel)
-        if pairwise and self.transformer is not None:
-            raise ValueError(f'transformer must be None with kernel="{self.kernel}": a kernel matrix has no features.')
-        given = in_row_order(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-        groups = in_row_order(X, y, groups=groups)["groups"]
-        if self.transformer is None:
-            X, y = training_data(self, X, y, pairwise=pairwise)
-            kernel_class(self.kernel).check_training_matrix(X)
-        else:
-            X, y = raw_data(self, X, y)
-        sample = self._read_sample(y, **given)
-        for name in ("fn_costs", "fp_costs", "kappas"):
-            if getattr(self, name) is not None:
-                sample.target.check_named_for(f"{name}={reprlib.repr(getattr(self, name))}")
-        return X, sample, groups
-
-    def _warn(self, found: Outcome) -> None:
-        if found.interrupted:
-            go_on = "Give a checkpoint to go on later." if self.checkpoint is None else "Call fit again to go on."
-            warnings.warn(
-                f"The search was interrupted: {found.n_complete} of {len(found.values)} points were scored on all "
-                f"folds; the best of them is used. {go_on}",
-                UserWarning,
-                stacklevel=3,
-            )
-        elif not found.n_complete:
-            warnings.warn(
-                "No point has a score on all folds, so the first one is used: scoring returned NaN. Check the scorer, "
-                "or use stratified folds.",
-                UserWarning,
-                stacklevel=3,
-            )
-        if found.edge is not None:
-            name, best = found.edge.name, found.points[found.best]
-            warnings.warn(
-                f"The best point lies at the edge of the grid, {name}={OF_POINT[name](best):.3g}"
-                + (", after the grid has grown in that direction" if self.grow else "")
-                + f". Pass {name}s of your own that go further, or scale the features.",
-                UserWarning,
-                stacklevel=3,
-            )
-        if found.n_failed:
-            scale = "Scale the features (for example with transformer=StandardScaler()), lower" * (not self.transformer)
-            warnings.warn(
-                f"{found.n_failed} of the search's machines did not converge; such scores are approximate. "
-                f"{scale or 'Lower'} the largest C or raise tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _train_best(self, features: Features, sample: Sample) -> None:
-        """Train the best point on all rows, and show its fitted attributes as our own."""
-        X, fitted = features.whole
-        if fitted is not None:
-            self.transformer_ = fitted
-        best = CostSensitiveSVC(
+    def _final_model(self) -> CostSensitiveSVC:
+        return CostSensitiveSVC(
             **self.best_params_,
             kernel=self.kernel,
             pos_label=self._target.label,
             tol=self.tol,
             cache_size=self.cache_size,
         )
-        priced = sample.priced(self.best_params_["fn_cost"], self.best_params_["fp_cost"])
-        self.best_estimator_ = best.fit(
-            X, sample.labels, fn_cost=priced.fn_cost, fp_cost=priced.fp_cost, sample_weight=sample.weights
-        )
-        for name, value in vars(best).items():
-            if name.endswith("_") and name not in OWN_ATTRIBUTES:
-                setattr(self, name, value)
 
     def __sklearn_tags__(self) -> Any:
         return with_kernel_tags(super().__sklearn_tags__(), self.kernel)

@@ -11,7 +11,8 @@ it had not stopped. What the scores are used for is not known here: `Engine.resu
 caller, on the thread of the task, and yields what it returns.
 
 Where the shared numbers and a kernel matrix for each thread exceed the memory allowed, tasks run one after another on
-the streaming solver, which holds no kernel matrix; it warm-starts along C in the same way.
+the streaming solver, which holds no kernel matrix; it warm-starts along C in the same way. Machines that are no kernel
+machines say how they are trained, by a `Worker` of their own.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class Machines:
     grid: Grid
     tol: float
     cache_size: Any
+    make_worker: MakeWorker | None = None  # how they are trained; None for kernel machines
     units: list[DualProblem] = field(init=False)  # of each path, all rows, at C = 1, target class positive
 
     def __post_init__(self) -> None:
@@ -108,6 +110,10 @@ class Worker(Protocol):
 
     def forget(self) -> None:
         """Forget the solutions that tasks might have gone on from."""
+
+
+# For machines, threads and a number of tasks to go on with: a worker, and how many tasks may run side by side.
+MakeWorker = Callable[[Machines, int, int], tuple[Worker, int]]
 
 
 class Engine:
@@ -154,7 +160,8 @@ class Engine:
         if self._worker is None:
             n_tasks = len(self.machines.grid.kernels) * len(self.machines.folds)
             n_workers = max(1, min(self.n_jobs, n_threads, n_tasks))
-            self._worker, self._n_workers = make_worker(self.machines, n_workers, self.n_kept)
+            make = self.machines.make_worker or make_worker
+            self._worker, self._n_workers = make(self.machines, n_workers, self.n_kept)
         return self._worker
 
     def forget(self) -> None:
@@ -237,7 +244,7 @@ class MatrixWorker:
         diagonal = shared.diagonal(kernel)
         keys, coefs, biases, n_failed = [], [], [], 0
         with self.matrices.of(task) as matrices:
-            for number, steps in _by_path(wanted):
+            for number, steps in by_path(wanted):
                 rows, unit = machines.problem_of(number, fold.train)
                 start = self._states.pop((task, number), None)
                 path = Path(matrices.training(shared, kernel, rows), diagonal[rows], unit, workspace, start)
@@ -273,7 +280,7 @@ class StreamingWorker:
         kernel, fold = machines.grid.kernels[task.kernel], machines.folds[task.fold]
         X = machines.features.of_fold(fold)
         scores, n_failed = {}, 0
-        for path, steps in _by_path(wanted):
+        for path, steps in by_path(wanted):
             rows, unit = machines.problem_of(path, fold.train)
             X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, fold.valid, rows)
             largest = float(machines.grid.Cs[-1]) * (unit.upper - unit.lower)
@@ -297,7 +304,7 @@ class StreamingWorker:
         return FoldScores(scores, n_failed)
 
 
-def _by_path(wanted: Collection[MachineKey]) -> list[tuple[int, list[int]]]:
+def by_path(wanted: Collection[MachineKey]) -> list[tuple[int, list[int]]]:
     """Each path with its wanted steps, ascending."""
     paths = sorted({key.path for key in wanted})
     return [(path, sorted(key.step for key in wanted if key.path == path)) for path in paths]

@@ -15,7 +15,7 @@ from ..runtime.threads import n_cores
 from ..sample import Sample
 from .axes import Axes
 from .checkpoint import fingerprint
-from .engine import Machines
+from .engine import Machines, MakeWorker
 from .features import Features
 from .grid import Grid
 from .growth import Growth
@@ -26,13 +26,17 @@ from .scoring import Scoring
 
 @dataclass(frozen=True)
 class Search:
-    """Rows, folds and scoring of a search; `settings` is the estimator, of which parameters are read."""
+    """Rows, folds and scoring of a search; `settings` is the estimator, of which parameters are read.
+
+    make_worker : how machines are trained, as in `Machines`.
+    """
 
     settings: Any
     features: Features
     sample: Sample
     folds: Sequence[Fold]
     scoring: Scoring
+    make_worker: MakeWorker | None = None
 
     def outcome(self, axes: Axes) -> Outcome:
         """All points of the grid, and of what it grows to."""
@@ -75,6 +79,7 @@ class Search:
             grid,
             settings.tol,
             settings.cache_size,
+            self.make_worker,
         )
         return Run(
             machines,

@@ -25,8 +25,8 @@ from .scoring import make_scoring
 def _refitted(estimator: SearchedClassifier) -> bool:
     if not estimator.refit:
         raise AttributeError(
-            "this CostSensitiveSVCCV was made with refit=False and has no model to predict with. "
-            "Pass refit=True, or fit CostSensitiveSVC(**best_params_)."
+            f"this {type(estimator).__name__} was made with refit=False and has no model to predict with. "
+            f"Pass refit=True, or fit {type(estimator).__name__.removesuffix('CV')}(**best_params_)."
         )
     return True
 
@@ -50,6 +50,7 @@ class SearchedClassifier(BinaryClassifier):
 
     fn_cost: float
     fp_cost: float
+    kernel: Any
     scoring: Any
     decision: str
     transformer: Any
@@ -91,7 +92,7 @@ class SearchedClassifier(BinaryClassifier):
         """Scores of the final model for the target."""
         check_is_fitted(self)
         if self.transformer is None:
-            X = new_data(self, X, pairwise=is_pairwise(self.best_estimator_.kernel))
+            X = new_data(self, X, pairwise=is_pairwise(self.kernel))
         else:
             X = transformed_data(self.transformer_.transform(raw_data(self, X, reset=False)), self.transformer_)
         return self._target.oriented(self.best_estimator_.decision_function(X))

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ... import __version__
 from ...decisions import COSTS
-from ...search import CostSensitiveSVCCV
+from ...search.searched import SearchedClassifier
 from ...target import Target
 from ...wrappers import CostThresholdClassifier
 from ..anatomy import columns_of
@@ -130,7 +130,7 @@ def _check_names(names: list[str], row_costs: bool) -> None:
 def _outputs(graph: Graph, model: Any, table: Table, row_costs: bool) -> dict[str, str]:
     """Tensors by the name of the output; `model` is the estimator that decides, `table` what it reads."""
     target = Target.among(np.asarray(model.classes_), getattr(model, "pos_label", None))
-    by_costs = isinstance(model, CostSensitiveSVCCV | CostThresholdClassifier) and model.decides_by_costs
+    by_costs = isinstance(model, SearchedClassifier | CostThresholdClassifier) and model.decides_by_costs
     if row_costs and not by_costs:
         raise ValueError(
             f"row_costs must be False for {type(model).__name__}, whose predict takes no costs: one threshold holds "
