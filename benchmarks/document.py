@@ -147,7 +147,7 @@ def linear_machines() -> str:
             longest = max(run["seconds"] for run in solver["runs"])
             times = [solver[f"seconds_to_{distance}"] for distance in ("0.001", "0.0001")]
             shown_times = ["not" if seconds is None else significant(seconds) for seconds in times]
-            reached = f"{last:.0e} in {significant(longest)} s" if times[-1] is None else ""
+            reached = f"{last:.0e} within {significant(longest)} s" if times[-1] is None else ""
             memory = significant(max((run["peak_mb"] or 0.0) for run in solver["runs"]))
             shape = f"{record['name']}, {record['n']:,} x {record['d']}"
             rows.append([shape, solver["solver"], *shown_times, reached, memory])

@@ -117,7 +117,7 @@ def test_the_objective_of_weights_is_that_of_the_best_bias():
 
     rng = np.random.default_rng(0)
     X, y, w = rng.normal(size=(80, 3)), rng.integers(0, 2, 80), rng.normal(size=3)
-    signs, cost = np.where(y == 1, 1.0, -1.0), np.where(y == 1, linear.FN_COST, 1.0)
+    signs, cost = np.where(y == 1, 1.0, -1.0), np.where(y == 1, 4.0, 1.0)
     kinks = signs - X @ w  # the least value is at one of them
     losses = [cost @ np.maximum(0, 1 - signs * (X @ w + b)) for b in kinks]
-    assert linear.objective(X, y, w) == pytest.approx(0.5 * w @ w + min(losses), rel=1e-12)
+    assert linear.objective(X, y, w, 4.0) == pytest.approx(0.5 * w @ w + min(losses), rel=1e-12)

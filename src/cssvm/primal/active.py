@@ -105,7 +105,7 @@ def solve_active(
         points.append(found.point)
         if found.status == Status.STALLED:
             break
-    if started:
+    if started and n_rounds > 0:
         last = solve_active(blocks, tol=tol, aim=aim, max_iter=left, report=report)
     else:
         last = solve_interior(blocks, tol=tol, max_iter=left, report=report, best=best)
