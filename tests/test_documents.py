@@ -19,7 +19,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 WITH_CODE = [document for document in DOCUMENTS if "```python" in document.read_text()]
 WITH_COMMANDS = [document for document in DOCUMENTS if "```sh\n" in document.read_text()]
-PUBLIC = ("datasets", "deploy", "displays", "experiments", "losses", "metrics", "search", "tables")
+PUBLIC = ("dask", "datasets", "deploy", "displays", "experiments", "losses", "metrics", "search", "tables")
 
 
 @pytest.mark.filterwarnings("ignore::cssvm.CostConditionWarning")
