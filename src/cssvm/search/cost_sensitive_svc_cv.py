@@ -15,6 +15,7 @@ from ..estimators.kernel_svc import with_kernel_tags
 from ..estimators.parameters import CHECKS, check_parameters, lists_kernels
 from ..kernels import DEFAULT_KERNEL, is_pairwise, kernel_class
 from ..matching import in_row_order
+from ..runtime.backends import in_this_process
 from ..sample import Sample
 from .axes import Axes
 from .decision import check_decision
@@ -105,7 +106,8 @@ class CostSensitiveSVCCV(SearchedClassifier):
         so far, over three folds or more. Often saves half of the time; points that were not trained have NaN in
         `cv_results_`, and never win.
     n_jobs : int, default=None
-        Threads to use; None for all that BLAS may use.
+        Threads of this process to use; None for all that BLAS may use, -1 for all cores. A search shares kernel
+        matrices between its threads and so never leaves its process, whatever ``joblib.parallel_config`` says.
     cache_size : "auto" or float, default="auto"
         Memory for kernel values, in megabytes; ``"auto"`` takes up to half of what is available. What does not fit is
         searched without kernel matrices, more slowly.
@@ -258,7 +260,7 @@ class CostSensitiveSVCCV(SearchedClassifier):
         CostSensitiveSVCCV
             The estimator itself.
         """
-        with unchanged_on_failure(self):
+        with unchanged_on_failure(self), in_this_process():
             X, sample, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
             decision = check_decision(self.decision, self.scoring)
             scoring = make_scoring(self.scoring, X, sample, decision)
