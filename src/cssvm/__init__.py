@@ -70,6 +70,7 @@ _HOME = {
     "target_scores": "target",
 }
 _PACKAGES = (
+    "dask",
     "datasets",
     "deploy",
     "displays",

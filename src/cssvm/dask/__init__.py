@@ -1,0 +1,12 @@
+"""Rows on a Dask cluster: training that needs no machine to hold them."""
+
+try:
+    import dask.array
+    import dask.dataframe
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise ImportError("cssvm.dask needs dask and distributed: pip install 'cssvm[dask]'") from error
+
+from .linear_svc import CostSensitiveLinearSVC
+
+__all__ = ["CostSensitiveLinearSVC"]
