@@ -2,7 +2,7 @@
 
 try:
     import dask.array
-    import dask.dataframe
+    import dask.dataframe  # noqa: F401
     import distributed  # noqa: F401
 except ImportError as error:
     raise ImportError("cssvm.dask needs dask and distributed: pip install 'cssvm[dask]'") from error

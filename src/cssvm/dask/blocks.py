@@ -1,9 +1,9 @@
 """Blocks that are partitions of a Dask cluster: the second way to sum, beside `LocalBlocks`.
 
 Rows are read inside the tasks of each pass and forgotten, or kept in the memory of workers if all of them fit. Chosen
-rows, a sample or those near their margin, are kept there, joined to blocks of a good size; if they are few, they come to
-the client, where an iteration takes no round trips. States stay beside their blocks. None of this changes a bit of the
-sums, which depend on the partitions alone.
+rows, a sample or those near their margin, are kept there, joined to blocks of a good size; if they are few, they come
+to the client, where an iteration takes no round trips. States stay beside their blocks. None of this changes a bit of
+the sums, which depend on the partitions alone.
 
 A state is computed from the one before it, so a worker that dies takes all iterations with it. Therefore every few
 iterations states come to the client and go back as arguments of new tasks, from which the scheduler can restore them:
@@ -48,7 +48,8 @@ class DaskBlocks(SummedBlocks):
     ):
         self.n_features, self.least_rows = n_features, block_rows(n_features)
         self._session, self._read, self._given, self._names = session, read, given, names
-        self._counts, self._states, self._n_moves = counts, [None] * len(given), 0
+        self._counts, self._n_moves = counts, 0
+        self._states: list[Any] = [None] * len(given)
 
     @property
     def n_bytes(self) -> int:
@@ -120,8 +121,8 @@ class DaskBlocks(SummedBlocks):
         """States as arguments of tasks, so that none depends on one before it."""
         n_bytes = np.cumsum(32 * self._counts.sum(axis=1))
         for number in range(int(n_bytes[-1]) // CHECKPOINT_BYTES + 1):
-            own = np.flatnonzero(n_bytes // CHECKPOINT_BYTES == number)
-            if not len(own):
+            own = np.flatnonzero(n_bytes // CHECKPOINT_BYTES == number).tolist()
+            if not own:
                 continue
             states = self._session.results([self._states[k] for k in own], [self._names[k] for k in own])
             restored = self._session.call("restore", Ask(_as_it_is), [(state,) for state in states])

@@ -26,7 +26,7 @@ from ..runtime import threads
 from ..target import Target
 from .blocks import DaskBlocks
 from .preparation import Preparation
-from .problem import Problem, Totals
+from .problem import BlockReader, Problem, Totals
 from .reading import Partition, Reader, read_partitions
 from .survey import MAP_ROWS, SPARE, Survey, combined, survey
 from .tasks import Ask, Session
@@ -121,6 +121,8 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     [True, False]
     """
 
+    _preparation: Preparation  # set in fit
+
     def __init__(
         self,
         client: Any = None,
@@ -193,11 +195,10 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             reader, partitions = read_partitions(X, features, y=y, **given, sample_weight=sample_weight)
             _check_constants(reader)
             found = self._survey(session, reader, partitions)
-            problem, blocks = self._blocks(session, reader, partitions, found)
+            blocks = self._blocks(session, reader, partitions, found)
             solution = self._solution(session, blocks)
-            self.solver_, self._preparation = INTERIOR, problem.preparation
-            centre = problem.preparation.centre
-            self._store(solution._replace(bias=solution.bias - float(solution.coef @ centre)))
+            self.solver_ = INTERIOR
+            self._store(solution._replace(bias=solution.bias - float(solution.coef @ self._preparation.centre)))
             self._report(solution)
         return self
 
@@ -232,10 +233,8 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         self._say(session, f"{found.n_rows:,} rows of {len(found.kinds)} columns in {len(partitions)} partitions")
         return found
 
-    def _blocks(
-        self, session: Session, reader: Reader, partitions: list[Partition], found: Survey
-    ) -> tuple[Problem, DaskBlocks]:
-        """The partitions that count as blocks, the columns being known."""
+    def _blocks(self, session: Session, reader: Reader, partitions: list[Partition], found: Survey) -> DaskBlocks:
+        """The partitions that count as blocks; sets C, and what turns columns into features."""
         problem = Problem(reader, self._target)
         names = [partition.name for partition in partitions]
         given = [partition.values for partition in partitions]
@@ -243,24 +242,24 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         whole = reduce(Totals.plus, totals)
         whole.check_whole()
         self.C_ = resolve_C(self.C, whole.stakes)
-        preparation = Preparation(found, reader.names, scale=self.scale, feature_map=self.feature_map)
+        preparation = self._preparation = Preparation(
+            found, reader.names, scale=self.scale, feature_map=self.feature_map
+        )
         if preparation.n_features > WIDEST:
             raise ValueError(
                 f"X must have at most {WIDEST:,} features once words are encoded and mapped; got "
                 f"{preparation.n_features:,}. Leave columns out with features=[...], or lower n_components."
             )
-        problem = problem.having(C=self.C_, preparation=preparation)
         counted = [k for k, own in enumerate(totals) if own.counted.any()]
         counts = np.array([totals[k].counted[:: self._target.side] for k in counted])
-        blocks = DaskBlocks(
+        return DaskBlocks(
             session,
-            problem,
+            BlockReader(Problem(reader, self._target, self.C_), preparation),
             [partitions[k].everything for k in counted],
             [names[k] for k in counted],
             counts,
             preparation.n_features,
         )
-        return problem, blocks
 
     def _solution(self, session: Session, blocks: DaskBlocks) -> LinearSolution:
         """The optimum, the rows kept in the memory of workers if they fit."""
@@ -297,11 +296,11 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         model = local.CostSensitiveLinearSVC(**parameters)
         steps = deepcopy(self._preparation.steps)
         fitted = {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_target"}
-        vars(model).update(deepcopy(fitted))
+        model.__dict__.update(deepcopy(fitted))
         if not steps:
             return model
         model.n_features_in_ = self.coef_.shape[1]
-        vars(model).pop("feature_names_in_", None)
+        model.__dict__.pop("feature_names_in_", None)
         return Pipeline([*steps, ("svm", model)])
 
     def decision_function(self, X: Any) -> Vector:

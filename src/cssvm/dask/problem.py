@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import or_
 from typing import Any, NamedTuple
 
@@ -55,12 +55,11 @@ class Totals(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """What tasks need to turn a partition into a block; called with the arguments of its task."""
+    """Labels, costs and weights of partitions, as tasks read them."""
 
     reader: Reader
     target: Target
     C: float = 1.0
-    preparation: Preparation | None = None
 
     def totals(self, *given: Any) -> Totals:
         """From labels, costs and weights alone, which are checked."""
@@ -75,20 +74,11 @@ class Problem:
             np.array([sample.cost[own].any() for own in both]),
         )
 
-    def __call__(self, *given: Any) -> Block:
-        """The rows that cost something, with p and boxes, turned to the sign of f."""
-        X, values = self.reader.both(*given)
+    def terms(self, values: dict[str, Any]) -> tuple[Vector, Vector]:
+        """The p and the boxes of all rows, turned to the sign of f."""
         sample = self._sample(values)
         margins, boxes = self._margins_and_boxes(sample, values)
-        linear, counted = self.target.as_f(sample.signs) * margins, boxes > 0.0
-        if not counted.all():
-            X, linear, boxes = X[counted], linear[counted], boxes[counted]
-        assert self.preparation is not None
-        return Block(self.preparation.rows(X), linear, boxes)
-
-    def having(self, **changes: Any) -> Problem:
-        """With what is known by now."""
-        return replace(self, **changes)
+        return self.target.as_f(sample.signs) * margins, boxes
 
     def _sample(self, values: dict[str, Any]) -> Sample:
         positive = np.broadcast_to(np.asarray(values["y"] == self.target.label, dtype=bool), values["y"].shape)
@@ -99,3 +89,20 @@ class Problem:
         return margins_and_boxes(
             sample.positive, sample.stakes, C=self.C, kappa=values["kappa"], fp_cost=sample.fp_cost
         )
+
+
+@dataclass(frozen=True)
+class BlockReader:
+    """What tasks need to turn a partition into a block; called with the arguments of its task."""
+
+    problem: Problem
+    preparation: Preparation
+
+    def __call__(self, *given: Any) -> Block:
+        """The rows that cost something."""
+        X, values = self.problem.reader.both(*given)
+        linear, boxes = self.problem.terms(values)
+        counted = boxes > 0.0
+        if not counted.all():
+            X, linear, boxes = X[counted], linear[counted], boxes[counted]
+        return Block(self.preparation.rows(X), linear, boxes)

@@ -76,8 +76,8 @@ class Reader:
             found[name] = values = one_dimensional(name, found[name])
             if len(values) != len(labels):
                 raise ValueError(
-                    f"{name} must hold one value for each label of y; got {len(values)} values for {len(labels)} labels. "
-                    f"Give y and {name} the same partitions."
+                    f"{name} must hold one value for each label of y; got {len(values)} values for {len(labels)} "
+                    f"labels. Give y and {name} the same partitions."
                 )
         return found
 
@@ -88,8 +88,8 @@ class Reader:
         X, values = self.features(frame), self.values(frame, *beside)
         if len(X) != len(values["y"]):
             raise ValueError(
-                f"y must hold one label for each row of X; got {len(values['y'])} labels for {len(X)} rows. Give X and y "
-                "the same partitions, for example y.rechunk(X.chunks[0])."
+                f"y must hold one label for each row of X; got {len(values['y'])} labels for {len(X)} rows. Give X and "
+                "y the same partitions, for example y.rechunk(X.chunks[0])."
             )
         return X, values
 

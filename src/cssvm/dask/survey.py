@@ -77,8 +77,8 @@ def combined(one: Survey, other: Survey, reader: Reader) -> Survey:
         holds = ["", "numbers", "words"]
         k = int(np.argmax(clash))
         raise ValueError(
-            f"column {name!r} holds {holds[other.kinds[k]]}, but {holds[one.kinds[k]]} in partitions before. Give it one "
-            "type in all of them."
+            f"column {name!r} holds {holds[other.kinds[k]]}, but {holds[one.kinds[k]]} in partitions before. Give it "
+            "one type in all of them."
         )
     weight = one.weight + other.weight
     share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0.0)
@@ -183,7 +183,7 @@ def _kind(column: Any, name: str) -> int:
         return NUMBER
     strange = (
         [str(dtype)]
-        if not (pd.api.types.is_string_dtype(dtype) or dtype == object)
+        if not (pd.api.types.is_string_dtype(dtype) or dtype == np.dtype(object))
         else [repr(each) for each in column.dropna().unique() if not isinstance(each, str)]
     )
     if strange:

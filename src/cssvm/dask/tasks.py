@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 import dask
 import distributed
 import numpy as np
+from dask.delayed import delayed
 from distributed import Client, Future
 
 from ..runtime import threads
@@ -140,7 +141,7 @@ def _tasks(name: str, function: Callable[..., Any], given: Sequence[Any]) -> lis
     """Tasks of ``function(*given[k])``; futures and other tasks among the arguments are filled in."""
     token = uuid4().hex
     return [
-        dask.delayed(function, pure=False, traverse=False)(*own, dask_key_name=f"cssvm-{name}-{token}-{k}")
+        delayed(function, pure=False, traverse=False)(*own, dask_key_name=f"cssvm-{name}-{token}-{k}")
         for k, own in enumerate(given)
     ]
 
@@ -162,7 +163,8 @@ def _running(client: Any) -> Client:
             raise ValueError(NO_CLIENT) from error
     if not isinstance(client, Client) or client.asynchronous or client.status != "running":
         raise ValueError(
-            f"client must be a connected distributed.Client that is not asynchronous; got {client!r}. Pass client=Client()."
+            f"client must be a connected distributed.Client that is not asynchronous; got {client!r}. Pass "
+            "client=Client()."
         )
     return client
 
@@ -171,8 +173,8 @@ def _named(error: Exception, name: str) -> Exception:
     """The error with the partition in front of its message."""
     if isinstance(error, distributed.KilledWorker):
         return RuntimeError(
-            f"{name}: {error.allowed_failures + 1} workers in a row died of it, which is most often for want of memory. "
-            "Make partitions smaller, or give workers more memory; if workers die of other things, raise "
+            f"{name}: {error.allowed_failures + 1} workers in a row died of it, which is most often for want of "
+            "memory. Make partitions smaller, or give workers more memory; if workers die of other things, raise "
             "distributed.scheduler.allowed-failures in Dask's configuration."
         )
     if type(error) in (ValueError, TypeError, OSError, FileNotFoundError, ImportError):

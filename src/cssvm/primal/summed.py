@@ -1,7 +1,7 @@
 """Blocks wherever they are, asked one by one, their answers added in the order of the blocks: `AllBlocks`.
 
-What is asked are the pure functions of `blocks` and `choice`. A subclass says where these are computed, and keeps blocks
-and states there; as the sums are made here, the solution depends on the blocks alone.
+What is asked are the pure functions of `blocks` and `choice`. A subclass says where these are computed, and keeps
+blocks and states there; as the sums are made here, the solution depends on the blocks alone.
 """
 
 from __future__ import annotations
@@ -106,4 +106,4 @@ def groups(counts: Sequence[int], least: int) -> list[slice]:
             first, n = k + 1, 0
     if not found:
         return [slice(0, len(counts))]
-    return found[:-1] + [slice(found[-1].start, len(counts))]
+    return [*found[:-1], slice(found[-1].start, len(counts))]
