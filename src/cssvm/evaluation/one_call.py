@@ -63,7 +63,7 @@ def evaluate(
     Each fold trains a clone and decides on the rows held out. Costs, given once here, reach `fit`, `predict` and the
     sum. A search is searched anew in every fold, so that its choice is paid for as well (nested cross-validation).
 
-    Fits are one after the other, each on all cores. Inside ``joblib.parallel_config(backend="dask")``, or with any other
+    Fits are one after the other, each on all cores. Inside ``joblib.parallel_config(backend="dask")``, or any other
     backend of joblib, the fits of all models and folds go there side by side, and the figures are the same.
 
     Parameters

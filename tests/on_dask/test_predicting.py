@@ -259,24 +259,26 @@ def test_the_model_is_in_the_graph_once(deciding, rows, kind):
     assert sum(length > size / 2 for length in tasks) == 1
 
 
-class Counted(CostSensitiveLinearSVC):
-    """Counts how often it is unpickled in a process, where the process itself keeps the count."""
+def counted():
+    """A class of models that a process counts as often as it unpickles one; local, as workers cannot import tests."""
 
-    def __setstate__(self, state):
-        sys.n_unpickled = getattr(sys, "n_unpickled", 0) + 1
-        super().__setstate__(state)
+    class Counted(CostSensitiveLinearSVC):
+        def __setstate__(self, state):
+            sys.n_unpickled = getattr(sys, "n_unpickled", 0) + 1
+            super().__setstate__(state)
+
+    return Counted
 
 
-def test_the_model_reaches_every_worker_once(client, rows):
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
-    model, blocks = Counted().fit(*rows[:2]), da.from_array(rows[3], chunks=(10, 4))
-    client.wait_for_workers(2)
+def test_the_model_reaches_every_worker_once(default_client, rows):
+    model, blocks = counted()().fit(*rows[:2]), da.from_array(rows[3], chunks=(10, 4))
+    default_client.wait_for_workers(2)
     np.testing.assert_array_equal(predict(model, blocks).compute(), model.predict(rows[3]))
-    times = client.run(lambda: getattr(sys, "n_unpickled", 0))
+    times = default_client.run(lambda: getattr(sys, "n_unpickled", 0))
     assert sum(times.values()) <= 2, times  # for 50 blocks
 
 
-def test_a_cluster_says_what_the_model_says(client, deciding, rows):
+def test_a_cluster_says_what_the_model_says(default_client, deciding, rows):
     frame = as_frame(rows[3], amount=rows[4])
     found = predict(deciding, dd.from_pandas(frame, npartitions=5), fn_cost="amount").compute()
     np.testing.assert_array_equal(found, deciding.predict(rows[3], fn_cost=rows[4]))

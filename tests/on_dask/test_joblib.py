@@ -1,9 +1,7 @@
 """Through joblib's dask backend, `evaluate` sends its fits to a cluster and finds what it finds here."""
 
 import os
-import sys
 
-import cloudpickle
 import joblib
 import numpy as np
 import pandas as pd
@@ -39,16 +37,19 @@ def search():
     return CostSensitiveSVCCV(Cs=[0.1, 1.0], gammas=[0.05, 0.5], decision="bayes", cv=2, transformer=StandardScaler())
 
 
-class Witness(CostSensitiveLinearSVC):
-    """Remembers the process that has trained it."""
+def witness():
+    """A model that remembers the process that has trained it; of a local class, as workers cannot import tests."""
 
-    def fit(self, X, y, **costs):
-        self.process_ = os.getpid()
-        return super().fit(X, y, **costs)
+    class Witness(CostSensitiveLinearSVC):
+        def fit(self, X, y, **costs):
+            self.process_ = os.getpid()
+            return super().fit(X, y, **costs)
+
+    return Witness()
 
 
 @pytest.mark.slow
-def test_evaluate_finds_on_a_cluster_what_it_finds_here(client, rows):
+def test_evaluate_finds_on_a_cluster_what_it_finds_here(default_client, rows):
     X, y, amount = rows
     compare = {"linear": CostSensitiveLinearSVC(), "metacost": MetaCostClassifier(
         LogisticRegression(), n_estimators=20, random_state=0)}  # fmt: skip
@@ -61,20 +62,19 @@ def test_evaluate_finds_on_a_cluster_what_it_finds_here(client, rows):
     np.testing.assert_array_equal(there.held_out.scores.values, here.held_out.scores.values)
 
 
-def test_the_fits_are_done_by_the_workers(client, rows):
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
+def test_the_fits_are_done_by_the_workers(default_client, rows):
     X, y, amount = rows
-    client.wait_for_workers(2)
-    workers = set(client.run(os.getpid).values())
+    default_client.wait_for_workers(2)
+    workers = set(default_client.run(os.getpid).values())
     with joblib.parallel_config(backend="dask"):
-        there = evaluate(Witness(), X, y, fn_cost=amount, fp_cost=5.0, blind=False, cv=6, n_resamples=50)
+        there = evaluate(witness(), X, y, fn_cost=amount, fp_cost=5.0, blind=False, cv=6, n_resamples=50)
     assert {model.process_ for model in there.held_out.models} <= workers
-    here = evaluate(Witness(), X, y, fn_cost=amount, fp_cost=5.0, blind=False, cv=6, n_resamples=50)
+    here = evaluate(witness(), X, y, fn_cost=amount, fp_cost=5.0, blind=False, cv=6, n_resamples=50)
     np.testing.assert_array_equal(there.held_out.scores.values, here.held_out.scores.values)
     assert {model.process_ for model in here.held_out.models} == {os.getpid()}
 
 
-def test_searches_inside_searches_stay_in_the_worker(client, rows):
+def test_searches_inside_searches_stay_in_the_worker(default_client, rows):
     """Transformers of a search inside a search inside a fold waited for each other when all went to the cluster."""
     X, y, _ = rows
     numbers = make_column_transformer((StandardScaler(), [0, 1, 2, 3, 4]))
@@ -85,7 +85,7 @@ def test_searches_inside_searches_stay_in_the_worker(client, rows):
     pd.testing.assert_frame_equal(there.to_frame(), here.to_frame(), check_exact=True)
 
 
-def test_a_cost_blind_model_that_fails_on_a_worker_is_a_note(client, rows):
+def test_a_cost_blind_model_that_fails_on_a_worker_is_a_note(default_client, rows):
     X, y = rows[0].copy(), rows[1]
     X[::7, 0] = np.nan  # a tree takes gaps, a standard SVC does not
     model = CostThresholdClassifier(DecisionTreeClassifier(max_depth=3, random_state=0), calibration=None)
@@ -97,7 +97,7 @@ def test_a_cost_blind_model_that_fails_on_a_worker_is_a_note(client, rows):
     pd.testing.assert_frame_equal(there.to_frame(), here.to_frame(), check_exact=True)
 
 
-def test_a_search_is_the_same_where_a_cluster_is_configured(client, rows):
+def test_a_search_is_the_same_where_a_cluster_is_configured(default_client, rows):
     X, y, amount = rows
     here = search().fit(X, y, fn_cost=amount, fp_cost=5.0)
     with joblib.parallel_config(backend="dask"):
@@ -111,7 +111,7 @@ def test_a_search_is_the_same_where_a_cluster_is_configured(client, rows):
     )
 
 
-def test_n_jobs_counts_threads_of_this_process_whatever_joblib_is_told(client):
+def test_n_jobs_counts_threads_of_this_process_whatever_joblib_is_told(default_client):
     with joblib.parallel_config(backend="dask"):
         assert threads.n_asked_for(1) == 1
         assert threads.n_asked_for(None) == threads.n_asked_for(-1) == threads.n_cores()
