@@ -96,3 +96,14 @@ def test_the_wrappers_benchmark_prints_seconds_and_costs_beside_the_bare_learner
     printed = capsys.readouterr().out
     assert "costing, 10 learners" in printed
     assert "cost-blind" in printed
+
+
+@pytest.mark.slow
+def test_the_cluster_benchmark_prints_times_and_peaks_beside_the_local_ones(capsys, tmp_path):
+    from benchmarks import cluster
+
+    cluster.main(["--quick", "--json", str(tmp_path / "cluster.json")])
+    records = json.loads((tmp_path / "cluster.json").read_text())["times"]["cases"]
+    assert {record["workers"] for record in records} == {1, 2}
+    assert all(record["apart"] < 2e-6 for record in records)
+    assert "peak MB" in capsys.readouterr().out

@@ -152,8 +152,8 @@ def _of_frame(
         ]
     beside = _beside(reader, values, X.npartitions, None)
     needed = list(dict.fromkeys(columns.values()))
-    parts = X[list(dict.fromkeys([*wanted, *needed]))].to_delayed()
-    narrow = X[needed].to_delayed() if needed else [None] * len(parts)
+    parts = _delayed(X[list(dict.fromkeys([*wanted, *needed]))])
+    narrow = _delayed(X[needed]) if needed else [None] * len(parts)
     return reader, [
         Partition(f"partition {k}", (part, *own), (few, *own))
         for k, (part, few, own) in enumerate(zip(parts, narrow, beside, strict=True))
@@ -184,7 +184,7 @@ def _beside(reader: Reader, values: dict[str, Any], n_partitions: int, X: Any) -
                 value = value.rechunk((X.chunks[0],))
             parts = list(value.to_delayed().reshape(-1))
         elif isinstance(value, dd.Series):
-            parts = value.to_delayed()
+            parts = _delayed(value)
         else:
             raise ValueError(
                 f"{name} must be a number, the name of a column of a frame, or a dask array or series with the "
@@ -197,6 +197,14 @@ def _beside(reader: Reader, values: dict[str, Any], n_partitions: int, X: Any) -
             )
         found.append(parts)
     return list(zip(*found, strict=True)) if found else [()] * n_partitions
+
+
+def _delayed(frame: Any) -> list[Any]:
+    """Its partitions, of which no more than the columns that are asked for are read.
+
+    The further steps of Dask's optimiser would merge partitions of which only a few columns are read.
+    """
+    return frame.simplify().to_delayed(optimize_graph=False)
 
 
 def _columns(frame: Any, names: Sequence[str]) -> Any:

@@ -6,6 +6,7 @@ What is asked is one graph for several blocks, each task of which has a key such
 
 from __future__ import annotations
 
+import pkgutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -50,6 +51,7 @@ class Session:
 
     def __init__(self, client: Client | None):
         self.client = _running(client)
+        _check_workers(self.client)
         self.started = time.monotonic()
         self._futures: WeakValueDictionary[str, Future] = WeakValueDictionary()
 
@@ -118,8 +120,11 @@ class Session:
         try:
             values = self.client.gather(list(futures))
         except Exception as error:
-            wrong = [name for future, name in zip(futures, names, strict=True) if future.status == "error"]
-            raise _named(error, wrong[0] if wrong else names[0]) from error
+            for future, name in zip(futures, names, strict=True):
+                if future.status == "error":
+                    own = future.exception()
+                    raise _named(own, name) from own
+            raise error
         for future in futures:
             future.release()
         return values
@@ -167,6 +172,18 @@ def _running(client: Any) -> Client:
             "client=Client()."
         )
     return client
+
+
+def _check_workers(client: Client) -> None:
+    """Refuse workers that have no cssvm or another one: Dask would wait for them without end."""
+    wanted = pkgutil.resolve_name("cssvm:__version__")
+    try:
+        versions = client.run(pkgutil.resolve_name, "cssvm:__version__", on_error="return")
+    except OSError:  # a worker has died just now; another takes its place
+        return
+    for worker, version in versions.items():
+        if version != wanted:
+            raise ValueError(f"all workers must have cssvm {wanted}; got {version!r} on {worker}. Install it there.")
 
 
 def _named(error: Exception, name: str) -> Exception:
