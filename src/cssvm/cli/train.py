@@ -61,17 +61,8 @@ def train(
     """
     from ..tables import train_partitions, train_table
 
-    of_table: dict[str, Any] = {
-        "target": target,
-        "pos_label": positive,
-        "fn_cost": fn_cost,
-        "fp_cost": fp_cost,
-        "weight": weight,
-        "drop": drop or (),
-        "currency": currency,
-        "out": out,
-        "verbose": 0 if quiet else 1,
-    }
+    of_table: dict[str, Any] = {"target": target, "pos_label": positive, "fn_cost": fn_cost, "fp_cost": fp_cost}
+    of_table |= {"weight": weight, "drop": drop or (), "currency": currency, "out": out, "verbose": int(not quiet)}
     if scheduler is not None:
         _check_no_search(context)
         trained = train_partitions(data, scheduler, **of_table)
