@@ -253,8 +253,8 @@ def _series_of(name: str, cost: Any, X: Any) -> Any:
 def _check_blocks(name: str, got: int, expected: int) -> None:
     if got != expected:
         raise ValueError(
-            f"{name} must have as many blocks as X, {expected:,}; got {got:,}. Take it from the same frame or array as "
-            "X, or repartition both alike."
+            f"{name} must have as many blocks as X, {expected:,}; got {got:,}. Repartition both alike, or pass it as "
+            "a column of a frame by its name: Dask joins files of which it is to read few columns."
         )
 
 
