@@ -19,7 +19,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test sanitize fuzz lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear clean
+.PHONY: help demo test sanitize fuzz lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,12 @@ benchwrappers: $(VENV)/.installed-bench  ## Time the wrappers, and show what the
 
 benchlinear: $(VENV)/.installed-bench  ## Time the linear SVM against LinearSVC and SGDClassifier (some minutes)
 	@$(BIN)/python -m benchmarks.linear $(ARGS)
+
+benchdask: $(VENV)/.installed-all  ## Time the linear SVM on a Dask cluster of this machine (half an hour)
+	@$(BIN)/python -m benchmarks.cluster times $(ARGS)
+
+proofdask: $(VENV)/.installed-all  ## Train on twice the memory of all workers, and show what dies of it (some minutes)
+	@$(BIN)/python -m benchmarks.cluster memory $(ARGS)
 
 clean:  ## Remove the environment, caches and build products
 	rm -rf $(VENV) .sanitize build dist demo docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -121,3 +121,14 @@ def test_the_objective_of_weights_is_that_of_the_best_bias():
     kinks = signs - X @ w  # the least value is at one of them
     losses = [cost @ np.maximum(0, 1 - signs * (X @ w + b)) for b in kinks]
     assert linear.objective(X, y, w, 4.0) == pytest.approx(0.5 * w @ w + min(losses), rel=1e-12)
+
+
+@pytest.mark.slow
+def test_the_cluster_benchmark_prints_times_and_peaks_beside_the_local_ones(capsys, tmp_path):
+    from benchmarks import cluster
+
+    cluster.main(["--quick", "--json", str(tmp_path / "cluster.json")])
+    records = json.loads((tmp_path / "cluster.json").read_text())["times"]["cases"]
+    assert {record["workers"] for record in records} == {1, 2}
+    assert all(record["apart"] < 2e-6 for record in records)
+    assert "peak MB" in capsys.readouterr().out

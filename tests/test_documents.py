@@ -19,7 +19,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 WITH_CODE = [document for document in DOCUMENTS if "```python" in document.read_text()]
 WITH_COMMANDS = [document for document in DOCUMENTS if "```sh\n" in document.read_text()]
-PUBLIC = ("datasets", "deploy", "displays", "experiments", "losses", "metrics", "search", "tables")
+PUBLIC = ("dask", "datasets", "deploy", "displays", "experiments", "losses", "metrics", "search", "tables")
 
 
 @pytest.mark.filterwarnings("ignore::cssvm.CostConditionWarning")
@@ -71,8 +71,9 @@ def test_examples_with_pictures_draw_them(example, monkeypatch):
 def test_every_public_name_is_in_the_api_once():
     listed = re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.rst").read_text(), flags=re.MULTILINE)
     modules = [cssvm, *(importlib.import_module(f"cssvm.{name}") for name in PUBLIC)]
-    public = {name for module in modules for name in module.__all__ if callable(getattr(module, name))}
-    assert sorted(listed) == sorted(public)
+    found = [(name, getattr(module, name)) for module in modules for name in module.__all__]
+    public = {(name, id(thing)) for name, thing in found if callable(thing)}  # one thing may be in two modules
+    assert sorted(listed) == sorted(name for name, _ in public)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -72,6 +72,7 @@ def test_a_kernel_is_named_in_its_registry_only():
 FAMILIES = {
     "SVMs": ["CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "KernelBoundaryAlignmentSVC"],
     "cost-sensitive SVMs": ["CostSensitiveSVC", "CostSensitiveLinearSVC"],
+    "linear SVMs": ["CostSensitiveLinearSVC", "dask.CostSensitiveLinearSVC"],
     "fits of SVMs": [
         "CostSensitiveSVC.fit",
         "CostSensitiveLinearSVC.fit",
@@ -99,6 +100,14 @@ FAMILIES = {
 DIFFERENT = {
     "SVMs": {"C", "fn_cost", "fp_cost", "intercept_"},  # the moved boundary does not train with costs
     "cost-sensitive SVMs": {"tol", "max_iter", "verbose", "coef_", "n_iter_"},  # another solver
+    "linear SVMs": {
+        "verbose",
+        "coef_",
+        "solver_",
+        "n_iter_",
+        "n_features_in_",
+        "feature_names_in_",
+    },  # prepared columns
     "fits of SVMs": {"X", "sample_weight"},  # a search also scores with weights, and has a transformer
     "searches": {"Cs", "grow", "tol", "best_params_", "best_estimator_", "n_machines_"},  # of other machines
     "displays from estimators": {"threshold", "pos_label", "normalize", "response_method"},

@@ -78,6 +78,7 @@ _HOME = {
     "target_scores": "target",
 }
 _PACKAGES = (
+    "dask",
     "datasets",
     "deploy",
     "displays",

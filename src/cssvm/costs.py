@@ -247,16 +247,15 @@ def expected_saving(probability: Any, fn_cost: Any, fp_cost: Any) -> Any:
 
 def check_weights_matter(weights: Vector) -> None:
     """Refuse a sample without any weight."""
-    if not weights.any():
-        _check_some_positive("sample_weight", weights, np.ones(len(weights), dtype=bool), "")
+    check_some_positive("sample_weight", bool(weights.any()), len(weights))
 
 
 def check_costs_matter(positive: Mask, cost: Vector) -> None:
     """Refuse a sample in which errors on all rows of a class cost nothing."""
     if cost.all():
         return
-    _check_some_positive("fn_cost", cost, positive, OF_TARGET)
-    _check_some_positive("fp_cost", cost, ~positive, OF_OTHER)
+    for name, rows, whose in (("fn_cost", positive, OF_TARGET), ("fp_cost", ~positive, OF_OTHER)):
+        check_some_positive(name, bool(cost[rows].any()), int(rows.sum()), whose)
 
 
 def row_weights(sample_weight: Any, n_samples: int) -> Vector:
@@ -266,14 +265,39 @@ def row_weights(sample_weight: Any, n_samples: int) -> Vector:
     return weights
 
 
-def resolve_C(C: Any, weights: Vector, stakes: Vector) -> float:
+class StakeTotals(NamedTuple):
+    """Sums over rows of weights and stakes, a stake being weight times cost; those of partitions add up.
+
+    relative : sum of stake / `largest` stake, as sums of costs of 1e300 are no number
+    plain : whether each stake is the weight itself
+    """
+
+    weights: float
+    largest: float
+    relative: float
+    plain: bool
+
+    @classmethod
+    def of(cls, weights: Vector, stakes: Vector) -> StakeTotals:
+        """Those of some rows, (n,) each."""
+        largest = float(stakes.max(initial=0.0))
+        relative = float((stakes / largest).sum()) if largest > 0.0 else 0.0
+        return cls(float(weights.sum()), largest, relative, np.array_equal(stakes, weights))
+
+    def plus(self, other: StakeTotals) -> StakeTotals:
+        """Those of the rows of both."""
+        largest = max(self.largest, other.largest)
+        relative = sum(each.relative * each.largest / largest if largest > 0.0 else 0.0 for each in (self, other))
+        return StakeTotals(self.weights + other.weights, largest, relative, self.plain and other.plain)
+
+
+def resolve_C(C: Any, totals: StakeTotals) -> float:
     """C as a number: "scale" is 1 / the weighted mean cost of a row, so that the unit of the costs does not matter."""
     if not isinstance(C, str):
         return float(C)
-    largest = float(stakes.max(initial=0.0))
-    if not largest > 0.0 or np.array_equal(stakes, weights):
+    if not totals.largest > 0.0 or totals.plain:
         return 1.0
-    return float(weights.sum() / (stakes / largest).sum()) / largest  # sums of costs of 1e300 are no number
+    return totals.weights / totals.relative / totals.largest
 
 
 def margins_and_boxes(
@@ -341,10 +365,11 @@ def _is_right(values: Any, strict: bool) -> Any:
     return np.isfinite(values) & ((values > 0) if strict else (values >= 0))
 
 
-def _check_some_positive(name: str, values: Vector, rows: Mask, whose: str) -> None:
-    if rows.any() and not values[rows].any():
+def check_some_positive(name: str, some: bool, n_rows: int, whose: str = "") -> None:
+    """Refuse values that are zero on all of so many rows."""
+    if n_rows and not some:
         raise ValueError(
-            f"{name} must be positive on at least one row{whose}; got zero on all {rows.sum()} of them. "
+            f"{name} must be positive on at least one row{whose}; got zero on all {n_rows} of them. "
             f"Pass {name}=1.0 if these rows all matter the same."
         )
 

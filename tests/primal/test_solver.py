@@ -97,7 +97,7 @@ def test_solutions_do_not_depend_on_the_form_of_the_data(kind):
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_the_number_of_threads_changes_no_bit(container, monkeypatch):
-    monkeypatch.setattr("cssvm.primal.local.BLOCK_BYTES", 1 << 12)  # many blocks
+    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 12)  # many blocks
     X, linear, boxes = random_problem(3000, 10, seed=1)
     X, found = container(np.where(X > 0.8, X, 0.0)), []
     for n_threads in (1, 2, 2):
@@ -111,10 +111,10 @@ def test_the_number_of_threads_changes_no_bit(container, monkeypatch):
 def test_only_so_many_sums_wait_as_memory_allows(monkeypatch):
     X, linear, boxes = random_problem(900, 30, seed=1)
     whole = solve_interior(LocalBlocks.of(X, linear, boxes, 50), tol=1e-6)
-    monkeypatch.setattr("cssvm.primal.local.WAITING_BYTES", 0)
+    monkeypatch.setattr("cssvm.primal.summed.WAITING_BYTES", 0)
     monkeypatch.setattr("cssvm.runtime.threads.n_cores", lambda: 2)
     blocks = LocalBlocks.of(X, linear, boxes, 50)
-    assert blocks._at_once == 2
+    assert blocks.at_once(2) == 2
     np.testing.assert_array_equal(solve_interior(blocks, tol=1e-6).coef, whole.coef)
 
 

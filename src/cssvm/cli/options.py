@@ -16,7 +16,12 @@ class Rule(StrEnum):
     zero = "zero"
 
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help='CSV, Parquet or LIBSVM text; "-" for the standard input.')]
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help='CSV, Parquet (a file or a folder) or LIBSVM text; "-" for the standard input.'
+    ),
+]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file that `cssvm train` has written.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
@@ -45,7 +50,12 @@ Keep = Annotated[
 
 ModelFile = Annotated[str, typer.Option("--out", metavar="FILE", help="The model file to write.")]
 DecisionFile = Annotated[
-    str, typer.Option("--out", metavar="FILE", help='CSV, or Parquet by its name; "-" for the standard output.')
+    str,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help='CSV, or Parquet by its name; "-" for the standard output; with a slash at its end a folder of Parquet.',
+    ),
 ]
 
 Evaluate = Annotated[bool, typer.Option(help="Whether to find out on rows held out what the decisions cost.")]
@@ -60,6 +70,10 @@ ByTime = Annotated[
 ]
 Racing = Annotated[bool, typer.Option("--racing", help="Leave out of the search what falls behind.")]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads to use; all if not given.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Of a Dask cluster, such as tcp://127.0.0.1:8786, whose workers see DATA."),
+]
 Resamples = Annotated[int, typer.Option(min=1, metavar="N", help="Resamples of the rows for the intervals.")]
 Confidence = Annotated[float, typer.Option(metavar="SHARE", help="Of the intervals.")]
 

@@ -22,6 +22,7 @@ def predict(
     fn_cost: of.NewCost = None,
     fp_cost: of.NewCost = None,
     keep: of.Keep = None,
+    scheduler: of.Scheduler = None,
     as_json: of.Json = False,
     quiet: of.Quiet = False,
 ) -> None:
@@ -29,14 +30,22 @@ def predict(
 
     Writes for every row the label, the score and, if the model has probabilities, the probability of the target and
     the expected costs of acting and of leaving the row alone. Columns are read as the model's card says; one that is
-    missing is refused, others are not read.
+    missing is refused, others are not read. With --scheduler the workers of a Dask cluster read DATA, which is Parquet,
+    and write the folder of --out, if it is one.
     """
     if as_json and out == "-":
         raise typer.BadParameter("give a file: --json is on the standard output already", param_hint="--out")
     from ..tables import predict_table
 
     with counting_rows(quiet) as progress:
-        found = predict_table(model, data, out, fn_cost=fn_cost, fp_cost=fp_cost, keep=keep or (), progress=progress)
+        found = predict_table(
+            *(model, data, out),
+            fn_cost=fn_cost,
+            fp_cost=fp_cost,
+            keep=keep or (),
+            scheduler=scheduler,
+            progress=progress,
+        )
     if as_json:
         print_json({"out": out, **vars(found)})
     elif not quiet:

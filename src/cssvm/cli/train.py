@@ -14,12 +14,17 @@ from .speaking import print_json, say, spoken
 if TYPE_CHECKING:
     from ..tables import TrainedTable
 
+OF_THE_SEARCH = (
+    *("group", "category", "evaluate", "decision", "kernel", "grid", "folds", "by_time", "racing", "seed", "jobs"),
+)
+
 
 @spoken(
     "cssvm train loans.csv --target outcome --positive default --currency EUR \\",
     '    --fn-cost "0.6*amount" --fp-cost "0.1*amount" --out loans.skops',
 )
 def train(
+    context: typer.Context,
     data: of.Data,
     out: of.ModelFile,
     target: of.Target = None,
@@ -40,6 +45,7 @@ def train(
     racing: of.Racing = False,
     seed: of.Seed = 0,
     jobs: of.Jobs = None,
+    scheduler: of.Scheduler = None,
     as_json: of.Json = False,
     quiet: of.Quiet = False,
 ) -> None:
@@ -49,38 +55,47 @@ def train(
     gamma are searched by cross-validation, scored with your costs. Costs per case come from rows that were held out,
     with a search of their own for each fold, beside doing nothing, acting on everybody, a plain SVM and one with a
     tuned threshold.
-    """
-    from ..tables import train_table
 
-    trained = train_table(
-        data,
-        target=target,
-        pos_label=positive,
-        fn_cost=fn_cost,
-        fp_cost=fp_cost,
-        weight=weight,
-        group=group,
-        drop=drop or (),
-        category=category or (),
-        currency=currency,
-        out=out,
-        evaluation=evaluate,
-        decision=decision.value,
-        Cs=grid,
-        gammas=grid,
-        cv=_in_order_of_time(folds) if by_time else folds,
-        racing=racing,
-        random_state=seed,
-        n_jobs=jobs,
-        verbose=0 if quiet else 1,
-        **({} if kernel is None else {"kernel": kernel}),
-    )
+    With --scheduler the workers of a Dask cluster read DATA, which is Parquet, and train a linear model, without a
+    search and an evaluation: keep some files back for `cssvm evaluate`.
+    """
+    from ..tables import train_partitions, train_table
+
+    of_table: dict[str, Any] = {"target": target, "pos_label": positive, "fn_cost": fn_cost, "fp_cost": fp_cost}
+    of_table |= {"weight": weight, "drop": drop or (), "currency": currency, "out": out, "verbose": int(not quiet)}
+    if scheduler is not None:
+        _check_no_search(context)
+        trained = train_partitions(data, scheduler, **of_table)
+    else:
+        of_table |= {} if kernel is None else {"kernel": kernel}
+        trained = train_table(
+            data,
+            **of_table,
+            group=group,
+            category=category or (),
+            evaluation=evaluate,
+            decision=decision.value,
+            Cs=grid,
+            gammas=grid,
+            cv=_in_order_of_time(folds) if by_time else folds,
+            racing=racing,
+            random_state=seed,
+            n_jobs=jobs,
+        )
     if as_json:
         print_json(_for_machines(trained, out))
     else:
         _print(trained)
         if not quiet:
             say(f"the model is in {out}")
+
+
+def _check_no_search(context: typer.Context) -> None:
+    """Refuse options that a model without a search does not have."""
+    given = [name for name in OF_THE_SEARCH if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
+    if given:
+        option = "--" + given[0].replace("_", "-")
+        raise typer.BadParameter("a cluster trains one linear model, without a search", param_hint=option)
 
 
 def _in_order_of_time(folds: int) -> Any:

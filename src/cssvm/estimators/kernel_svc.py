@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Vector
 from ..classifier import BinaryClassifier
-from ..costs import SCALE, margins_and_boxes, resolve_C
+from ..costs import SCALE, StakeTotals, margins_and_boxes, resolve_C
 from ..dual import Solution, Status
 from ..kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, make_kernel
 from ..matching import in_row_order
@@ -83,7 +83,7 @@ class KernelSVC(BinaryClassifier):
 
     def _margins_and_boxes(self, sample: Sample, stakes: Vector, kappa: Any = 1.0) -> tuple[Vector, Vector]:
         """Margins and boxes of rows with these stakes, by the C that they make of it."""
-        self.C_ = resolve_C(self.C, sample.weights, stakes)
+        self.C_ = resolve_C(self.C, StakeTotals.of(sample.weights, stakes))
         return margins_and_boxes(sample.positive, stakes, C=self.C_, kappa=kappa, fp_cost=sample.fp_cost)
 
     def _solve(self, X: Any, sample: Sample, margins: Vector, boxes: Vector, kernel: Kernel | None = None) -> Machine:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Status, Vector
 from ..classifier import BinaryClassifier, given_cost, unchanged_on_failure
-from ..costs import SCALE, margins_and_boxes, resolve_C
+from ..costs import SCALE, StakeTotals, margins_and_boxes, resolve_C
 from ..matching import in_row_order
 from ..primal import COORDINATE, INTERIOR, ROTATED, LinearSolution, linear_scores, solve_linear
 from ..sample import Sample, check_both_classes
@@ -173,7 +173,7 @@ class CostSensitiveLinearSVC(BinaryClassifier):
 
     def _solve(self, X: Any, sample: Sample, kappa: Any) -> tuple[LinearSolution, str]:
         """The optimum for these costs and margins, turned to the sign of f; rows with an empty box are left out."""
-        self.C_ = resolve_C(self.C, sample.weights, sample.stakes)
+        self.C_ = resolve_C(self.C, StakeTotals.of(sample.weights, sample.stakes))
         margins, boxes = margins_and_boxes(
             sample.positive, sample.stakes, C=self.C_, kappa=kappa, fp_cost=sample.fp_cost
         )

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Mask, RowNumbers, Vector
@@ -22,6 +23,7 @@ from ..metrics.action import ActionScores, action_scores
 from ..metrics.policies import Money
 from ..metrics.risk import minimum_risk
 from ..metrics.scored import ScoredSample
+from ..runtime.backends import in_this_process
 from ..sample import Sample, at_rows
 from ..search.progress import Silent
 from ..target import check_same_target, listed, target_scores, with_pos_label
@@ -46,27 +48,47 @@ class Decided(NamedTuple):
 
 
 def decided_in_folds(
-    model: Any,
+    models: Mapping[str, Any],
     X: Any,
     y: Any,
     sample: Sample,
     folds: Sequence[Fold],
     metadata: dict[str, Any],
     *,
-    scored: bool,
+    scored: str | None,
     shown: Silent,
-) -> list[Decided]:
-    """The decisions of a clone on the rows that each fold holds out; `shown` is told of each."""
-    decided, model = [], with_pos_label(model, sample.target)
-    for train, held_out in folds:
-        X_train, y_train = _safe_split(model, X, y, train)
-        X_new, _ = _safe_split(model, X, y, held_out, train)
-        each = clone(model)
+) -> dict[str, list[Decided]]:
+    """The decisions of clones of each model on the rows that each fold holds out; `shown` is told of each.
+
+    Scores are kept of the model named `scored`. Fits are one after the other, each on all cores, unless
+    ``joblib.parallel_config`` says otherwise: then they go to its backend, which may be a cluster.
+    """
+    named_models = {name: with_pos_label(model, sample.target) for name, model in models.items()}
+    calls = [
+        delayed(_decided_in_fold)(model, X, y, sample, fold, metadata, scored=name == scored)
+        for name, model in named_models.items()
+        for fold in folds
+    ]
+    found: dict[str, list[Decided]] = {name: [] for name in models}
+    names = [name for name in models for _ in folds]
+    for name, decided in zip(names, Parallel(batch_size=1, return_as="generator")(calls), strict=True):
+        found[name].append(decided)
+        shown.advance(1)
+    return found
+
+
+def _decided_in_fold(
+    model: Any, X: Any, y: Any, sample: Sample, fold: Fold, metadata: dict[str, Any], *, scored: bool
+) -> Decided:
+    """The decisions of a clone, trained on the rows of a fold, on those that the fold holds out."""
+    train, held_out = fold
+    X_train, y_train = _safe_split(model, X, y, train)
+    X_new, _ = _safe_split(model, X, y, held_out, train)
+    each = clone(model)
+    with in_this_process():
         each.fit(X_train, y_train, **for_fit(each, _at(metadata, train)))
         acted, scores = _decide(each, X_new, sample.take(held_out), _at(metadata, held_out), scored)
-        decided.append(Decided(held_out, acted, each, len(train), scores))
-        shown.advance(1)
-    return decided
+    return Decided(held_out, acted, each, len(train), scores)
 
 
 def decided_as_is(model: Any, X: Any, sample: Sample, metadata: dict[str, Any], *, scored: bool) -> list[Decided]:

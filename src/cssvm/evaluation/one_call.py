@@ -64,6 +64,9 @@ def evaluate(
     Each fold trains a clone and decides on the rows held out. Costs, given once here, reach `fit`, `predict` and the
     sum. A search is searched anew in every fold, so that its choice is paid for as well (nested cross-validation).
 
+    Fits are one after the other, each on all cores. Inside ``joblib.parallel_config(backend="dask")``, or any other
+    backend of joblib, the fits of all models and folds go there side by side, and the figures are the same.
+
     Parameters
     ----------
     model : classifier
@@ -204,14 +207,11 @@ def _trained_in_folds(
     """The decisions of each model, and of a standard SVC if it can be trained on these rows; what there is to say."""
     notes = []
     with progress(verbose, (len(models) + blind) * len(folds), "evaluate", "fits") as shown:
-        found = {
-            name: decided_in_folds(each, X, y, sample, folds, metadata, scored=name == MODEL, shown=shown)
-            for name, each in models.items()
-        }
+        found = decided_in_folds(models, X, y, sample, folds, metadata, scored=MODEL, shown=shown)
         if blind:
-            standard = cost_blind_model(models[MODEL])
+            standard = {BLIND: cost_blind_model(models[MODEL])}
             try:
-                found[BLIND] = decided_in_folds(standard, X, y, sample, folds, metadata, scored=False, shown=shown)
+                found |= decided_in_folds(standard, X, y, sample, folds, metadata, scored=None, shown=shown)
             except (TypeError, ValueError) as error:  # gaps or words that only the model itself can take
                 notes.append(f"No {BLIND}, which cannot be trained on these rows: {str(error).splitlines()[0]}")
     return found, notes

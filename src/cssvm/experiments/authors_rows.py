@@ -39,7 +39,7 @@ def libsvm_scores(method: str, X: Any, y: NDArray[Any], X_new: Any, tol: float) 
     params = {"fn_cost": 1.0, "fp_cost": 1.0, "kappa": 1.0} | LOG[method].params
     kappa = params["kappa"]
     share = (1.0 + kappa) / 2.0
-    stakes = np.where(y == 1, params["fn_cost"], params["fp_cost"])
+    stakes = np.where(y == 1, float(params["fn_cost"]), float(params["fp_cost"]))
     _, boxes = margins_and_boxes(y == 1, stakes, C=params["C"] / share, kappa=kappa)
     weights = {0: float(boxes[y == 1][0]), 1: float(boxes[y == 0][0])}
     model = SVC(C=1.0, gamma=GAMMA, class_weight=weights, tol=tol).fit(X, np.where(y == 1, 0, 1))

@@ -14,12 +14,12 @@ asked three things in each iteration, and answers each with a sum over its rows 
     reach      how far the rows can go in the corrected direction
 
 The three are pure functions of a block, its state and a few numbers. Whoever holds blocks has to add the answers in the
-order of the blocks, which makes the solution independent of where and when each was computed: `LocalBlocks` does so on
-the threads of this process.
+order of the blocks, which makes the solution independent of where and when each was computed: see `summed`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import add
 from typing import NamedTuple, Protocol
 
@@ -27,7 +27,7 @@ import numpy as np
 
 from .._types import RowNumbers, Vector
 from ..runtime.compiler import njit
-from .rows import Rows
+from .rows import Rows, stacked
 
 ALPHA, ROOM, BEYOND, SHORT = range(4)  # rows of a state, (4, n)
 START_SHARE = (
@@ -153,6 +153,14 @@ class Block(NamedTuple):
     def take(self, chosen: RowNumbers) -> Block:
         """Some of the rows, copied."""
         return Block(self.rows.take(chosen), self.linear[chosen], self.boxes[chosen])
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """The rows of all blocks, in their order."""
+    if len(blocks) == 1:
+        return blocks[0]
+    rows = stacked([block.rows for block in blocks])
+    return Block(rows, *(np.concatenate(each) for each in list(zip(*blocks, strict=True))[1:]))
 
 
 class Blocks(Protocol):

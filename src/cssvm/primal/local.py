@@ -5,38 +5,29 @@ The blocks depend on the shape of the data alone, so the sums do not depend on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from .._types import Vector
 from ..runtime import threads
-from . import blocks as passes
-from . import choice
-from .blocks import ALPHA, Block, Measure, Point, Prediction, Rest, Step, balanced
-from .choice import Look
+from .blocks import ALPHA, Block, Step, balanced, joined
 from .rows import far_centre, make_rows
-
-BLOCK_BYTES = 1 << 23  # of dense float64 rows: blocks enough for all cores
-SQUARES = 8  # rows for each feature at least: the matrix that a block answers with is then smaller than itself
-WAITING_BYTES = 1 << 26  # of such matrices that wait to be added
+from .summed import SummedBlocks, block_rows, groups
 
 
-class LocalBlocks:
+class LocalBlocks(SummedBlocks):
     """Blocks in memory, with their states: `AllBlocks`."""
 
-    def __init__(self, blocks: list[Block]):
-        self.blocks, self.n_features = blocks, blocks[0].rows.n_features
+    def __init__(self, blocks: list[Block], least_rows: int = 0):
+        self.blocks, self.n_features, self.least_rows = blocks, blocks[0].rows.n_features, least_rows
         self._states: list[Any] = [None] * len(blocks)
-        self._at_once = max(threads.n_cores(), WAITING_BYTES // (8 * (self.n_features + 1) ** 2))
 
     @classmethod
-    def of(cls, X: Any, linear: Vector, boxes: Vector, block_rows: int | None = None) -> LocalBlocks:
+    def of(cls, X: Any, linear: Vector, boxes: Vector, n_rows: int | None = None) -> LocalBlocks:
         """Blocks of X (n, n_features) with p = y m and boxes c > 0, (n,) float64 each, which are not copied."""
-        width = max(1, X.shape[1])
-        step = block_rows or max(BLOCK_BYTES // (8 * width), SQUARES * width)
+        step = n_rows or block_rows(X.shape[1])
         parts = [slice(first, first + step) for first in range(0, X.shape[0], step)]
         return cls([Block(make_rows(X[part]), linear[part], boxes[part]) for part in parts])
 
@@ -47,41 +38,6 @@ class LocalBlocks:
         centre = far_centre(total, squares, n)
         self.blocks = [block._replace(rows=block.rows.centred(centre)) for block in self.blocks]
         return centre
-
-    def measure(self, step: Step | None) -> Measure:
-        """As `Blocks` says."""
-
-        def of_block(number: int) -> Measure:
-            self._states[number], found = passes.measure(self.blocks[number], self._states[number], step)
-            return found
-
-        return reduce(Measure.plus, self._answers(of_block))
-
-    def predict(self, point: Point, predictor: Point) -> Prediction:
-        """As `Blocks` says."""
-        answers = self._answers(lambda k: passes.predict(self.blocks[k], self._states[k], point, predictor))
-        return reduce(Prediction.plus, answers)
-
-    def reach(self, step: Step) -> float:
-        """As `Blocks` says."""
-        return max(self._answers(lambda k: passes.reach(self.blocks[k], self._states[k], step)))
-
-    def counts(self) -> Vector:
-        """As `AllBlocks` says."""
-        return np.sum([choice.count(block) for block in self.blocks], axis=0)
-
-    def look(self, point: Point) -> Look:
-        """As `AllBlocks` says."""
-        return reduce(Look.plus, self._answers(lambda k: choice.look(self.blocks[k], point)))
-
-    def sample(self, strides: Vector) -> LocalBlocks:
-        """As `AllBlocks` says."""
-        return LocalBlocks(list(self._answers(lambda k: choice.sampled(self.blocks[k], strides))))
-
-    def near(self, points: Sequence[Point], distances: np.ndarray) -> tuple[LocalBlocks, Rest]:
-        """As `AllBlocks` says."""
-        blocks, rests = zip(*self._answers(lambda k: choice.near(self.blocks[k], points, distances)), strict=True)
-        return LocalBlocks(list(blocks)), reduce(Rest.plus, rests)
 
     def alpha(self) -> Vector:
         """The dual variables of all rows as they are now, (n,)."""
@@ -97,16 +53,35 @@ class LocalBlocks:
                 pull += tile.sum(own[part])
         return float(beta @ linear - 0.5 * pull @ pull)
 
+    def _ask(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        return self._answers(lambda k: function(self.blocks[k], *arguments))
+
+    def _ask_states(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        return self._answers(lambda k: function(self.blocks[k], self._states[k], *arguments))
+
+    def _move(self, function: Callable[..., Any], step: Step | None) -> Iterator[Any]:
+        def of_block(number: int) -> Any:
+            self._states[number], found = function(self.blocks[number], self._states[number], step)
+            return found
+
+        return self._answers(of_block)
+
+    def _choose(self, function: Callable[..., Any], *arguments: Any) -> tuple[LocalBlocks, list[Any]]:
+        blocks, answers = zip(*self._ask(function, *arguments), strict=True)
+        parts = groups([block.rows.n for block in blocks], self.least_rows)
+        return LocalBlocks([joined(blocks[part]) for part in parts], self.least_rows), list(answers)
+
     def _answers(self, ask: Callable[[int], Any]) -> Iterator[Any]:
         """What each block answers, in their order; only so many are computed ahead as may wait in memory."""
         everything = range(len(self.blocks))
         answers: dict[int, Any] = {}
+        at_once = self.at_once(threads.n_cores())
 
         def task(number: int) -> None:
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # each thread has its own
                 answers[number] = ask(number)
 
-        for first in everything[:: self._at_once]:
-            numbers = everything[first : first + self._at_once]
+        for first in everything[::at_once]:
+            numbers = everything[first : first + at_once]
             threads.run(task, [(number,) for number in numbers])
             yield from (answers.pop(number) for number in numbers)

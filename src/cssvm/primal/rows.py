@@ -12,7 +12,7 @@ are read from memory once. Tiles depend on the shape of the rows alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -65,13 +65,19 @@ def make_rows(X: Any) -> Rows:
     return SparseRows(X) if sparse.issparse(X) else DenseRows(X)
 
 
-def _tile_rows(n_features: int) -> int:
+def stacked(parts: Sequence[Any]) -> Rows:
+    """The rows of all parts, which are of one kind and have one centre, in their order."""
+    return parts[0].stacked(parts[1:])
+
+
+def tile_rows(n_features: int) -> int:
+    """Rows of a dense tile."""
     return max(LEAST_TILE_ROWS, TILE_BYTES // (8 * max(1, n_features)))
 
 
 def _parts(n: int, n_features: int) -> Iterator[slice]:
     """The rows of dense tiles."""
-    step = _tile_rows(n_features)
+    step = tile_rows(n_features)
     for first in range(0, n, step):
         yield slice(first, min(n, first + step))
 
@@ -80,8 +86,8 @@ class _Room:
     """Memory that the dense tiles of a pass use one after the other: fresh memory costs more than the sums in it."""
 
     def __init__(self, n_features: int):
-        self.plain = np.empty((_tile_rows(n_features), n_features))
-        self.weighted = np.empty((_tile_rows(n_features), n_features + 1))
+        self.plain = np.empty((tile_rows(n_features), n_features))
+        self.weighted = np.empty((tile_rows(n_features), n_features + 1))
 
 
 def linear_scores(X: Any, weights: Vector, bias: float) -> Vector:
@@ -113,6 +119,10 @@ class DenseRows:
     def take(self, chosen: RowNumbers) -> DenseRows:
         """As `Rows` says."""
         return DenseRows(self._X[chosen], self._centre)
+
+    def stacked(self, others: Sequence[DenseRows]) -> DenseRows:
+        """These rows, then the others."""
+        return DenseRows(np.concatenate([self._X, *(other._X for other in others)]), self._centre)
 
     def tiles(self) -> Iterator[tuple[slice, DenseTile]]:
         """As `Rows` says."""
@@ -182,6 +192,10 @@ class SparseRows:
     def take(self, chosen: RowNumbers) -> SparseRows:
         """As `Rows` says."""
         return SparseRows(self._X[chosen])
+
+    def stacked(self, others: Sequence[SparseRows]) -> SparseRows:
+        """These rows, then the others."""
+        return SparseRows(sparse.vstack([self._X, *(other._X for other in others)], format="csr"))
 
     def tiles(self) -> Iterator[tuple[slice, Tile]]:
         """As `Rows` says."""

@@ -62,8 +62,11 @@ def _about(path: Path, error: OSError) -> OSError:
 
 def _mode(path: Path) -> int:
     """Permissions of the file that is replaced, or those that a new file gets here."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
+    return path.stat().st_mode & 0o777 if path.exists() else new_mode(0o666)
+
+
+def new_mode(wanted: int) -> int:
+    """The permissions that something new gets here, of those wanted."""
     umask = os.umask(0)
     os.umask(umask)
-    return 0o666 & ~umask
+    return wanted & ~umask

@@ -140,6 +140,16 @@ def n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def n_asked_for(n_jobs: int | None) -> int:
+    """Threads of this process that `n_jobs` means: all cores for None, -1 for all and -2 for all but one, or itself.
+
+    ``joblib.effective_n_jobs`` would count the cores of a cluster where one is configured.
+    """
+    if n_jobs is None:
+        return n_cores()
+    return int(n_jobs) if n_jobs > 0 else max(1, n_cores() + 1 + int(n_jobs))
+
+
 def _blas_controller() -> ThreadpoolController:
     global _controller
     if _controller is None:

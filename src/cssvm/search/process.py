@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from ..folds import Fold
-from ..runtime.threads import n_cores
+from ..runtime.threads import n_asked_for
 from ..sample import Sample
 from .axes import Axes
 from .checkpoint import fingerprint
@@ -85,7 +84,7 @@ class Search:
             machines,
             self.scoring,
             racing=settings.racing,
-            n_jobs=n_cores() if settings.n_jobs is None else effective_n_jobs(settings.n_jobs),
+            n_jobs=n_asked_for(settings.n_jobs),
             verbose=settings.verbose,
             checkpoint=None if settings.checkpoint is None else f"{settings.checkpoint}{suffix}",
             fingerprint=lambda: self._fingerprint(machines),

@@ -13,6 +13,7 @@ from ..estimators.inputs import raw_data, training_data
 from ..estimators.parameters import CHECKS, check_parameters
 from ..kernels import is_pairwise, kernel_class
 from ..matching import in_row_order
+from ..runtime.backends import in_this_process
 from ..sample import Sample
 from .axes import Axes
 from .decision import check_decision
@@ -52,7 +53,7 @@ class SearchingClassifier(SearchedClassifier):
 
     def _select(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any, groups: Any) -> None:
         """Search, and train the best point on all rows; a failure leaves the estimator as it was."""
-        with unchanged_on_failure(self):
+        with unchanged_on_failure(self), in_this_process():
             X, sample, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
             decision = check_decision(self.decision, self.scoring)
             scoring = make_scoring(self.scoring, X, sample, decision)

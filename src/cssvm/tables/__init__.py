@@ -1,11 +1,13 @@
 """From tables to decisions: CSV, Parquet, LIBSVM text and data frames, read by one stated rule.
 
 `train_table` makes a model with a card of a table, `predict_table` decides on the rows of another, of any size, and
-`evaluate_table` measures a model where labels are known, `report_table` makes a page of it. The command line is these.
+`evaluate_table` measures a model where labels are known, `report_table` makes a page of it; `train_partitions` trains
+on a cluster. The command line is these.
 """
 
 from .chunk import TableError
 from .evaluating import EvaluatedTable, evaluate_table
+from .partitioned import train_partitions
 from .predicting import PredictedTable, predict_table
 from .reporting import report_table
 from .training import TrainedTable, train_table
@@ -18,5 +20,6 @@ __all__ = [
     "evaluate_table",
     "predict_table",
     "report_table",
+    "train_partitions",
     "train_table",
 ]

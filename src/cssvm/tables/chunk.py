@@ -11,6 +11,7 @@ numbers that are asked for as words lose their ".0", truth values are the words 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -164,3 +165,12 @@ def listed(names: Sequence[Any], at_most: int = 8) -> str:
     """Names for a message, the first few of many."""
     shown = ", ".join(repr(name) for name in names[:at_most])
     return shown + (f" and {len(names) - at_most:,} more" if len(names) > at_most else "")
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse a table without columns, or with two of one name."""
+    repeated = [column for column, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise TableError(f"{source} has more than one column {listed(repeated)}. Give every column a name of its own.")
+    if not names:
+        raise TableError(f"{source} has no columns.")

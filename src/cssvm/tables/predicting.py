@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..runtime.files import check_writable, whole_file
 from .chunk import Chunk, TableError, listed
+from .cluster import connected, in_order, parts_for_workers
 from .deciding import Decider, Decisions
-from .sources import CHUNK_ROWS, STDIN, open_table
+from .features import Oddities
+from .parquet import ParquetPart
+from .sources import CHUNK_ROWS, Source, open_table
+from .writing import STDOUT, Destination, check_out, destination, parquet_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-STDOUT = STDIN
-PARQUET = (".parquet", ".pq")
 COLUMNS = ("label", "score", "probability", "cost_of_acting", "cost_of_leaving")
 
 
@@ -45,6 +41,17 @@ class PredictedTable:
     new_words: Counter[str] = field(default_factory=Counter)
     not_read: list[str] = field(default_factory=list)
 
+    def add(self, more: PredictedTable) -> None:
+        """Count what was met in the rows that follow."""
+        if self.n_rows == 0:
+            self.not_read = more.not_read
+        self.n_rows += more.n_rows
+        self.n_targets += more.n_targets
+        self.gaps.update(more.gaps)
+        self.new_words.update(more.new_words)
+        if more.expected_cost is not None:
+            self.expected_cost = more.expected_cost + (self.expected_cost or 0.0)
+
 
 def predict_table(
     model: Any,
@@ -54,6 +61,7 @@ def predict_table(
     fn_cost: Any = None,
     fp_cost: Any = None,
     keep: Sequence[str] = (),
+    scheduler: Any = None,
     progress: Callable[[int], Any] | None = None,
 ) -> PredictedTable:
     """Decide on all rows of a table and write the decisions, in the order of the rows.
@@ -61,7 +69,7 @@ def predict_table(
     Columns are read as the card of the model says, whatever they look like here. A column of the card that is missing
     is refused, and so is a word in a column of numbers. Other columns are not read. New words count as none of the
     known ones, gaps in numbers are filled as in training. All of this is counted. The table is read 50,000 rows at a
-    time.
+    time, here or by the workers of a cluster.
 
     Parameters
     ----------
@@ -70,13 +78,17 @@ def predict_table(
     data : path, "-" or data frame
         As for `train_table`.
     out : path or "-", default="-"
-        Where decisions go: a CSV, Parquet if the name ends in ``.parquet``, or the standard output. A file appears when
-        all rows are decided.
+        Where decisions go: a CSV, Parquet if the name ends in ``.parquet``, or the standard output. A name that ends in
+        a slash is a new folder with a Parquet file for each part of the table, up to 200,000 rows of a Parquet file, or
+        else all rows. It appears when all rows are decided.
     fn_cost, fp_cost : float or str, default=None
         What errors on these rows cost, as for `train_table`; None: as the card says. Only a model with
         ``decision="bayes"`` takes others than it was trained with.
     keep : sequence of str, default=()
         Columns of the table to write in front of the decisions, such as the number of the case.
+    scheduler : str or distributed.Client, default=None
+        Address of the scheduler of a Dask cluster, such as ``"tcp://127.0.0.1:8786"``, whose workers are to read the
+        table, which must be Parquet that they can see, and to write the folder, if there is one.
     progress : callable, default=None
         Called with the number of rows done after each chunk.
 
@@ -102,24 +114,66 @@ def predict_table(
     ...     print(found.n_rows, found.n_targets, found.gaps["income"], pd.read_csv(decided)["label"].tolist())
     4 2 1 ['paid', 'paid', 'default', 'default']
     """
-    if str(out) != STDIN:
-        check_writable(Path(out), model=model, data=data)
+    check_out(out, model=model, data=data)
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     decider.check_takes_costs()
-    source = open_table(data)
-    found = PredictedTable(currency=decider.card.currency or "", **vars(decider.oddities))
-    with _destination(out) as write:
-        for rows in source.chunks(CHUNK_ROWS):
-            if found.n_rows == 0:
-                used = {column.name for column in decider.card.columns} | {*keep} | decider.cost_columns(rows)
-                found.not_read = [name for name in rows.names if name not in used]
-                _check_kept(rows, keep)
-            decided = decider.decide(rows, decider.costs(rows) if decider.decides_by else {})
-            write(_table_of(rows, keep, decided))
-            _count(found, decided, decider.target.label)
+    source, found = open_table(data), PredictedTable(currency=decider.card.currency or "")
+    with destination(out) as place:
+        for own in _decided(decider, source, keep, place, scheduler):
+            found.add(own)
             if progress is not None:
                 progress(found.n_rows)
     return found
+
+
+def _decided(
+    decider: Decider, source: Source, keep: Sequence[str], place: Destination, scheduler: Any
+) -> Iterator[PredictedTable]:
+    """Write the decisions on all parts of a table, in order; yields counts as they come."""
+    if scheduler is None:
+        for number, part in enumerate(source.parts()):
+            with place.part(number) as write:
+                yield from _decided_part(decider, part, keep, write)
+        return
+    parts = parts_for_workers(source)
+    calls = ((part, tuple(keep), place.file(number)) for number, part in enumerate(parts))
+    with connected(scheduler) as client:
+        for rows, own in in_order(client, _decide_on_worker, (decider.saved, decider.given), calls):
+            if place.write is not None:
+                place.write(rows)
+            yield own
+
+
+def _decide_on_worker(
+    model: tuple[Any, dict[str, Any]], part: ParquetPart, keep: Sequence[str], file: str | None
+) -> tuple[pa.Table | None, PredictedTable]:
+    """The decisions on a part, or None where they go to a file, and what was counted."""
+    import pyarrow as pa
+
+    decider, counted = Decider(*model), PredictedTable()
+    tables: list[pa.Table] = []
+    with Destination(tables.append).part(0) if file is None else parquet_file(file) as write:
+        for own in _decided_part(decider, part, keep, write):
+            counted.add(own)
+    return pa.concat_tables(tables) if file is None else None, counted
+
+
+def _decided_part(
+    decider: Decider, part: Source | ParquetPart, keep: Sequence[str], write: Callable[[Any], None]
+) -> Iterator[PredictedTable]:
+    """Write the decisions on the rows of a part, chunk by chunk; yields what was counted in each."""
+    target = decider.target.label
+    known = {column.name for column in decider.card.columns} | {*keep}
+    for rows in part.chunks(CHUNK_ROWS):
+        _check_kept(rows, keep)
+        decider.oddities = Oddities()
+        decided = decider.decide(rows, decider.costs(rows) if decider.decides_by else {})
+        write(_table_of(rows, keep, decided))
+        own = _counted(decided, target)
+        own.gaps, own.new_words = decider.oddities.gaps, decider.oddities.new_words
+        used = known | decider.cost_columns(rows)
+        own.not_read = [name for name in rows.names if name not in used]
+        yield own
 
 
 def _check_kept(rows: Chunk, keep: Sequence[str]) -> None:
@@ -140,60 +194,9 @@ def _table_of(rows: Chunk, keep: Sequence[str], decided: Decisions) -> pa.Table:
     return pa.table({**kept, **{name: pa.array(value) for name, value in written.items()}})
 
 
-def _count(found: PredictedTable, decided: Decisions, target: Any) -> None:
+def _counted(decided: Decisions, target: Any) -> PredictedTable:
     acted = decided.labels == target
-    found.n_rows += len(acted)
-    found.n_targets += int(np.count_nonzero(acted))
+    expected = None
     if decided.cost_of_acting is not None and decided.cost_of_leaving is not None:
         expected = float(np.where(acted, decided.cost_of_acting, decided.cost_of_leaving).sum())
-        found.expected_cost = expected + (found.expected_cost or 0.0)
-
-
-@contextmanager
-def _destination(out: Any) -> Iterator[Callable[[pa.Table], None]]:
-    """A function that writes tables to the standard output or to a file, which appears when all is written."""
-    if str(out) == STDOUT:
-        with _writer(sys.stdout.buffer, parquet=False) as write:
-            yield write
-        return
-    path = Path(out)
-    with whole_file(path) as file, _writer(file, parquet=path.suffix.lower() in PARQUET) as write:
-        yield write
-
-
-@contextmanager
-def _writer(file: IO[bytes], *, parquet: bool) -> Iterator[Callable[[pa.Table], None]]:
-    """A function that writes tables of one schema below each other."""
-    writers: list[Any] = []
-
-    def write(rows: pa.Table) -> None:
-        if not writers:
-            writers.append(_parquet_writer(file, rows.schema) if parquet else _CsvWriter(file, rows.column_names))
-        writers[0].write_table(rows)
-
-    try:
-        yield write
-    finally:
-        for each in writers:
-            each.close()
-
-
-def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
-    import pyarrow.parquet as pq
-
-    return pq.ParquetWriter(file, schema)
-
-
-class _CsvWriter:
-    """Quotes only where needed, as Arrow's writer does not, and numbers that read back to the last bit."""
-
-    def __init__(self, file: IO[bytes], names: list[str]):
-        self.text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        self.rows = csv.writer(self.text, lineterminator="\n")
-        self.rows.writerow(names)
-
-    def write_table(self, rows: pa.Table) -> None:
-        self.rows.writerows(zip(*(column.to_pylist() for column in rows.columns), strict=True))
-
-    def close(self) -> None:
-        self.text.detach()  # flushes, and leaves the file open
+    return PredictedTable(len(acted), int(np.count_nonzero(acted)), expected)

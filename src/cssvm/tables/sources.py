@@ -18,14 +18,14 @@ import io
 import re
 import sys
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from .chunk import Chunk, TableError, listed
+from .chunk import Chunk, TableError, check_names
+from .parquet import ParquetPart, parquet_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +36,6 @@ LABEL = "label"  # the one named column of LIBSVM text
 HEAD = 2**20  # bytes looked at to tell what a file is; the header of a CSV must fit
 BLOCK = 2**21  # bytes of a CSV parsed at a time, some of them ahead; a row must fit
 CHUNK_BYTES = 2**24  # of entries as text; a chunk of many columns has fewer rows
-PARQUET_BUFFER = 2**16  # bytes read at a time of each column
 SEPARATORS = ",;\t"
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
 SPARSE_ROW = re.compile(rb"\s*[+-]?[0-9.][^\s,:]*(\s+qid:[0-9]+)?(\s+[0-9]+:[^\s,:]+)*\s*(#.*)?")
@@ -47,10 +46,14 @@ WRONG_LENGTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 @dataclass(frozen=True)
 class Source:
-    """A table that has not been read yet: `read(n)` yields chunks of at most n rows, once for a stream."""
+    """A table that has not been read yet: `read(n)` yields chunks of at most n rows, once for a stream.
+
+    parquet : its path, if it is Parquet.
+    """
 
     name: str
     read: Callable[[int], Iterator[Chunk]]
+    parquet: Any = None
 
     def chunks(self, n_rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """The rows, at most `n_rows` at a time; a table without any is refused."""
@@ -63,7 +66,22 @@ class Source:
         except UNREADABLE as error:
             raise _unreadable(self.name, error) from error
         if first == 1:
-            raise TableError(f"{self.name} has no rows. Give a table with a header and at least one row.")
+            raise self._empty()
+
+    def parts(self) -> Sequence[Source | ParquetPart]:
+        """What can be read apart, each with its `chunks`: the parts of Parquet, or all that there is."""
+        if self.parquet is None:
+            return [self]
+        try:
+            parts = parquet_parts(self.parquet, self.name)
+        except UNREADABLE as error:
+            raise _unreadable(self.name, error) from error
+        if not parts:
+            raise self._empty()
+        return parts
+
+    def _empty(self) -> TableError:
+        return TableError(f"{self.name} has no rows. Give a table with a header and at least one row.")
 
     def whole(self) -> Chunk:
         """All rows."""
@@ -81,7 +99,7 @@ def open_table(data: Any) -> Source:
         return _of_frame(data)
     name = "standard input" if str(data) == STDIN else str(data)
     if str(data) != STDIN and Path(data).is_dir():
-        return Source(name, lambda n_rows: _parquet(data, name, n_rows))
+        return _parquet(data, name)
     try:
         stream = _stream(sys.stdin.buffer if str(data) == STDIN else io.FileIO(data))
         head = stream.peek(HEAD)[:HEAD]
@@ -91,7 +109,7 @@ def open_table(data: Any) -> Source:
         if str(data) == STDIN:
             raise TableError("Parquet cannot be read from the standard input. Give the file itself.")
         stream.close()
-        return Source(name, lambda n_rows: _parquet(data, name, n_rows))
+        return _parquet(data, name)
     kind = _libsvm if _is_libsvm(head) else _csv
     return Source(name, lambda n_rows: kind(stream, head, name, n_rows))
 
@@ -117,40 +135,21 @@ def _of_frame(data: Any) -> Source:
         raise TableError(
             f"data must be a path or a data frame whose columns each hold one type; got {type(data).__name__}: {error}"
         ) from error
-    _check_names(rows.column_names, "the data frame")
+    check_names(rows.column_names, "the data frame")
     return Source("the data frame", lambda n_rows: _sliced(rows, "the data frame", n_rows, typed=True))
+
+
+def _parquet(path: Any, name: str) -> Source:
+    def read(n_rows: int) -> Iterator[Chunk]:
+        for part in parquet_parts(path, name):
+            yield from part.chunks(n_rows)
+
+    return Source(name, read, path)
 
 
 def _sliced(rows: pa.Table, name: str, n_rows: int, *, typed: bool) -> Iterator[Chunk]:
     for start in range(0, rows.num_rows, n_rows):
         yield Chunk(name, rows.slice(start, n_rows), typed)
-
-
-def _parquet(path: Any, name: str, n_rows: int) -> Iterator[Chunk]:
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-
-    try:
-        found = ds.dataset(path, format="parquet", partitioning="hive")
-        _check_names(found.schema.names, name)
-        for part in found.get_fragments():
-            for rows in _of_file(part.path, ds.get_partition_keys(part.partition_expression), n_rows):
-                yield Chunk(name, rows.select(found.schema.names).cast(found.schema))
-    except (pa.ArrowException, KeyError) as error:
-        raise TableError(f"{name} is no Parquet that can be read: {_first_line(error)}") from error
-
-
-def _of_file(path: str, constants: dict[str, Any], n_rows: int) -> Iterator[pa.Table]:
-    """Rows of a Parquet file with the columns that its folder stands for; a data set of Arrow would read ahead."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path, pre_buffer=False, buffer_size=PARQUET_BUFFER) as file:
-        for batch in file.iter_batches(n_rows, use_threads=False):
-            rows = pa.Table.from_batches([batch])
-            for name, value in constants.items():
-                rows = rows.append_column(name, pa.array([value] * len(rows)))
-            yield rows
 
 
 def _csv(stream: BinaryIO, head: bytes, name: str, n_rows: int) -> Iterator[Chunk]:
@@ -199,7 +198,7 @@ def _header(head: bytes, name: str) -> tuple[list[str], str]:
         raise TableError(f"{name} is empty. Give a table with a header and at least one row.")
     separator = next((mark for mark in SEPARATORS if mark in lines[0]), ",")
     header = next(csv.reader(lines, delimiter=separator))
-    _check_names([column.strip() for column in header if column.strip()], name)
+    check_names([column.strip() for column in header if column.strip()], name)
     return header, separator
 
 
@@ -257,15 +256,6 @@ def _stacked(parts: list[Any]) -> Any:
     for part in parts:
         part.resize(part.shape[0], width)
     return sp.vstack(parts, format="csr")
-
-
-def _check_names(names: list[str], name: str) -> None:
-    """Refuse a table without columns, or with two of one name."""
-    repeated = [column for column, times in Counter(names).items() if times > 1]
-    if repeated:
-        raise TableError(f"{name} has more than one column {listed(repeated)}. Give every column a name of its own.")
-    if not names:
-        raise TableError(f"{name} has no columns.")
 
 
 def _unreadable(name: str, error: Exception) -> TableError:

@@ -68,7 +68,7 @@ class Task:
         table.require([*beside, *drop])
         y, known = read_labels(table, target, numeric=labels_are_numbers(table, target))
         table, y = table.take(known), y[known]
-        pos_label = _target_label(table, y, target, pos_label, prices)
+        pos_label = target_label(table.source, np.unique(y), target, pos_label, prices)
         chosen = choose_columns(table, without=[*beside, *drop], category=category)
         _check_no_giveaway(table, chosen.columns, prices, y == pos_label)
         given = {name: price.of(table) for name, price in prices.items()}
@@ -116,14 +116,13 @@ def _target_column(table: Chunk, target: str | None) -> str:
     return target
 
 
-def _target_label(table: Chunk, y: NDArray[Any], column: str, pos_label: Any, prices: Mapping[str, Price]) -> Any:
-    """The target class among two labels, named where that is needed."""
-    classes = np.unique(y)
+def target_label(source: str, classes: NDArray[Any], column: str, pos_label: Any, prices: Mapping[str, Price]) -> Any:
+    """The target class among the labels that occur, sorted, of which there must be two; named where that is needed."""
     labels = classes.tolist()
     if len(labels) != 2:
         found = "one class only, " if len(labels) == 1 else f"{len(labels):,} different labels, "
         raise TableError(
-            f"column {column!r} of {table.source} must hold the labels of two classes; got {found}{listed(labels, 5)}."
+            f"column {column!r} of {source} must hold the labels of two classes; got {found}{listed(labels, 5)}."
         )
     if pos_label is not None:
         return label_meant(pos_label, labels, column)
@@ -136,13 +135,18 @@ def _target_label(table: Chunk, y: NDArray[Any], column: str, pos_label: Any, pr
 
 
 def _check_no_giveaway(table: Chunk, columns: Sequence[Column], prices: Mapping[str, Price], positive: Mask) -> None:
-    """Refuse to learn from a cost that is there for one class only: it is not known when a decision is due."""
+    """Refuse to learn from a cost that is there for one class only."""
     learnt = {column.name for column in columns}
-    for name, price in prices.items():
+    for price in prices.values():
         if price.column is not None and price.column in learnt:
             there = np.nan_to_num(table.numbers(price.column)) != 0
-            if (there == positive).all() or (there != positive).all():
-                raise TableError(
-                    f"column {price.column!r}, the {name}, is 0 or missing for exactly one class and so gives the "
-                    "label away. Drop it from what is learnt; it remains the cost."
-                )
+            check_giveaway(price, apart=bool((there == positive).all() or (there != positive).all()))
+
+
+def check_giveaway(price: Price, *, apart: bool) -> None:
+    """Refuse to learn from a cost that tells the classes apart: it is not known when a decision is due."""
+    if apart:
+        raise TableError(
+            f"column {price.column!r}, the {price.name}, is 0 or missing for exactly one class and so gives the "
+            "label away. Drop it from what is learnt; it remains the cost."
+        )

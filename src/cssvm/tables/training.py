@@ -32,11 +32,11 @@ TUNED = "tuned threshold"
 class TrainedTable:
     """What `train_table` returns.
 
-    model : the fitted `CostSensitiveSVCCV`; card : its `ModelCard`, whose notes say what was left out; evaluation :
-    what its decisions cost on rows it has not seen, None if that was not asked for.
+    model : the fitted `CostSensitiveSVCCV`, or the pipeline of `train_partitions`; card : its `ModelCard`, whose notes
+    say what was left out; evaluation : what its decisions cost on rows it has not seen, None if that was not asked for.
     """
 
-    model: CostSensitiveSVCCV
+    model: Any
     card: ModelCard
     evaluation: Evaluation | None
 

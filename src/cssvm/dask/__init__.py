@@ -1,0 +1,13 @@
+"""Rows on a Dask cluster: training that needs no machine to hold them, and what any fitted model says of them."""
+
+try:
+    import dask.array
+    import dask.dataframe  # noqa: F401
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise ImportError("cssvm.dask needs dask and distributed: pip install 'cssvm[dask]'") from error
+
+from .linear_svc import CostSensitiveLinearSVC
+from .predicting import decision_function, predict, predict_proba
+
+__all__ = ["CostSensitiveLinearSVC", "decision_function", "predict", "predict_proba"]

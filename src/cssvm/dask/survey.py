@@ -1,0 +1,212 @@
+"""One pass over all rows: labels, and of each column its kind, mean and variance, gaps and words; rows for a map.
+
+    number   numbers and truth values; in arrays all columns, without gaps
+    words    text, also as categories
+
+Means and variances are those of the entries that are there, weighted, and combined in the order of partitions without
+cancellation (Chan, Golub and LeVeque, 1983). Rows of weight 0 are not there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import Vector
+from ..costs import read_weights
+from .reading import Reader
+
+UNKNOWN, NUMBER, WORDS = 0, 1, 2  # kinds of columns; unknown has gaps only, so far
+MOST_LABELS = 20  # of a partition, sent to the client: more than two are refused there
+MOST_WORDS = 1000  # of a column, each of which becomes a feature
+MAP_ROWS = 10_000  # to fit a feature map on
+SPARE = 4  # times the rows that a partition would give if all had as many
+
+
+@dataclass
+class Survey:
+    """What was found in some partitions; the vectors have one entry for each column.
+
+    n_rows : counted, of positive weight
+    labels : those that occur
+    kinds, weight, mean, spread, gaps : kind, sum of the weights of known entries, their mean, sum of weight times
+        squared distance from it, and number of gaps
+    words : by the number of the column
+    rows : some of the rows, evenly spaced
+    """
+
+    n_rows: int
+    labels: NDArray[Any]
+    kinds: NDArray[Any]
+    weight: Vector
+    mean: Vector
+    spread: Vector
+    gaps: NDArray[Any]
+    total: float
+    words: dict[int, set[str]]
+    rows: Any = None
+
+
+def survey(frame: Any, *given: Any) -> Survey:
+    """That of one partition, from the arguments of its task; the last two are the reader, and how many rows to keep."""
+    *beside, reader, n_keep = given
+    X, values = reader.both(frame, *beside)
+    weights = read_weights(values["sample_weight"], len(values["y"]))
+    labels = _labels(values["y"])
+    counted = weights > 0.0
+    if not counted.all():
+        X, weights = X[counted], weights[counted]
+    found = _of_array(X, weights) if reader.names is None else _of_frame(X, weights, reader)
+    rows = None
+    if n_keep:
+        chosen = np.unique(np.linspace(0, len(weights) - 1, min(n_keep, len(weights))).astype(np.intp))
+        rows = X[chosen] if reader.names is None else plain_frame(X.iloc[chosen], reader.names, found.kinds)
+    return replace(found, labels=labels, rows=rows)
+
+
+def combined(one: Survey, other: Survey, reader: Reader) -> Survey:
+    """That of the partitions of both; the kinds of a column must agree."""
+    if one.kinds.shape != other.kinds.shape:
+        raise ValueError(f"X must have {len(one.kinds)} columns, as before; got {len(other.kinds)}.")
+    clash = (one.kinds != other.kinds) & (one.kinds != UNKNOWN) & (other.kinds != UNKNOWN)
+    if clash.any():
+        name = (reader.names or ())[int(np.argmax(clash))]
+        holds = ["", "numbers", "words"]
+        k = int(np.argmax(clash))
+        raise ValueError(
+            f"column {name!r} holds {holds[other.kinds[k]]}, but {holds[one.kinds[k]]} in partitions before. Give it "
+            "one type in all of them."
+        )
+    weight = one.weight + other.weight
+    share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0.0)
+    step = other.mean - one.mean
+    words = {k: one.words.get(k, set()) | other.words.get(k, set()) for k in one.words | other.words}
+    for k, own in words.items():
+        _check_words(own, (reader.names or ())[k])
+    labels = one.labels if len(other.labels) == 0 else np.concatenate([one.labels, other.labels])
+    return Survey(
+        one.n_rows + other.n_rows,
+        labels if len(other.labels) == 0 else _labels(labels),
+        np.maximum(one.kinds, other.kinds),
+        weight,
+        one.mean + share * step,
+        one.spread + other.spread + one.weight * share * step**2,
+        one.gaps + other.gaps,
+        one.total + other.total,
+        words,
+    )
+
+
+def plain_frame(frame: Any, names: Any, kinds: NDArray[Any]) -> Any:
+    """The columns as float64 with NaN for gaps, or as text with None for gaps, whatever their types were."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            name: _words(frame[name]) if kind == WORDS else _numbers(frame[name])
+            for name, kind in zip(names, kinds, strict=True)
+            if kind != UNKNOWN
+        },
+        index=frame.index,
+    )
+
+
+def _labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Some of the labels that occur, all if they are few."""
+    import pandas as pd
+
+    if y.dtype == object and pd.isna(y).any():
+        raise ValueError(f"y contains gaps: {int(pd.isna(y).sum())} labels are missing. Drop these rows.")
+    return np.asarray(pd.unique(y))[:MOST_LABELS]
+
+
+def _of_array(X: np.ndarray, weights: Vector) -> Survey:
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"X must hold numbers; got entries of type {X.dtype}.")
+    wrong = ~np.isfinite(X)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"X contains {X[row, column]} in row {row} of the partition, column {column} ({wrong.sum()} such entries). "
+            "Fill these entries or drop the rows; gaps in a dataframe are filled."
+        )
+    n_features, total = X.shape[1], float(weights.sum())
+    mean = weights @ X / total if total else np.zeros(n_features)
+    return Survey(
+        len(X),
+        np.empty(0),
+        np.full(n_features, NUMBER),
+        np.full(n_features, total),
+        mean,
+        weights @ np.square(X - mean),
+        np.zeros(n_features, dtype=np.int64),
+        total,
+        {},
+    )
+
+
+def _of_frame(frame: Any, weights: Vector, reader: Reader) -> Survey:
+    n_features = len(reader.names or ())
+    kinds, gaps, words = np.zeros(n_features, dtype=np.int64), np.zeros(n_features, dtype=np.int64), {}
+    weight, mean, spread = np.zeros((3, n_features))
+    for k, name in enumerate(reader.names or ()):
+        column = frame[name]
+        known = column.notna().to_numpy()
+        gaps[k] = len(known) - known.sum()
+        if not known.any():
+            continue
+        kinds[k] = _kind(column, name)
+        if kinds[k] == WORDS:
+            words[k] = set(column[known].unique())
+            _check_words(words[k], name)
+            continue
+        values, own = _numbers(column)[known], weights[known]
+        if not np.isfinite(values).all():
+            raise ValueError(f"column {name!r} contains infinity. Clip these entries, or leave them empty.")
+        weight[k] = own.sum()
+        mean[k] = own @ values / weight[k]
+        spread[k] = own @ np.square(values - mean[k])
+    return Survey(len(frame), np.empty(0), kinds, weight, mean, spread, gaps, float(weights.sum()), words)
+
+
+def _kind(column: Any, name: str) -> int:
+    """Whether a column that has entries holds numbers or words."""
+    import pandas as pd
+
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        dtype = dtype.categories.dtype
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
+        return NUMBER
+    strange = (
+        [str(dtype)]
+        if not (pd.api.types.is_string_dtype(dtype) or dtype == np.dtype(object))
+        else [repr(each) for each in column.dropna().unique() if not isinstance(each, str)]
+    )
+    if strange:
+        raise ValueError(
+            f"column {name!r} must hold numbers or words; got {strange[0]}. Turn it into one of them, or leave it out "
+            "with features=[...]."
+        )
+    return WORDS
+
+
+def _check_words(words: set[str], name: str) -> None:
+    if len(words) > MOST_WORDS:
+        raise ValueError(
+            f"column {name!r} must have at most {MOST_WORDS} different words; got {len(words)} or more, such as "
+            f"{min(words)!r}. Leave identifiers out with features=[...]."
+        )
+
+
+def _numbers(column: Any) -> Vector:
+    """Float64 with NaN for gaps."""
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _words(column: Any) -> NDArray[Any]:
+    """Objects with None for gaps."""
+    return column.astype(object).where(column.notna(), None).to_numpy()

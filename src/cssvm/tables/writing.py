@@ -1,0 +1,139 @@
+"""Where decisions go: the standard output, a CSV, a Parquet file, or a folder of Parquet files; whole or not at all.
+
+A name that ends in a slash is a folder: it gets one file for each part of the table, ``part-00000.parquet`` and so on,
+in the order of its rows. The folder must be new, or empty.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from ..runtime.files import check_writable, new_mode, whole_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+STDOUT = "-"
+PARQUET = (".parquet", ".pq")
+Write = Callable[[Any], None]
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A place for tables of one schema: `write` takes them one after the other, a `folder` has a file for each part."""
+
+    write: Write | None = None
+    folder: Path | None = None
+
+    def file(self, number: int) -> str | None:
+        """The file of a part, if there is one for each."""
+        return None if self.folder is None else str(self.folder / f"part-{number:05}.parquet")
+
+    def part(self, number: int) -> Any:
+        """A context with the function that writes the tables of a part."""
+        file = self.file(number)
+        return nullcontext(self.write) if file is None else parquet_file(file)
+
+
+def is_folder(out: Any) -> bool:
+    """Whether the name of an output is that of a folder."""
+    return str(out).endswith(("/", os.sep))
+
+
+def check_out(out: Any, **inputs: Any) -> None:
+    """Raise OSError or ValueError if `out` cannot be written, before the work whose result it is to hold."""
+    if str(out) == STDOUT:
+        return
+    path = Path(out)
+    if not is_folder(out):
+        check_writable(path, **inputs)
+    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise FileExistsError(f"{path} is there already, and not an empty folder. Give the name of a new folder.")
+    else:
+        check_writable(path.parent / f".{path.name}.new")
+
+
+@contextmanager
+def destination(out: Any) -> Iterator[Destination]:
+    """The place that `out` names, in which everything appears when the block ends well, and nothing otherwise."""
+    if str(out) == STDOUT:
+        with _writer(sys.stdout.buffer, parquet=False) as write:
+            yield Destination(write)
+    elif is_folder(out):
+        with _whole_folder(Path(out)) as folder:
+            yield Destination(folder=folder)
+    else:
+        path = Path(out)
+        with whole_file(path) as file, _writer(file, parquet=path.suffix.lower() in PARQUET) as write:
+            yield Destination(write)
+
+
+@contextmanager
+def parquet_file(path: str) -> Iterator[Write]:
+    """A function that writes tables to a Parquet file."""
+    with whole_file(Path(path)) as file, _writer(file, parquet=True) as write:
+        yield write
+
+
+@contextmanager
+def _whole_folder(path: Path) -> Iterator[Path]:
+    """A folder to write to, which takes the place of `path` when the block ends well and vanishes when it does not."""
+    path = path.resolve()  # workers of a cluster have folders of their own to start from
+    beside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    try:
+        beside.chmod(new_mode(0o777))  # workers of a cluster may write as somebody else
+        yield beside
+        if path.exists():
+            path.rmdir()
+        beside.rename(path)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _writer(file: IO[bytes], *, parquet: bool) -> Iterator[Callable[[pa.Table], None]]:
+    """A function that writes tables of one schema below each other."""
+    writers: list[Any] = []
+
+    def write(rows: pa.Table) -> None:
+        if not writers:
+            writers.append(_parquet_writer(file, rows.schema) if parquet else _CsvWriter(file, rows.column_names))
+        writers[0].write_table(rows)
+
+    try:
+        yield write
+    finally:
+        for each in writers:
+            each.close()
+
+
+def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(file, schema)
+
+
+class _CsvWriter:
+    """Quotes only where needed, as Arrow's writer does not, and numbers that read back to the last bit."""
+
+    def __init__(self, file: IO[bytes], names: list[str]):
+        self.text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        self.rows = csv.writer(self.text, lineterminator="\n")
+        self.rows.writerow(names)
+
+    def write_table(self, rows: pa.Table) -> None:
+        self.rows.writerows(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+
+    def close(self) -> None:
+        self.text.detach()  # flushes, and leaves the file open

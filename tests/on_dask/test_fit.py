@@ -1,0 +1,232 @@
+"""The SVM on a cluster: the bits of the local solver, the optimum of the local estimator, and nothing left behind."""
+
+import pickle
+import time
+
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+import cssvm
+from cssvm.dask import CostSensitiveLinearSVC, blocks, tasks
+from cssvm.dask.tasks import Session
+
+from .problems import SIZES, in_partitions, left_behind, local_twin, objectives, rows
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    return rows()
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Chosen rows make several blocks, which stay on the cluster."""
+    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr(blocks, "HERE_BYTES", 0)
+
+
+def numbers(model):
+    return np.array([*model.coef_[0], *model.intercept_, model.primal_objective_, model.dual_objective_])
+
+
+@pytest.mark.parametrize(
+    ("room", "here"),
+    [
+        pytest.param(0, 1 << 26, id="read in each pass, chosen rows here"),
+        pytest.param(1 << 40, 0, id="kept in memory, chosen rows on the cluster"),
+        pytest.param(0, 0, id="read in each pass, chosen rows on the cluster", marks=pytest.mark.slow),
+    ],
+)
+def test_the_local_solver_given_the_same_blocks_has_the_same_bits(client, arrays, monkeypatch, room, here):
+    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr(blocks, "HERE_BYTES", here)
+    monkeypatch.setattr(Session, "room", room)
+    X, y, amount = in_partitions(*arrays)
+    model = CostSensitiveLinearSVC(client, fp_cost=3.0).fit(X, y, fn_cost=amount)
+    twin = local_twin(model, X, y, fn_cost=amount)
+    np.testing.assert_array_equal(model.coef_[0], twin.coef)
+    assert model.intercept_[0] == twin.bias
+    assert (model.primal_objective_, model.dual_objective_) == (twin.primal_objective, twin.dual_objective)
+    assert model.n_iter_ == twin.n_iter
+
+
+@pytest.mark.slow
+def test_any_number_of_workers_and_threads_gives_the_same_bits(client, started, arrays, small_blocks, monkeypatch):
+    monkeypatch.setattr(Session, "room", 0)
+    X, y, amount = in_partitions(*arrays)
+    found = [numbers(CostSensitiveLinearSVC(client).fit(X, y, fn_cost=amount))]
+    for n_workers, n_threads in ((1, 1), (4, 1), (1, 3)):
+        cluster = started(n_workers, threads_per_worker=n_threads)
+        with cluster, Client(cluster, set_as_default=False) as other:
+            found.append(numbers(CostSensitiveLinearSVC(other).fit(X, y, fn_cost=amount)))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+SETTINGS = {
+    "standard": ({}, ()),
+    "class costs": ({"C": 3.0, "fn_cost": 5.0, "fp_cost": 2.0, "kappa": 0.3}, ()),
+    "everything": ({"C": 0.5}, ("fn_cost", "fp_cost", "kappa", "sample_weight")),
+    "tied, the other target": ({"pos_label": 0, "kappa": "tied"}, ("fn_cost", "fp_cost")),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_it_has_the_optimum_of_the_local_estimator(client, arrays, name):
+    (X, y, _), (parameters, names) = arrays, SETTINGS[name]
+    columns = np.random.default_rng(2).uniform(0.3, 4.0, (4, len(y)))
+    given = dict(zip(("fn_cost", "fp_cost", "kappa", "sample_weight"), columns, strict=True))
+    given["sample_weight"][::9] = 0.0
+    target = parameters.get("pos_label", 1)
+    given["fn_cost"][y != target] = np.nan
+    given["fp_cost"][y == target] = np.nan
+    given = {key: given[key] for key in names}
+    local = cssvm.CostSensitiveLinearSVC(**parameters).fit(X, y, **given)
+    dX, dy, *values = in_partitions(X, y, *given.values())
+    model = CostSensitiveLinearSVC(client, scale=False, **parameters)
+    model.fit(dX, dy, **dict(zip(names, values, strict=True)))
+    assert pytest.approx(local.C_, rel=1e-12) == model.C_
+    assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1.1e-6)
+    assert model.dual_gap_ <= 1e-6
+    assert model.n_features_in_ == X.shape[1]
+    assert isinstance(model.to_local(), cssvm.CostSensitiveLinearSVC)
+    assert not isinstance(model.to_local(), CostSensitiveLinearSVC)
+    np.testing.assert_allclose(model.to_local().decision_function(X), local.decision_function(X), atol=2e-3)
+
+
+def test_the_certificate_is_true_by_independent_sums(client, arrays):
+    X, y, amount = arrays
+    dX, dy, cost = in_partitions(X, y, amount)
+    model = CostSensitiveLinearSVC(client, C=0.3, kappa=0.5, fp_cost=2.0).fit(dX, dy, fn_cost=cost)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    boxes, margins = 0.3 * np.where(y == 1, amount, 2.0), np.where(y == 1, 1.0, 0.5)
+    true = objectives(model, Z, 2.0 * y - 1.0, margins, boxes)
+    assert model.primal_objective_ == pytest.approx(true, rel=1e-10)
+    assert 0 <= (true - model.dual_objective_) / true <= 1e-6
+    other = cssvm.CostSensitiveLinearSVC(C=0.3, kappa=0.5, fp_cost=2.0, tol=1e-8).fit(Z, y, fn_cost=amount)
+    assert model.dual_objective_ <= other.primal_objective_
+
+
+def test_the_local_model_decides_on_raw_rows_alike_and_without_dask(client, arrays):
+    X, y, amount = arrays
+    model = CostSensitiveLinearSVC(client).fit(*in_partitions(X, y), fn_cost=in_partitions(amount)[0])
+    local = model.to_local()
+    assert isinstance(local, Pipeline)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    np.testing.assert_allclose(local.decision_function(X), Z @ model.coef_[0] + model.intercept_, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(X), local.predict(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(local)).decision_function(X), local.decision_function(X))
+    local[-1].coef_[:] = 0.0
+    assert model.coef_.any()
+
+
+def test_clones_keep_the_client_and_files_do_not(client, arrays):
+    model = CostSensitiveLinearSVC(client, fn_cost=2.0)
+    assert clone(model).client is client
+    assert clone(model).fn_cost == 2.0
+    model.fit(*in_partitions(*arrays[:2]))
+    again = pickle.loads(pickle.dumps(model))
+    assert again.client is None
+    np.testing.assert_array_equal(again.predict(arrays[0]), model.predict(arrays[0]))
+
+
+def test_without_a_client_the_last_one_started_is_taken_and_none_is_refused(client, arrays):
+    X, y = in_partitions(*arrays[:2])
+    with pytest.raises(ValueError, match="there is none"):
+        CostSensitiveLinearSVC().fit(X, y)
+    with client.as_current():
+        assert CostSensitiveLinearSVC().fit(X, y).dual_gap_ <= 1e-6
+    with pytest.raises(ValueError, match="client must be a connected"):
+        CostSensitiveLinearSVC("tcp://127.0.0.1:1").fit(X, y)
+
+
+def test_progress_shows_the_gap_so_far(client, arrays, capsys):
+    CostSensitiveLinearSVC(client, verbose=1).fit(*in_partitions(*arrays[:2]))
+    printed = capsys.readouterr().out
+    assert f"{sum(SIZES):,} rows of 6 columns in 7 partitions" in printed
+    assert "relative gap" in printed
+    assert "converged after" in printed
+
+
+def test_few_rows_in_many_partitions_are_a_small_problem(client):
+    X, y, _ = rows(300)
+    model = CostSensitiveLinearSVC(client, scale=False).fit(
+        da.from_array(X, chunks=(30, 6)), da.from_array(y, chunks=30)
+    )
+    local = cssvm.CostSensitiveLinearSVC().fit(X, y)
+    assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
+
+
+def test_a_fit_leaves_no_tasks_behind(client, arrays, small_blocks):
+    CostSensitiveLinearSVC(client).fit(*in_partitions(*arrays[:2]))
+    assert left_behind(client) == []
+
+
+QUICK, SLOW = ("survey", "sampled", "predict"), ("totals", "measure", "reach", "look", "near")
+
+
+@pytest.mark.parametrize("phase", [*QUICK, *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW)])
+def test_an_interrupted_fit_leaves_no_tasks_and_the_estimator_as_it_was(
+    client, arrays, small_blocks, monkeypatch, phase
+):
+    X, y = in_partitions(*arrays[:2])
+    model = CostSensitiveLinearSVC(client)
+    model.earlier = 1
+    before, submit = dict(vars(model)), Session.submit
+
+    def interrupted(self, tasks):
+        futures = submit(self, tasks)
+        if any(f"cssvm-{phase}" in future.key for future in futures):
+            raise KeyboardInterrupt
+        return futures
+
+    monkeypatch.setattr(Session, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert vars(model) == before
+    assert left_behind(client) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("every", "grows"), [(3, False), (10**6, True)])
+def test_checkpoints_keep_what_a_state_depends_on_short(client, arrays, small_blocks, monkeypatch, every, grows):
+    """Without them all iterations would have to be repeated for a worker that dies in the last one."""
+    monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", every)
+    monkeypatch.setattr("cssvm.primal.active.FEW_ROWS", 10**6)
+    monkeypatch.setattr("cssvm.dask.linear_svc.FEW_ROWS", 0)
+    known, move = [], blocks.DaskBlocks._move
+
+    def counted(self, function, step):
+        yield from move(self, function, step)
+        time.sleep(0.05)  # for the scheduler to forget
+        known.append(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+
+    monkeypatch.setattr(blocks.DaskBlocks, "_move", counted)
+    CostSensitiveLinearSVC(client, tol=1e-9).fit(*in_partitions(*arrays[:2]))
+    assert len(known) >= 12
+    assert (known[-1] > 2 * max(known[:5])) == grows
+
+
+@pytest.mark.slow
+def test_states_are_sent_in_parts_that_fit(client, arrays, small_blocks, monkeypatch):
+    X, y = in_partitions(*arrays[:2])
+    first = CostSensitiveLinearSVC(client).fit(X, y)
+    monkeypatch.setattr(blocks, "CHECKPOINT_BYTES", 1 << 15)
+    monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", 1)
+    np.testing.assert_array_equal(numbers(CostSensitiveLinearSVC(client).fit(X, y)), numbers(first))
+
+
+def test_answers_come_in_order_and_few_are_computed_ahead(client):
+    with Session(client) as session:
+        submitted = []
+        monkey = session.submit
+        session.submit = lambda several: submitted.append(len(several)) or monkey(several)
+        given = [(k,) for k in range(23)]
+        answers = session.answers("square", tasks.Ask(pow, 2), given, [str(k) for k in range(23)], 6)
+        assert next(answers) == 0
+        assert sum(submitted) == 6
+        assert list(answers) == [k**2 for k in range(1, 23)]

@@ -1,0 +1,99 @@
+"""Workers that are killed in each of the passes: the coefficients are those of an undisturbed fit, bit for bit."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from distributed import Client
+
+from cssvm.dask import CostSensitiveLinearSVC, blocks
+from cssvm.dask.tasks import Session
+
+from .problems import in_partitions, left_behind, rows
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def fragile(started):
+    """A cluster of its own, whose workers may die and come back."""
+    with started(2) as cluster, Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def collections():
+    return in_partitions(*rows())
+
+
+@pytest.fixture
+def on_the_cluster(monkeypatch):
+    """All rows are read in each pass; chosen ones and their states stay on the cluster, in several blocks."""
+    monkeypatch.setattr(Session, "room", 0)
+    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 17)
+    monkeypatch.setattr(blocks, "HERE_BYTES", 0)
+    monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", 3)
+
+
+def fitted(client, collections):
+    X, y, amount = collections
+    return CostSensitiveLinearSVC(client, fp_cost=3.0, tol=1e-4).fit(X, y, fn_cost=amount)
+
+
+@pytest.fixture
+def undisturbed(fragile, collections, on_the_cluster, found={}):  # noqa: B006 - the same for all tests
+    if not found:
+        found["model"] = fitted(fragile, collections)
+    return found["model"]
+
+
+def kill_one(client):
+    """SIGKILL to the first worker; returns its process."""
+    worker, pid = min(client.run(os.getpid).items())
+    os.kill(pid, signal.SIGKILL)
+    return worker
+
+
+PHASES = ["survey", "totals", "sampled", "join", "measure", "predict", "reach", "restore", "look", "near", "keep"]
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_worker_killed_in_a_pass_changes_no_bit(fragile, collections, undisturbed, monkeypatch, phase):
+    if phase == "keep":
+        monkeypatch.setattr(Session, "room", 1 << 40)
+    submit, times, killed = Session.submit, [], []
+
+    def with_a_death(self, tasks):
+        futures = submit(self, tasks)
+        if any(f"cssvm-{phase}" in future.key for future in futures):
+            times.append(phase)
+            if len(times) in (1, 4):
+                killed.append(kill_one(fragile))
+        return futures
+
+    monkeypatch.setattr(Session, "submit", with_a_death)
+    disturbed = fitted(fragile, collections)
+    assert killed
+    np.testing.assert_array_equal(disturbed.coef_, undisturbed.coef_)
+    assert disturbed.intercept_ == undisturbed.intercept_
+    assert disturbed.dual_objective_ == undisturbed.dual_objective_
+    fragile.wait_for_workers(2, timeout=60)
+    assert left_behind(fragile) == []
+
+
+def test_partitions_that_kill_every_worker_are_named(started, collections):
+    X, y, _ = collections
+
+    def deadly(block, block_info=None):
+        if block_info and block_info[0]["chunk-location"][0] == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    X, named = X.map_blocks(deadly, dtype=float), "partition 4: 4 workers in a row died of it"
+    with (
+        started(1) as cluster,
+        Client(cluster, set_as_default=False) as client,
+        pytest.raises(RuntimeError, match=named),
+    ):
+        CostSensitiveLinearSVC(client).fit(X, y)
