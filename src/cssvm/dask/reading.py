@@ -214,4 +214,4 @@ def _columns(frame: Any, names: Sequence[str]) -> Any:
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise ValueError(f"column {missing[0]!r} is missing; there are {reprlib.repr(list(frame.columns))}.")
-    return frame[list(names)]
+    return frame if list(frame.columns) == list(names) else frame[list(names)]
