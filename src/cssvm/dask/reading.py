@@ -18,6 +18,7 @@ import numpy as np
 
 from .._types import is_number
 from ..costs import is_tied
+from ..runtime.memory import give_back
 from ..sample import one_dimensional
 from .parquet import Piece, parquet_pieces
 
@@ -82,7 +83,8 @@ class Reader:
         return found
 
     def both(self, frame: Any, *beside: Any) -> tuple[Any, dict[str, Any]]:
-        """Features and values, of equally many rows."""
+        """Features and values, of equally many rows; what the partition before has left is given back."""
+        give_back()
         if isinstance(frame, Piece):
             frame = frame.read([*(self.names or ()), *self.columns.values()])
         X, values = self.features(frame), self.values(frame, *beside)
