@@ -34,8 +34,8 @@ from cssvm.dask import CostSensitiveLinearSVC as OnDask
 
 ROWS, FEATURES, WORKERS = (50_000, 200_000, 800_000), (20, 100), (1, 2)
 PARTITIONS = 16
-PROOF_ROWS, PROOF_FEATURES, PROOF_PARTITION_ROWS = 5_000_000, 60, 40_000
-PROOF_LIMIT_MB = 560  # of each of two workers
+PROOF_ROWS, PROOF_FEATURES, PROOF_PARTITION_ROWS = 5_800_000, 60, 25_000
+PROOF_LIMIT_MB = 640  # of each of two workers
 FN_COST, FP_COST, TOL = 8.0, 1.0, 1e-6
 MEGABYTE = 2**20
 COLUMNS: tuple[Column, ...] = (

@@ -1,3 +1,5 @@
+from functools import reduce
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from cssvm import CostSensitiveSVC, costs, paper_costs
-from cssvm.costs import row_weights, signed_terms
+from cssvm.costs import StakeTotals, resolve_C, row_weights, signed_terms
 from cssvm.sample import Sample
 from cssvm.target import Target
 
@@ -215,3 +217,16 @@ def test_overflowing_boxes_are_refused():
         margins_and_boxes(Y, C=1e200, fn_cost=1e200)
     with pytest.raises(ValueError, match="overflows"):
         margins_and_boxes(Y, fp_cost=5e-324, kappa="tied")
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1.0, 1e300])
+def test_totals_of_partitions_add_up_to_those_of_all_rows(unit):
+    rng = np.random.default_rng(0)
+    weights, cost = rng.integers(0, 3, 90).astype(float), unit * rng.exponential(size=90)
+    parts = [slice(0, 0), slice(0, 40), slice(40, 41), slice(41, 90)]
+    whole = StakeTotals.of(weights, weights * cost)
+    added = reduce(StakeTotals.plus, (StakeTotals.of(weights[part], (weights * cost)[part]) for part in parts))
+    assert added[:3] == pytest.approx(whole[:3], rel=1e-14)
+    assert not added.plain
+    assert resolve_C("scale", added) == pytest.approx(1 / (np.average(cost / unit, weights=weights) * unit), rel=1e-12)
+    assert reduce(StakeTotals.plus, [StakeTotals.of(weights[part], weights[part]) for part in parts]).plain

@@ -28,8 +28,10 @@ class Piece:
 
     def read(self, names: Sequence[str]) -> Any:
         """These columns as a data frame, which takes no more memory than they do."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
+        pa.default_memory_pool().release_unused()  # of the piece before
         names = list(dict.fromkeys(names))
         with self.filesystem.open_input_file(self.path) as stream, pq.ParquetFile(stream) as file:
             present = set(file.schema_arrow.names) | set(self.constants)
@@ -42,7 +44,7 @@ class Piece:
         for name in names:
             if name in self.constants:
                 frame[name] = self.constants[name]
-        return frame[names]
+        return frame if list(frame.columns) == names else frame[names]
 
 
 def parquet_pieces(path: Any) -> tuple[list[Piece], list[str]]:

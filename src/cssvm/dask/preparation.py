@@ -25,7 +25,7 @@ from .._types import RowNumbers, Vector
 from ..primal.rows import FAR, DenseRows, Tile, far_centre, tile_rows
 from .survey import NUMBER, UNKNOWN, WORDS, Survey, plain_frame
 
-SLAB_BYTES = 1 << 24  # of features made at a time
+SLAB_BYTES = 1 << 22  # of features made at a time; scikit-learn's steps need as much again, each
 
 
 class Preparation:

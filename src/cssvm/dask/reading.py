@@ -18,6 +18,7 @@ import numpy as np
 
 from .._types import is_number
 from ..costs import is_tied
+from ..runtime.memory import give_back
 from ..sample import one_dimensional
 from .parquet import Piece, parquet_pieces
 
@@ -82,7 +83,8 @@ class Reader:
         return found
 
     def both(self, frame: Any, *beside: Any) -> tuple[Any, dict[str, Any]]:
-        """Features and values, of equally many rows."""
+        """Features and values, of equally many rows; what the partition before has left is given back."""
+        give_back()
         if isinstance(frame, Piece):
             frame = frame.read([*(self.names or ()), *self.columns.values()])
         X, values = self.features(frame), self.values(frame, *beside)
@@ -214,4 +216,4 @@ def _columns(frame: Any, names: Sequence[str]) -> Any:
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise ValueError(f"column {missing[0]!r} is missing; there are {reprlib.repr(list(frame.columns))}.")
-    return frame[list(names)]
+    return frame if list(frame.columns) == list(names) else frame[list(names)]

@@ -104,6 +104,8 @@ def plain_frame(frame: Any, names: Any, kinds: NDArray[Any]) -> Any:
     """The columns as float64 with NaN for gaps, or as text with None for gaps, whatever their types were."""
     import pandas as pd
 
+    if all(kind == NUMBER and frame[name].dtype == np.float64 for name, kind in zip(names, kinds, strict=True)):
+        return frame  # without a copy
     return pd.DataFrame(
         {
             name: _words(frame[name]) if kind == WORDS else _numbers(frame[name])
@@ -204,6 +206,8 @@ def _check_words(words: set[str], name: str) -> None:
 
 def _numbers(column: Any) -> Vector:
     """Float64 with NaN for gaps."""
+    if column.dtype == np.float64:
+        return column.to_numpy()
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 

@@ -177,12 +177,9 @@ def _running(client: Any) -> Client:
 def _check_workers(client: Client) -> None:
     """Refuse workers that have no cssvm or another one: Dask would wait for them without end."""
     wanted = pkgutil.resolve_name("cssvm:__version__")
-    try:
-        versions = client.run(pkgutil.resolve_name, "cssvm:__version__", on_error="return")
-    except OSError:  # a worker has died just now; another takes its place
-        return
+    versions = client.run(pkgutil.resolve_name, "cssvm:__version__", on_error="return")
     for worker, version in versions.items():
-        if version != wanted:
+        if version != wanted and not isinstance(version, OSError):  # of a worker that has died just now
             raise ValueError(f"all workers must have cssvm {wanted}; got {version!r} on {worker}. Install it there.")
 
 

@@ -120,6 +120,9 @@ class DenseRows:
         """As `Rows` says."""
         return DenseRows(self._X[chosen], self._centre)
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._X.nbytes
+
     def stacked(self, others: Sequence[DenseRows]) -> DenseRows:
         """These rows, then the others."""
         return DenseRows(np.concatenate([self._X, *(other._X for other in others)]), self._centre)
@@ -192,6 +195,9 @@ class SparseRows:
     def take(self, chosen: RowNumbers) -> SparseRows:
         """As `Rows` says."""
         return SparseRows(self._X[chosen])
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._X.data.nbytes + self._X.indices.nbytes + self._X.indptr.nbytes
 
     def stacked(self, others: Sequence[SparseRows]) -> SparseRows:
         """These rows, then the others."""

@@ -1,7 +1,9 @@
-"""How much memory kernel values may take."""
+"""How much memory kernel values may take; giving back what is free."""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 from typing import Any
 
@@ -32,3 +34,9 @@ def available_bytes() -> int:
     if not limits and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
         limits.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return max(SMALL_BUDGET, min(limits, default=1024 * MEGABYTE))
+
+
+def give_back() -> None:
+    """Return memory that is free to the system, which glibc does not always do by itself."""
+    with contextlib.suppress(OSError, AttributeError):  # not glibc
+        ctypes.CDLL(None).malloc_trim(0)
