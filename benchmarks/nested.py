@@ -49,25 +49,30 @@ def folds(seed: int) -> StratifiedKFold:
     return StratifiedKFold(INNER, shuffle=True, random_state=seed)
 
 
-def grid(X: np.ndarray, fn_cost: float, y: np.ndarray) -> dict[str, Any]:
-    """The Cs and gammas that the search tries, as lists: eight of each, in its units."""
+def grid(X: np.ndarray, fn_cost: float, y: np.ndarray) -> dict[str, list[float]]:
+    """The C and gamma that the search tries: eight of each, in its units."""
     mean = float(np.mean(np.where(y == 1, fn_cost, 1.0)))
     distance = 2.0 * float(X.var(axis=0).sum())
-    return {"Cs": np.geomspace(2**-5, 2**10, 8) / mean, "gammas": np.geomspace(1 / 32, 8, 8) / distance}
+    values = {"C": np.geomspace(2**-5, 2**10, 8) / mean, "gamma": np.geomspace(1 / 32, 8, 8) / distance}
+    return {name: own.tolist() for name, own in values.items()}
 
 
-def methods(X: np.ndarray, y: np.ndarray, fn_cost: float, seed: int) -> dict[str, Any]:
+def best_ranking(X: np.ndarray, y: np.ndarray, seed: int) -> SVC:
+    """SVC without costs, at the C and gamma of the largest area under the ROC curve on the folds."""
+    found = GridSearchCV(SVC(), grid(X, 1.0, y), scoring="roc_auc", cv=folds(seed), refit=False).fit(X, y)
+    return SVC(**found.best_params_)
+
+
+def methods(X: np.ndarray, y: np.ndarray, fn_cost: float, seed: int, ranking: SVC) -> dict[str, Any]:
     """A fresh model of each kind, to be fitted on these rows."""
-    values, cv = grid(X, fn_cost, y), folds(seed)
-    scorer, names = cost_risk_scorer(fn_cost=fn_cost), {"C": values["Cs"].tolist(), "gamma": values["gammas"].tolist()}
+    cv, names, scorer = folds(seed), grid(X, fn_cost, y), cost_risk_scorer(fn_cost=fn_cost)
     own = {"Cs": 8, "gammas": 8, "fn_cost": fn_cost, "cv": cv, "n_jobs": 1}
-    ranking = GridSearchCV(SVC(), names, scoring="roc_auc", cv=cv, refit=False).fit(X, y).best_params_
     found: dict[str, Any] = {
         BASE: CostSensitiveSVCCV(**own),
         "threshold": CostSensitiveSVCCV(**own, decision="threshold"),
         "bayes": CostSensitiveSVCCV(**own, decision="bayes"),
         "grid-searched SVC": GridSearchCV(SVC(class_weight={1: fn_cost}), names, scoring=scorer, cv=cv),
-        "tuned threshold": TunedThresholdClassifierCV(SVC(**ranking), scoring=scorer, cv=cv),
+        "tuned threshold": TunedThresholdClassifierCV(ranking, scoring=scorer, cv=cv),
     }
     return found if SMOTE is None else found | {"SMOTE": _smote(X, y, fn_cost, names, seed)}
 
@@ -84,19 +89,29 @@ def _smote(X: np.ndarray, y: np.ndarray, fn_cost: float, names: dict[str, Any], 
     return Pipeline([("smote", smote), ("svc", SVC(**points[int(np.argmin(costs))]))])
 
 
-def compare(name: str, X: np.ndarray, y: np.ndarray, fn_cost: float, seed: int) -> dict[str, Any]:
-    """Cost per case of every method on the rows held out, and what the search expected of itself."""
+def compare(name: str, X: np.ndarray, y: np.ndarray, seed: int) -> list[dict[str, Any]]:
+    """For each pair of costs: cost per case of every method on the rows held out, and what the search expected."""
     warnings.simplefilter("ignore")
-    decided: dict[str, np.ndarray] = {}
-    expected = []
+    decided: dict[float, dict[str, np.ndarray]] = {fn_cost: {} for fn_cost in COSTS}
+    expected: dict[float, list[float]] = {fn_cost: [] for fn_cost in COSTS}
     for train, test in StratifiedKFold(OUTER, shuffle=True, random_state=seed).split(X, y):
-        for method, model in methods(X[train], y[train], fn_cost, seed).items():
-            model.fit(X[train], y[train])
-            decided.setdefault(method, np.zeros(len(y), int))[test] = model.predict(X[test])
-            if method == BASE:
-                expected.append(-model.best_score_)
-    costs = {method: cost_risk(y, own, fn_cost=fn_cost) for method, own in decided.items()}
-    return {"name": name, "n": len(y), "fn_cost": fn_cost, "costs": costs, "expected": float(np.mean(expected))}
+        ranking = best_ranking(X[train], y[train], seed)
+        for fn_cost, own in decided.items():
+            for method, model in methods(X[train], y[train], fn_cost, seed, ranking).items():
+                model.fit(X[train], y[train])
+                own.setdefault(method, np.zeros(len(y), int))[test] = model.predict(X[test])
+                if method == BASE:
+                    expected[fn_cost].append(-model.best_score_)
+    return [
+        {
+            "name": name,
+            "n": len(y),
+            "fn_cost": fn_cost,
+            "costs": {method: cost_risk(y, rows, fn_cost=fn_cost) for method, rows in own.items()},
+            "expected": float(np.mean(expected[fn_cost])),
+        }
+        for fn_cost, own in decided.items()
+    ]
 
 
 def relative(records: list[dict[str, Any]]) -> dict[str, tuple[float, float]]:
@@ -132,15 +147,14 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error("no folder of real data; name one with --data")
     present = [name for name in options.sets if SMALL[name].missing(folder) is None]
     tasks = (
-        delayed(compare)(name, *SMALL[name].read(folder, options.rows, options.seed), fn_cost, options.seed)
-        for name in present
-        for fn_cost in COSTS
+        delayed(compare)(name, *SMALL[name].read(folder, options.rows, options.seed), options.seed) for name in present
     )
     records: list[dict[str, Any]] = []
-    for record in Parallel(n_jobs=-1, return_as="generator")(tasks):
-        records.append(record)
-        shown = {method: round(cost, 4) for method, cost in record["costs"].items()}
-        print(record["name"], record["fn_cost"], shown, file=sys.stderr, flush=True)
+    for found in Parallel(n_jobs=-1, return_as="generator")(tasks):
+        records += found
+        for record in found:
+            shown = {method: round(cost, 4) for method, cost in record["costs"].items()}
+            print(record["name"], record["fn_cost"], shown, file=sys.stderr, flush=True)
     columns: tuple[Column, ...] = (
         ("set", 16),
         ("costs", 7),
