@@ -21,6 +21,8 @@ def feature_moments(X: Any, weights: Vector) -> tuple[Vector, Vector]:
 
     weights : (n_samples,) float64, not all zero. An integer weight means repeated rows, and zero a removed row.
     """
+    if not weights.all():  # the same sums, to the last digit, as without these rows
+        X, weights = X[weights > 0.0], weights[weights > 0.0]
     share = weights / weights.sum()
     if sparse.issparse(X):
         return _sparse_moments(X, share)

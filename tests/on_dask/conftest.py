@@ -8,7 +8,12 @@ from distributed import Client, LocalCluster
 
 
 def start(n_workers, **options):
-    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None, "processes": True} | options
+    options = {
+        "threads_per_worker": 1,
+        "host": "127.0.0.1",
+        "dashboard_address": "127.0.0.1:0",
+        "processes": True,
+    } | options
     return LocalCluster(n_workers=n_workers, **options)
 
 

@@ -208,3 +208,40 @@ def test_a_client_given_stays_open(client, folder, searched, tmp_path):
     with connected(client.scheduler.address) as own:
         assert own.status == "running"
     assert own.status == "closed"
+
+
+def test_words_are_read_alike_in_training_on_a_cluster_and_in_decisions(client, tmp_path):
+    rng = np.random.default_rng(0)
+    home = rng.choice(["own ", "rent", "", None], 400)
+    bad = (home == "own ") ^ (rng.random(400) < 0.1)
+    frame = pd.DataFrame({"home": home, "age": rng.normal(size=400), "bad": bad.astype(int)})
+    (tmp_path / "rows").mkdir()
+    frame.to_parquet(tmp_path / "rows" / "0.parquet")
+    trained = train_partitions(tmp_path / "rows", client, target="bad", out=tmp_path / "model.skops")
+    found = predict_table(tmp_path / "model.skops", tmp_path / "rows", tmp_path / "decided.csv")
+    decided = pd.read_csv(tmp_path / "decided.csv")["label"].to_numpy()
+    assert not found.new_words.get("home")  # "own " in the file is "own" wherever it is read
+    assert np.mean(decided == (home == "own ")) > 0.95
+    by_hand = frame.assign(home=[word.strip() or None if word else None for word in home])[["home", "age"]]
+    np.testing.assert_array_equal(decided, trained.model.predict(by_hand))
+
+
+def test_a_negative_cost_is_refused_on_a_cluster_as_by_every_verb(client, tmp_path):
+    frame = pd.DataFrame({"x": np.arange(40.0), "amount": 1.0, "bad": [0, 1] * 20})
+    frame.loc[2, "amount"] = -1.0  # where it does not count
+    (tmp_path / "rows").mkdir()
+    frame.to_parquet(tmp_path / "rows" / "0.parquet")
+    with pytest.raises(ValueError, match="must not be negative"):
+        train_partitions(tmp_path / "rows", client, target="bad", fn_cost="amount", fp_cost=1)
+
+
+def test_gaps_in_numbers_may_come_after_training_without_any(client, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(3.0, 1.0, size=(200, 2))
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "bad": (X[:, 0] > 3.0).astype(int)})
+    (tmp_path / "rows").mkdir()
+    frame.to_parquet(tmp_path / "rows" / "0.parquet")
+    model = train_partitions(tmp_path / "rows", client, target="bad").model
+    with_gap = pd.DataFrame({"a": [4.0], "b": [np.nan]})
+    filled = pd.DataFrame({"a": [4.0], "b": [X[:, 1].mean()]})
+    np.testing.assert_allclose(model.decision_function(with_gap), model.decision_function(filled), rtol=1e-12)

@@ -230,3 +230,12 @@ def test_answers_come_in_order_and_few_are_computed_ahead(client):
         assert next(answers) == 0
         assert sum(submitted) == 6
         assert list(answers) == [k**2 for k in range(1, 23)]
+
+
+def test_its_own_methods_are_lazy_on_collections(client, default_client, arrays):
+    X, y, _ = in_partitions(*arrays)
+    model = CostSensitiveLinearSVC(client).fit(X, y)
+    for method in ("decision_function", "predict"):
+        lazy, known = getattr(model, method)(X), getattr(model.to_local(), method)(arrays[0])
+        assert hasattr(lazy, "dask")
+        np.testing.assert_allclose(lazy.compute().astype(float), known.astype(float), rtol=1e-12, atol=1e-12)

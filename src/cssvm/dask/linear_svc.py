@@ -9,11 +9,11 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from dask.base import is_dask_collection
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Vector
 from ..classifier import given_cost, two_classes, unchanged_on_failure
 from ..costs import SCALE, read_costs, read_margins, resolve_C
 from ..estimators import linear_svc as local
@@ -24,6 +24,7 @@ from ..primal.interior import Certificate
 from ..primal.solver import FINE_SHARE, SMALL, WIDEST
 from ..runtime import threads
 from ..target import Target
+from . import predicting
 from .blocks import DaskBlocks
 from .preparation import Preparation
 from .problem import BlockReader, Problem, Totals
@@ -69,7 +70,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         Whether columns of numbers are scaled to mean 0 and variance 1, found in the pass that also finds labels and
         words. False trains on the numbers as they are, as ``cssvm.CostSensitiveLinearSVC`` does.
     feature_map : transformer, default=None
-        Fitted on up to 10,000 rows, evenly spaced in each partition, after scaling, and applied inside tasks: for
+        Fitted on about 10,000 rows, evenly spaced in each partition, after scaling, and applied inside tasks: for
         example ``Nystroem(n_components=300, random_state=0)``, which makes it a kernel machine, approximately.
     tol : float, default=1e-6
         Largest relative gap between primal and dual objective at which the solver stops.
@@ -303,19 +304,37 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         model.__dict__.pop("feature_names_in_", None)
         return Pipeline([*steps, ("svm", model)])
 
-    def decision_function(self, X: Any) -> Vector:
-        """Score f of each row of X, in memory, positive for ``classes_[1]``.
+    def decision_function(self, X: Any) -> Any:
+        """Score f of each row of X, positive for ``classes_[1]``.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like or data frame of shape (n_samples, n_features), dask array or dask dataframe
             Rows to score, with the columns of the fit.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Of a dask collection a lazy one, as `cssvm.dask.decision_function` returns it.
         """
+        if is_dask_collection(X):
+            return predicting.decision_function(self, X)
         return self.to_local().decision_function(X)
+
+    def predict(self, X: Any) -> Any:
+        """The class of each row of X: ``classes_[1]`` where the decision function is positive.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features), dask array or dask dataframe
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of a dask collection a lazy one, as `cssvm.dask.predict` returns it.
+        """
+        return predicting.predict(self, X) if is_dask_collection(X) else super().predict(X)
 
     def __getstate__(self) -> Any:
         """A client belongs to its process."""

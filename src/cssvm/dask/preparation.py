@@ -4,8 +4,9 @@
     gaps      for every column of numbers that has gaps in training, 1 where there is one, 0 elsewhere
     words     one 0/1 column for each word seen in training, in alphabetical order; all 0 for a gap and for a new word
 
-A feature map comes last, fitted on up to `MAP_ROWS` rows that are evenly spaced in each partition. Nothing is done to
-columns of numbers without gaps if `scale` is False.
+A feature map comes last, fitted on about `MAP_ROWS` rows that are evenly spaced in each partition. Nothing is done to
+columns of numbers without gaps if `scale` is False. Frames that are scaled may have gaps later, also where training had
+none; arrays may not.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _columns(found: Survey, names: Any, *, scale: bool) -> Any:
     """What fills, scales and encodes, fitted; None if there is nothing to do."""
     words, numbers = np.flatnonzero(found.kinds == WORDS), np.flatnonzero(found.kinds == NUMBER)
     with_gaps = numbers[found.gaps[numbers] > 0]
-    if not len(words) and not len(with_gaps) and not (found.kinds == UNKNOWN).any():
+    if names is None or not (scale or len(words) or len(with_gaps) or (found.kinds == UNKNOWN).any()):
         return _scaler(found, numbers, names) if scale else None
     empty = [names[k] for k in np.flatnonzero(found.kinds == UNKNOWN)]
     if empty:

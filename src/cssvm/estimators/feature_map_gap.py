@@ -56,10 +56,10 @@ class FeatureMapGap(NamedTuple):
     map_objective: float
 
     def combined(self, other: FeatureMapGap) -> FeatureMapGap:
-        """The better bounds of two maps of the same kernel, fitted to the same problem."""
+        """The better bounds of two maps of one kernel, fitted to one problem; `map_objective` is this one's."""
         primal = min(self.primal_objective, other.primal_objective)
         dual = max(self.dual_objective, other.dual_objective)
-        return FeatureMapGap(primal, dual, relative_gap(primal, dual), min(self.map_objective, other.map_objective))
+        return FeatureMapGap(primal, dual, relative_gap(primal, dual), self.map_objective)
 
 
 class _Problem(NamedTuple):

@@ -67,11 +67,12 @@ class Line:
 
 
 class Ranking(NamedTuple):
-    """Mean values of methods (columns) on sets (rows), (n_sets, n_methods)."""
+    """Mean values of methods (columns) on sets (rows), (n_sets, n_methods), and what a plain policy costs there."""
 
     methods: list[str]
     sets: list[str]
     values: NDArray[np.float64]
+    plain: NDArray[np.float64]
 
     @property
     def ranks(self) -> Ranks:
@@ -87,10 +88,10 @@ class Results:
         self.values: dict[tuple[str, str, str], dict[tuple[int, int], float]] = defaultdict(dict)
         self.shares: dict[str, float] = {}
         self.plain: dict[str, dict[tuple[int, int], float]] = defaultdict(dict)  # cost of the cheaper plain policy
-        self.times: dict[str, list[float]] = defaultdict(list)  # seconds of each method
+        self.times: dict[tuple[str, str], list[float]] = defaultdict(list)  # seconds by method and measure
         for cell, outcome in cells:
             self.values[cell.dataset, cell.method, cell.measure][cell.repeat, cell.fold] = outcome.value
-            self.times[cell.method].append(outcome.seconds)
+            self.times[cell.method, cell.measure].append(outcome.seconds)
             if "n_train" in outcome.detail:
                 self.shares[cell.dataset] = outcome.detail["n_test"] / outcome.detail["n_train"]
             if "plain" in outcome.detail:
@@ -121,16 +122,20 @@ class Results:
         """
         sets = self.sets(measure)
         methods = [name for name in self.study.methods if any((each, name, measure) in self.values for each in sets)]
-        rows = {each: self._common_means(each, methods, measure) for each in sets}
-        complete = {each: means for each, means in rows.items() if means is not None}
+        common = {each: self._common_splits(each, methods, measure) for each in sets}
+        complete = [each for each in sets if common[each]]
         if len(methods) < 3 or len(complete) < 3:
             return None
-        return Ranking(methods, list(complete), np.array(list(complete.values())))
+        means = [
+            [np.mean([self.values[each, method, measure][key] for key in common[each]]) for method in methods]
+            for each in complete
+        ]
+        plain = [np.mean([self.plain[each].get(key, np.nan) for key in common[each]]) for each in complete]
+        return Ranking(methods, complete, np.array(means), np.array(plain))
 
-    def _common_means(self, dataset: str, methods: list[str], measure: str) -> list[float] | None:
+    def _common_splits(self, dataset: str, methods: list[str], measure: str) -> list[tuple[int, int]]:
         found = [self.values.get((dataset, method, measure), {}) for method in methods]
-        common = set.intersection(*(set(values) for values in found))
-        return [float(np.mean([values[key] for key in sorted(common)])) for values in found] if common else None
+        return sorted(set.intersection(*(set(values) for values in found)))
 
     def lines(self, table: str) -> list[Line]:
         """The lines of one of the paper's tables."""

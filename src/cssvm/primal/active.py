@@ -105,6 +105,7 @@ def solve_active(
         points.append(found.point)
         if found.status == Status.STALLED:
             break
+    left = -1 if max_iter < 0 else max(0, max_iter - n_iter)
     if started and n_rounds > 0:
         last = solve_active(blocks, tol=tol, aim=aim, max_iter=left, report=report)
     else:

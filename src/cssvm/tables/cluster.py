@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, cast
 
@@ -80,7 +80,8 @@ def in_order(client: Any, function: Callable[..., Any], shared: Any, calls: Iter
             "workers more of it, or write Parquet with smaller row groups."
         ) from error
     finally:
-        client.cancel([*futures, common])
+        with suppress(Exception):  # of a scheduler that is gone; what went wrong before it is what counts
+            client.cancel([*futures, common])
 
 
 def _itself(value: Any) -> Any:

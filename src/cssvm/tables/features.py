@@ -50,8 +50,10 @@ def read_features(rows: Chunk, columns: Sequence[Column], oddities: Oddities | N
         else:
             read[column.name] = rows.words(column.name)
             if column.categories is not None:
-                known = pd.Index(column.categories).get_indexer(read[column.name]) >= 0
-                oddities.new_words[column.name] += int((~known).sum())
+                new = pd.Index(column.categories).get_indexer(read[column.name]) < 0
+                gaps = new & (read[column.name] == "")
+                oddities.new_words[column.name] += int((new & ~gaps).sum())
+                oddities.gaps[column.name] += int(gaps.sum())
     return pd.DataFrame(read, columns=names)
 
 

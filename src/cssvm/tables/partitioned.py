@@ -138,20 +138,17 @@ def _fitted(
     C: Any,
     verbose: int,
 ) -> Any:
-    """The model without the cluster; costs that are a multiple of a column are columns of a frame that has them."""
+    """The model without the cluster, from a frame whose words and costs are read as by all other verbs."""
+    import dask.dataframe as dd
+
     from ..dask import CostSensitiveLinearSVC
 
-    X: Any = str(Path(path).resolve())
-    costs = {name: price.column for name, price in prices.items() if price.column is not None}
-    if any(price.column is not None and price.factor != 1.0 for price in prices.values()):
-        import dask.dataframe as dd
-
-        # Not `read_parquet`, whose partitions are others if fewer columns are asked for.
-        costs = {name: f"{name} of {column}" for name, column in costs.items()}
-        columns = [*learnt, target, *([] if weight is None else [weight])]
-        priced = {costs[name]: prices[name] for name in costs}
-        meta = _frame(Chunk(str(path), parts[0].schema.empty_table()), columns, priced)
-        X = dd.from_map(_priced, parts, names=columns, prices=priced, meta=meta)
+    costs = {name: f"{name} of {price.column}" for name, price in prices.items() if price.column is not None}
+    columns = [*learnt, target, *([] if weight is None else [weight])]
+    priced = {costs[name]: prices[name] for name in costs}
+    meta = _frame(Chunk(str(path), parts[0].schema.empty_table()), columns, priced)
+    # Not `read_parquet`, whose partitions are others if fewer columns are asked for.
+    X = dd.from_map(_priced, parts, names=columns, prices=priced, meta=meta)
     numbers: dict[str, Any] = {name: price.factor for name, price in prices.items() if price.column is None}
     model = CostSensitiveLinearSVC(client, C=C, pos_label=pos_label, verbose=verbose, **numbers)
     fitted = model.fit(X, target, **costs, sample_weight=weight, features=learnt)
@@ -167,7 +164,11 @@ def _priced(part: ParquetPart, names: Sequence[str], prices: Mapping[str, Price]
 
 
 def _frame(rows: Chunk, names: Sequence[str], prices: Mapping[str, Price]) -> Any:
-    return rows.rows.select(list(names)).to_pandas().assign(**{name: each.of(rows) for name, each in prices.items()})
+    """Columns and prices; words are without the blanks around them, and an empty one is a gap."""
+    frame = rows.rows.select(list(names)).to_pandas()
+    words = {name: rows.words(name) for name in names if rows.is_text(name)}
+    plain = {name: [word or None for word in own] for name, own in words.items()}
+    return frame.assign(**plain, **{name: each.of(rows) for name, each in prices.items()})
 
 
 @dataclass

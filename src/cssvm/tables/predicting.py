@@ -27,10 +27,11 @@ COLUMNS = ("label", "score", "probability", "cost_of_acting", "cost_of_leaving")
 class PredictedTable:
     """What `predict_table` returns: counts of what it has done and met.
 
-    n_rows, n_targets : rows, and those decided to be of the target; gaps : entries that were missing in columns of
-    numbers, by column; new_words : entries that training has not seen, by column of categories; not_read : columns that
-    neither the model nor its costs need, and that were not to be kept; expected_cost : of all decisions, None without
-    probabilities or costs; currency : of it.
+    n_rows, n_targets : rows, and those decided to be of the target
+    expected_cost, currency : of all decisions, None without probabilities or costs
+    gaps : missing entries of numbers, and of words if training had no gap among them, by column
+    new_words : entries that training has not seen, by column of categories
+    not_read : columns that neither the model nor its costs need, and that were not to be kept
     """
 
     n_rows: int = 0

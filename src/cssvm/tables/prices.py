@@ -64,7 +64,8 @@ class Price:
         """As `read` would take it."""
         if self.column is None:
             return self.factor
-        return self.column if self.factor == 1.0 else f"{self.factor:g}*{self.column}"
+        factor = repr(self.factor).removesuffix(".0")  # all digits: later evaluations read it again
+        return self.column if self.factor == 1.0 else f"{factor}*{self.column}"
 
 
 def check_where_they_count(prices: Mapping[str, Price], rows: Chunk, costs: Mapping[str, Any], positive: Mask) -> None:

@@ -93,6 +93,8 @@ def _whole_folder(path: Path) -> Iterator[Path]:
     try:
         beside.chmod(new_mode(0o777))  # workers of a cluster may write as somebody else
         yield beside
+        for unfinished in beside.glob(".*"):  # of workers that died
+            unfinished.unlink()
         if path.exists():
             path.rmdir()
         beside.rename(path)
