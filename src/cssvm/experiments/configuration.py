@@ -34,12 +34,10 @@ class Grids:
 class SetPlan:
     """How one data set is split.
 
-    folds, repeats : of the outer cross-validation, 0 folds for the official or a stated split
-    inner : folds of the selection
-    comparator_repeats : of the repeats, those that methods beyond the paper's are tried on
-    search_rows, fit_rows : the most rows that select and that train, None for all, each standing for as many of its
-        class as were left out
-    methods : those that are tried, None for all of the study
+    folds, repeats : of the outer cross-validation, 0 folds for the official or a stated split; inner : folds of the
+    selection; comparator_repeats : of the repeats, those that methods beyond the paper's are tried on; search_rows,
+    fit_rows : the most rows that select and that train, None for all, each standing for as many of its class as were
+    left out; methods : those that are tried, None for all of the study.
     """
 
     name: str
