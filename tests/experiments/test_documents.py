@@ -13,6 +13,9 @@ from tests.conftest import ROOT
         ("docs/kdd98.md", "income"),
         ("docs/reproduction.md", "authors"),
         ("docs/reproduction.md", "authors-rows"),
+        ("docs/reproduction.md", "risk"),
+        ("docs/reproduction.md", "differences-tp_auc"),
+        ("docs/which_method.md", "which-method"),
     ],
 )
 def test_the_table_of_a_document_is_the_result_on_file(document, name):

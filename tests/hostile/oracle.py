@@ -81,11 +81,21 @@ def truth(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> Trut
     quadratic = float(beta @ K @ beta)
     primal, dual = 0.5 * quadratic + min(losses), float((signs * margins) @ beta) - 0.5 * quadratic
     gap = max(0.0, primal - dual) / max(abs(primal), abs(dual), 1e-300)
-    rounding = float((np.abs(K) @ np.abs(beta)).max()) * 2.0**-52
+    rounding = float((np.abs(K) @ np.abs(beta)).max()) * 2.0**-52 + _of_arguments(model, X, beta)
     rounded_gap = rounding * float(boxes.sum() + np.abs(beta).sum()) / max(abs(primal), abs(dual), 1e-300)
     given = np.asarray(X, Long) if model.kernel == "precomputed" else K  # new rows come with their kernel values
     scores = (given @ beta + model.intercept_[0]).astype(float)
     return Truth(max(0.0, top - bottom), gap, max(outside, unbalanced), rounding, rounded_gap, scores)
+
+
+def _of_arguments(model: Any, X: Any, beta: np.ndarray) -> float:
+    """What rounding a product does to tanh(gamma product) and so to a score: with a huge gamma it decides the sign."""
+    if model.kernel != "sigmoid":
+        return 0.0
+    lengths = np.sqrt(np.asarray((X.multiply(X) if sp.issparse(X) else np.square(X)).sum(axis=1), float).ravel())
+    with np.errstate(over="ignore"):
+        errors = np.minimum(2.0, 2.0**-52 * model.gamma_ * lengths[:, np.newaxis] * lengths)
+    return float((errors @ np.abs(beta)).max())
 
 
 def _best_bias(G: np.ndarray, signs: np.ndarray, boxes: np.ndarray) -> Any:

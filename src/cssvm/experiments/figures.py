@@ -62,7 +62,7 @@ def critical_differences(ranking: Ranking) -> Any:
     axis.set_yticks(places, [ranking.methods[k] for k in order])
     axis.invert_yaxis()
     axis.set(xlabel=f"mean rank by cost over {len(ranking.sets)} sets, 1 is best", xlim=(0.5, len(order) + 0.5))
-    axis.legend(frameon=False, loc="lower right")
+    axis.legend(frameon=False, loc="upper right")
     axis.grid(axis="x", color="0.85")
     return figure
 
