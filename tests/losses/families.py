@@ -20,7 +20,7 @@ INVERTIBLE = ("zero-one", "exponential", "logistic")
 # Costs from 1:100 to 100:1; beyond, exp(-C1 f) leaves the range of floats on the scores below.
 costs = st.floats(0.1, 10.0)
 inner_probabilities = st.floats(1e-6, 1.0 - 1e-6)
-probabilities = st.floats(0.0, 1.0)
+probabilities = st.floats(0.0, 1.0, allow_subnormal=False)  # exp(-C1 f) of a smaller one would overflow
 labels = st.sampled_from([-1, 1])
 
 # Scores of a brute-force minimisation; they contain the margins 0.7 and 1.9 and their negatives.

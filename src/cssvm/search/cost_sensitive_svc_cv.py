@@ -84,8 +84,8 @@ class CostSensitiveSVCCV(SearchingClassifier):
         so far, over three folds or more. Often saves half of the time; points that were not trained have NaN in
         `cv_results_`, and never win.
     n_jobs : int, default=None
-        Threads of this process to use; None for all that BLAS may use, -1 for all cores. A search shares kernel
-        matrices between its threads and so never leaves its process, whatever ``joblib.parallel_config`` says.
+        Threads of this process to use; None for all that BLAS may use, -1 for all cores. A search shares what it has
+        prepared between its threads and so never leaves its process, whatever ``joblib.parallel_config`` says.
     cache_size : "auto" or float, default="auto"
         Memory for kernel values, in megabytes; ``"auto"`` takes up to half of what is available. What does not fit is
         searched without kernel matrices, more slowly.

@@ -65,7 +65,8 @@ class CostSensitiveLinearSVCCV(SearchingClassifier):
     refit : bool, default=True
         Whether to train the best point on all rows at the end.
     n_jobs : int, default=None
-        Threads to use; None for all that BLAS may use.
+        Threads of this process to use; None for all that BLAS may use, -1 for all cores. A search shares what it has
+        prepared between its threads and so never leaves its process, whatever ``joblib.parallel_config`` says.
     checkpoint : path, default=None
         A file that keeps what is done. The same search with the same file goes on where it stopped.
     verbose : int, default=0
