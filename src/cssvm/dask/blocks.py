@@ -83,7 +83,7 @@ class DaskBlocks(SummedBlocks):
         pairs = self._session.pairs(function.__name__.strip("_"), ask, given, self._names, self._at_once)
         self._n_moves = 0 if step is None else self._n_moves + 1
         for k, (state, answer) in enumerate(pairs):
-            self._states[k] = state  # the one before is no longer held
+            self._states[k] = state
             yield answer
         if self._n_moves and self._n_moves % CHECKPOINT_EVERY == 0:
             self._checkpoint()
