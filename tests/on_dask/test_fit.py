@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from distributed import Client
 from sklearn.base import clone
+from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
 import cssvm
@@ -220,12 +221,47 @@ def test_states_are_sent_in_parts_that_fit(client, arrays, small_blocks, monkeyp
     np.testing.assert_array_equal(numbers(CostSensitiveLinearSVC(client).fit(X, y)), numbers(first))
 
 
+def test_a_step_keeps_no_more_than_one_state_for_each_block(client, arrays, small_blocks, monkeypatch):
+    """Beside those of the blocks that are under way."""
+    monkeypatch.setattr("cssvm.primal.active.FEW_ROWS", 10**6)
+    monkeypatch.setattr("cssvm.dask.linear_svc.FEW_ROWS", 0)
+    monkeypatch.setattr(blocks.DaskBlocks, "_at_once", 2)
+    move, kept = blocks.DaskBlocks._move, []
+
+    def counted(self, function, step):
+        for answer in move(self, function, step):
+            kept.append((sum("_first-" in key for key in client.futures), len(self._states)))
+            yield answer
+
+    monkeypatch.setattr(blocks.DaskBlocks, "_move", counted)
+    CostSensitiveLinearSVC(client).fit(*in_partitions(*arrays[:2]))
+    assert max(n_blocks for _, n_blocks in kept) >= 6
+    assert all(n_states <= n_blocks + 2 for n_states, n_blocks in kept)
+
+
+def test_a_feature_map_travels_once_and_not_with_every_task(client, arrays, monkeypatch):
+    sizes, make = {}, tasks._tasks
+
+    def weighed(name, function, given):
+        if isinstance(function, tasks.Ask):
+            sizes[name] = max(sizes.get(name, 0), len(pickle.dumps(function)))
+        return make(name, function, given)
+
+    monkeypatch.setattr(tasks, "_tasks", weighed)
+    monkeypatch.setattr(Session, "room", 0)
+    feature_map = Nystroem(n_components=150, gamma=0.05, random_state=0)
+    model = CostSensitiveLinearSVC(client, feature_map=feature_map, tol=1e-3).fit(*in_partitions(*arrays[:2]))
+    assert len(pickle.dumps(model._preparation)) > 150 * 150 * 8
+    assert {"survey", "totals", "reader", "look"} <= set(sizes)
+    assert max(sizes.values()) < 10_000
+
+
 def test_answers_come_in_order_and_few_are_computed_ahead(client):
     with Session(client) as session:
         submitted = []
         monkey = session.submit
         session.submit = lambda several: submitted.append(len(several)) or monkey(several)
-        given = [(k,) for k in range(23)]
+        given = [(k,) for k in range(23)].__getitem__
         answers = session.answers("square", tasks.Ask(pow, 2), given, [str(k) for k in range(23)], 6)
         assert next(answers) == 0
         assert sum(submitted) == 6

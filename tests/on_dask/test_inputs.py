@@ -5,6 +5,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import FunctionTransformer
 
 import cssvm
@@ -80,6 +81,28 @@ def test_nan_in_one_partition_is_refused(client, arrays):
     X = arrays[0].copy()
     X[450, 2] = np.nan
     refused(client, r"^partition 2: X contains nan in row 50 of the partition, column 2", cut(X), cut(arrays[1]))
+
+
+def test_rows_in_errors_are_counted_with_those_of_weight_0(client, arrays):
+    X, y = arrays[0].copy(), arrays[1]
+    X[20, 3] = np.nan
+    weight = np.where(np.arange(len(y)) < 10, 0.0, 1.0)
+    chunked = [da.from_array(each, chunks=(len(y), *each.shape[1:])) for each in (X, y, weight)]
+    with pytest.raises(ValueError, match="nan in row 20 of the partition, column 3"):
+        CostSensitiveLinearSVC(client).fit(*chunked[:2], sample_weight=chunked[2])
+
+
+def test_a_feature_map_finds_the_columns_of_a_frame_by_name(client, arrays):
+    X, y, _ = arrays
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])]).assign(y=y)
+    feature_map = Nystroem(n_components=20, gamma=0.05, random_state=0)
+    model = CostSensitiveLinearSVC(client, scale=False, feature_map=feature_map, tol=1e-3)
+    local = model.fit(dd.from_pandas(frame, npartitions=3), "y").to_local()
+    mixed = frame[["y", *frame.columns[-2::-1]]].head(500)
+    Z = local[:-2].transform(frame.head(500)) if len(local) > 2 else X[:500]
+    known = local[-2].transform(Z) @ model.coef_[0] + model.intercept_
+    np.testing.assert_allclose(local.decision_function(mixed), known, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(Z, X[:500])
 
 
 def test_costs_that_are_wrong_or_do_not_match_are_refused(client, arrays):

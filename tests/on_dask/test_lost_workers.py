@@ -59,7 +59,7 @@ PASSES = [
     ("survey", "sampled", "predict"),
     ("totals", "measure", "near"),
     ("join", "reach", "look"),
-    ("restore", "keep"),
+    ("restore", "keep", "reader"),
 ]
 
 

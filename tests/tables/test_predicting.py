@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from cssvm import CostSensitiveSVC, CostThresholdClassifier, target_scores
 from cssvm.deploy import ModelCard, SavedModel, load_model, save_model
 from cssvm.tables import TableError, predict_table, predicting, train_table
+from cssvm.tables.parquet import ParquetPart
 from tests.tables.applicants import KINDS, TRAIN, applicants, read_decisions, write
 
 
@@ -62,11 +63,27 @@ def test_every_row_gets_what_the_model_says_from_any_file(kind, model, new, tmp_
     assert found.expected_cost == pytest.approx(least.sum())
 
 
-def test_what_training_has_not_seen_is_counted(model, new, tmp_path):
-    found = predict_table(model, write(tmp_path, new, "csv"), tmp_path / "out.csv")
+@pytest.mark.parametrize("kind", ["csv", "parquet in parts"])
+def test_what_training_has_not_seen_is_counted(model, new, tmp_path, kind):
+    found = predict_table(model, write(tmp_path, new, kind), tmp_path / "out.csv")
     assert +found.gaps == {"income": int(new["income"].isna().sum())}
     assert +found.new_words == {"home": 1, "zip": 1}
     assert found.not_read == ["customer"]
+
+
+@pytest.mark.parametrize("keep", [(), ("customer",)])
+def test_of_parquet_no_more_columns_are_read_than_needed(model, new, tmp_path, monkeypatch, keep):
+    read, asked = ParquetPart._read, []
+
+    def noted(self, n_rows, stored):
+        asked.append(stored)
+        return read(self, n_rows, stored)
+
+    monkeypatch.setattr(ParquetPart, "_read", noted)
+    data = write(tmp_path, new.assign(notes="long text"), "parquet in parts")
+    predict_table(model, data, tmp_path / "out.csv", keep=keep)
+    assert asked
+    assert all(stored == [name for name in new if name != "customer" or keep] for stored in asked)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet in parts"])

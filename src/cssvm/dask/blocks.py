@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from distributed import Future
 
 from .._types import Vector
 from ..primal import choice
@@ -32,7 +33,8 @@ HERE_BYTES = 1 << 26  # of chosen rows that come to the client
 class DaskBlocks(SummedBlocks):
     """Blocks of a cluster with their states: `AllBlocks`.
 
-    given : for each block the arguments of tasks, from which ``read(*arguments)`` makes the block
+    read : makes a block from the arguments of its task; may be a future, so that it travels once to each worker
+    given : for each block these arguments
     names : of the partitions, for errors
     counts : (n_blocks, 2) rows of each class
     """
@@ -40,14 +42,15 @@ class DaskBlocks(SummedBlocks):
     def __init__(
         self,
         session: Session,
-        read: Callable[..., Block],
+        read: Callable[..., Block] | Future,
         given: Sequence[tuple[Any, ...]],
         names: Sequence[str],
         counts: np.ndarray,
         n_features: int,
     ):
         self.n_features, self.least_rows = n_features, block_rows(n_features)
-        self._session, self._read, self._given, self._names = session, read, given, names
+        self._session, self._names = session, names
+        self._given = [(read, *own) for own in given]
         self._counts, self._n_moves = counts, 0
         self._states: list[Any] = [None] * len(given)
 
@@ -58,7 +61,7 @@ class DaskBlocks(SummedBlocks):
 
     def kept(self) -> DaskBlocks:
         """The same blocks in the memory of workers."""
-        blocks = self._session.call("keep", Ask(_kept, self._read), self._given)
+        blocks = self._session.call("keep", Ask(_kept), self._given)
         return DaskBlocks(
             self._session, _as_it_is, [(block,) for block in blocks], self._names, self._counts, self.n_features
         )
@@ -68,19 +71,20 @@ class DaskBlocks(SummedBlocks):
         return self._counts.sum(axis=0)
 
     def _ask(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
-        ask = Ask(_of_block, self._read, function, arguments)
-        return self._session.answers(function.__name__.strip("_"), ask, self._given, self._names, self._at_once)
+        return self._session.answers(
+            _name(function), Ask(_of_block, function, arguments), self._given.__getitem__, self._names, self._at_once
+        )
 
     def _ask_states(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
-        ask = Ask(_of_state, self._read, function, arguments)
-        return self._session.answers(function.__name__.strip("_"), ask, self._with_states(), self._names, self._at_once)
+        return self._session.answers(
+            _name(function), Ask(_of_state, function, arguments), self._with_states, self._names, self._at_once
+        )
 
     def _move(self, function: Callable[..., Any], step: Step | None) -> Iterator[Any]:
-        ask = Ask(_of_state, self._read, function, (step,))
         if step is None:
             self._states = [None] * len(self._given)
-        given = self._with_states()
-        pairs = self._session.pairs(function.__name__.strip("_"), ask, given, self._names, self._at_once)
+        ask = Ask(_of_state, function, (step,))
+        pairs = self._session.pairs(_name(function), ask, self._with_states, self._names, self._at_once)
         self._n_moves = 0 if step is None else self._n_moves + 1
         for k, (state, answer) in enumerate(pairs):
             self._states[k] = state
@@ -89,8 +93,8 @@ class DaskBlocks(SummedBlocks):
             self._checkpoint()
 
     def _choose(self, function: Callable[..., Any], *arguments: Any) -> tuple[SummedBlocks, list[Any]]:
-        ask = Ask(_chosen, self._read, function, arguments)
-        pairs = self._session.pairs(function.__name__.strip("_"), ask, self._given, self._names, self._at_once)
+        ask = Ask(_chosen, function, arguments)
+        pairs = self._session.pairs(_name(function), ask, self._given.__getitem__, self._names, self._at_once)
         blocks, both = zip(*pairs, strict=True)
         counts, answers = zip(*both, strict=True)
         parts = groups([int(count.sum()) for count in counts], self.least_rows)
@@ -108,14 +112,15 @@ class DaskBlocks(SummedBlocks):
 
     def here(self) -> LocalBlocks:
         """The same blocks in the memory of this process; those of the cluster are released."""
-        return LocalBlocks(self._session.results([block for (block,) in self._given], self._names), self.least_rows)
+        blocks = self._session.results([block for _, block in self._given], self._names)
+        return LocalBlocks(blocks, self.least_rows)
 
     @property
     def _at_once(self) -> int:
         return self.at_once(2 * self._session.n_cores)
 
-    def _with_states(self) -> list[tuple[Any, ...]]:
-        return [(state, *given) for state, given in zip(self._states, self._given, strict=True)]
+    def _with_states(self, part: slice) -> list[tuple[Any, ...]]:
+        return [(state, *given) for state, given in zip(self._states[part], self._given[part], strict=True)]
 
     def _checkpoint(self) -> None:
         """States as arguments of tasks, so that none depends on one before it."""
@@ -125,33 +130,36 @@ class DaskBlocks(SummedBlocks):
             if not own:
                 continue
             states = self._session.results([self._states[k] for k in own], [self._names[k] for k in own])
-            restored = self._session.call("restore", Ask(_as_it_is), [(state,) for state in states])
+            restored = self._session.shared("restore", states)
             for k, state in zip(own, restored, strict=True):
                 self._states[k] = state
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return function.__name__.strip("_")
 
 
 def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _kept(*given: Any) -> Block:
-    *own, read = given
+def _kept(read: Callable[..., Block], *own: Any) -> Block:
     block = read(*own)
     return block._replace(rows=block.rows.take(np.arange(block.rows.n)))
 
 
-def _of_block(*given: Any) -> Any:
-    *own, read, function, arguments = given
+def _of_block(read: Callable[..., Block], *given: Any) -> Any:
+    *own, function, arguments = given
     return function(read(*own), *arguments)
 
 
-def _of_state(state: np.ndarray | None, *given: Any) -> Any:
-    *own, read, function, arguments = given
+def _of_state(state: np.ndarray | None, read: Callable[..., Block], *given: Any) -> Any:
+    *own, function, arguments = given
     return function(read(*own), state, *arguments)
 
 
-def _chosen(*given: Any) -> tuple[Block, tuple[Vector, Any]]:
-    *own, read, function, arguments = given
+def _chosen(read: Callable[..., Block], *given: Any) -> tuple[Block, tuple[Vector, Any]]:
+    *own, function, arguments = given
     block, answer = function(read(*own), *arguments)
     return block, (choice.count(block), answer)
 

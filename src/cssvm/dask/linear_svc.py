@@ -210,7 +210,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         answers = session.answers(
             "survey",
             Ask(survey, reader, n_keep),
-            [partition.everything for partition in partitions],
+            [partition.everything for partition in partitions].__getitem__,
             names,
             4 * session.n_cores,
         )
@@ -238,7 +238,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         """The partitions that count as blocks; sets C, and what turns columns into features."""
         problem = Problem(reader, self._target)
         names = [partition.name for partition in partitions]
-        given = [partition.values for partition in partitions]
+        given = [partition.values for partition in partitions].__getitem__
         totals = list(session.answers("totals", Ask(_totals, problem), given, names, 4 * session.n_cores))
         whole = reduce(Totals.plus, totals)
         whole.check_whole()
@@ -253,9 +253,10 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             )
         counted = [k for k, own in enumerate(totals) if own.counted.any()]
         counts = np.array([totals[k].counted[:: self._target.side] for k in counted])
+        (read,) = session.shared("reader", [BlockReader(Problem(reader, self._target, self.C_), preparation)])
         return DaskBlocks(
             session,
-            BlockReader(Problem(reader, self._target, self.C_), preparation),
+            read,
             [partitions[k].everything for k in counted],
             [names[k] for k in counted],
             counts,

@@ -38,7 +38,7 @@ class Preparation:
     def __init__(self, found: Survey, names: Any, *, scale: bool, feature_map: Any):
         self.names, self.kinds = names, found.kinds
         self.steps: list[tuple[str, Any]] = []
-        columns = _columns(found, names, scale=scale)
+        columns = _columns(found, names, scale=scale, mapped=feature_map is not None)
         if columns is not None:
             self.steps.append(("columns", columns))
         mean, deviation = found.mean, np.sqrt(found.spread / max(found.total, np.finfo(float).tiny))
@@ -76,11 +76,11 @@ class Preparation:
         return X
 
 
-def _columns(found: Survey, names: Any, *, scale: bool) -> Any:
-    """What fills, scales and encodes, fitted; None if there is nothing to do."""
+def _columns(found: Survey, names: Any, *, scale: bool, mapped: bool) -> Any:
+    """What fills, scales and encodes, and finds columns by name for a map, fitted; None if there is nothing to do."""
     words, numbers = np.flatnonzero(found.kinds == WORDS), np.flatnonzero(found.kinds == NUMBER)
     with_gaps = numbers[found.gaps[numbers] > 0]
-    if names is None or not (scale or len(words) or len(with_gaps) or (found.kinds == UNKNOWN).any()):
+    if names is None or not (scale or mapped or len(words) or len(with_gaps) or (found.kinds == UNKNOWN).any()):
         return _scaler(found, numbers, names) if scale else None
     empty = [names[k] for k in np.flatnonzero(found.kinds == UNKNOWN)]
     if empty:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Vector
+from .._types import RowNumbers, Vector
 from ..costs import read_weights
 from .reading import Reader
 
@@ -59,7 +59,9 @@ def survey(frame: Any, *given: Any) -> Survey:
     counted = weights > 0.0
     if not counted.all():
         X, weights = X[counted], weights[counted]
-    found = _of_array(X, weights) if reader.names is None else _of_frame(X, weights, reader)
+    found = (
+        _of_array(X, weights, np.flatnonzero(counted)) if reader.names is None else _of_frame(X, weights, reader)
+    )
     rows = None
     if n_keep:
         chosen = np.unique(np.linspace(0, len(weights) - 1, min(n_keep, len(weights))).astype(np.intp))
@@ -125,15 +127,16 @@ def _labels(y: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(pd.unique(y))[:MOST_LABELS]
 
 
-def _of_array(X: np.ndarray, weights: Vector) -> Survey:
+def _of_array(X: np.ndarray, weights: Vector, numbers: RowNumbers) -> Survey:
+    """Of the rows of these numbers in the partition."""
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X must hold numbers; got entries of type {X.dtype}.")
     wrong = ~np.isfinite(X)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise ValueError(
-            f"X contains {X[row, column]} in row {row} of the partition, column {column} ({wrong.sum()} such entries). "
-            "Fill these entries or drop the rows; gaps in a dataframe are filled."
+            f"X contains {X[row, column]} in row {numbers[row]} of the partition, column {column} ({wrong.sum()} such "
+            "entries). Fill these entries or drop the rows; gaps in a dataframe are filled."
         )
     n_features, total = X.shape[1], float(weights.sum())
     mean = weights @ X / total if total else np.zeros(n_features)

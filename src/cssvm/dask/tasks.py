@@ -27,11 +27,14 @@ NO_CLIENT = (
     "CostSensitiveLinearSVC of cssvm.dask needs a client of a Dask cluster; there is none. Start one first: "
     "from distributed import Client; client = Client()."
 )
-# States that go through the client on purpose would be taken for a mistake.
+# States and models that go through the client on purpose would be taken for a mistake.
 QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 KEPT_FILLED = 0.4  # of the memory that workers have beyond that of their process, for rows that are kept
 PROCESS_BYTES = 350 << 20  # of a worker that has imported NumPy, scikit-learn and Numba, and has some rows in hand
 UNLIMITED = 4 << 30  # what a worker without a limit is taken to have
+
+
+Given = Callable[[slice], Sequence[tuple[Any, ...]]]  # the arguments of the tasks of some partitions, asked for late
 
 
 class Ask:
@@ -51,7 +54,7 @@ class Session:
 
     def __init__(self, client: Client | None):
         self.client = _running(client)
-        _check_workers(self.client)
+        check_workers(self.client)
         self.started = time.monotonic()
         self._futures: WeakValueDictionary[str, Future] = WeakValueDictionary()
 
@@ -89,20 +92,22 @@ class Session:
         """Futures of ``ask(*given[k])`` for each k."""
         return self.submit(_tasks(name, ask, given))
 
-    def answers(
-        self, name: str, ask: Ask, given: Sequence[tuple[Any, ...]], names: Sequence[str], at_once: int
-    ) -> Iterator[Any]:
-        """Yield ``ask(*given[k])`` for each k in order, at most `at_once` of them computed ahead."""
-        for part, futures in _ahead(lambda part: self.call(name, ask, given[part]), len(given), at_once):
+    def shared(self, name: str, values: Sequence[Any]) -> list[Future]:
+        """Values as results of tasks of their own, from which the scheduler can restore them."""
+        return self.call(name, Ask(_itself), [(value,) for value in values])
+
+    def answers(self, name: str, ask: Ask, given: Given, names: Sequence[str], at_once: int) -> Iterator[Any]:
+        """Yield the answer for each partition in order, at most `at_once` of them computed ahead."""
+        for part, futures in _ahead(lambda part: self.call(name, ask, given(part)), len(names), at_once):
             yield from self.results(futures, names[part])
 
     def pairs(
-        self, name: str, ask: Ask, given: Sequence[tuple[Any, ...]], names: Sequence[str], at_once: int
+        self, name: str, ask: Ask, given: Given, names: Sequence[str], at_once: int
     ) -> Iterator[tuple[Future, Any]]:
         """As `answers`, of pairs: the first stays where it is and a future of it is yielded, with the second."""
 
         def submitted(part: slice) -> list[Future]:
-            pairs = _tasks(name, ask, given[part])
+            pairs = _tasks(name, ask, given(part))
             return self.submit(
                 [
                     task
@@ -111,7 +116,7 @@ class Session:
                 ]
             )
 
-        for part, futures in _ahead(submitted, len(given), at_once):
+        for part, futures in _ahead(submitted, len(names), at_once):
             n = len(futures) // 2
             yield from zip(futures[:n], self.results(futures[n:], names[part]), strict=True)
 
@@ -151,6 +156,10 @@ def _tasks(name: str, function: Callable[..., Any], given: Sequence[Any]) -> lis
     ]
 
 
+def _itself(value: Any) -> Any:
+    return value
+
+
 def _first(pair: tuple[Any, Any]) -> Any:
     return pair[0]
 
@@ -174,7 +183,7 @@ def _running(client: Any) -> Client:
     return client
 
 
-def _check_workers(client: Client) -> None:
+def check_workers(client: Client) -> None:
     """Refuse workers that have no cssvm or another one: Dask would wait for them without end."""
     wanted = pkgutil.resolve_name("cssvm:__version__")
     versions = client.run(pkgutil.resolve_name, "cssvm:__version__", on_error="return")

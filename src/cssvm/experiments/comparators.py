@@ -1,8 +1,8 @@
 """What else one would use for given costs, on the same folds: judged by the cost of its decisions.
 
-Learners are given the same features; whatever they choose, they choose by cross-validation on the training rows. Of a
-large set they are trained on the sample that selects for the others. SVMs
-of others search C and gamma on every other value of the study's axes.
+Learners are given the same features; whatever they choose, they choose by cross-validation on the training rows. SVMs
+of others search C and gamma on every other value of the study's axes. Of a large set a sample selects, as for the
+paper's methods, and what was chosen is trained on all training rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.linear_model import LogisticRegressionCV
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, ParameterGrid, TunedThresholdClassifierCV
 from sklearn.svm import SVC
 
@@ -28,18 +28,30 @@ COST = ("cost",)
 NEIGHBOURS = 5  # of SMOTE
 
 
-def _judged(make: Callable[[Task], Any], needs: tuple[str, ...] = ()) -> Method:
-    """A method that fits what `make` returns, and decides with its `predict`."""
+def _judged(
+    make: Callable[[Task], Any], needs: tuple[str, ...] = (), whole: Callable[[Any], Any] | None = None
+) -> Method:
+    """A method that fits what `make` returns, and decides with its `predict`.
+
+    whole : of what was fitted on a sample, the learner to fit on all training rows; None if the method has none.
+    """
 
     def run(task: Task) -> tuple[float, dict[str, Any]]:
-        split = task.split
-        rows = split.search
-        weighted = {} if (split.search_weights == 1.0).all() else {"sample_weight": split.search_weights}
-        model = make(task).fit(split.X_train[rows], split.y_train[rows], **weighted)
+        split, rows = task.split, task.split.search
+        model = make(task).fit(split.X_train[rows], split.y_train[rows], **_weighted(split.search_weights))
+        if len(rows) < len(split.y_train):
+            if whole is None:
+                raise ValueError("this method is for sets of which no sample is taken.")
+            whole(model).fit(split.X_train, split.y_train, **_weighted(split.weights))
         decided = np.asarray(model.predict(split.X_test)) == 1
-        return judged(task.measure, split, None, decided), split.facts | {"n_train": len(rows)}
+        return judged(task.measure, split, None, decided), split.facts
 
     return Method(run, COST, needs)
+
+
+def _weighted(weights: np.ndarray) -> dict[str, Any]:
+    """Weights for `fit`; none if they are 1, since not every learner takes them."""
+    return {} if (weights == 1.0).all() else {"sample_weight": weights}
 
 
 def _costs(task: Task) -> dict[str, Any]:
@@ -119,12 +131,17 @@ def _logistic(task: Task) -> Any:
     return CostThresholdClassifier(learner, **_costs(task), calibration=None)
 
 
+def _whole_logistic(chosen: Any) -> Any:
+    """The same learner with the C that was chosen."""
+    return chosen.set_params(estimator=LogisticRegression(C=float(np.ravel(chosen.estimator_.C_)[0]), max_iter=1000))
+
+
 def _boosting(task: Task) -> Any:
     return CostThresholdClassifier(GradientBoostingClassifier(random_state=0), **_costs(task), calibration=None)
 
 
 COMPARATORS: dict[str, Method] = {
-    "search": _judged(_search),
+    "search": _judged(_search, whole=lambda found: found.best_estimator_),
     "search, bayes": _judged(_bayes_search),
     "balanced SVC, tuned threshold": _judged(_tuned_threshold),
     "SVM-SMOTE": _judged(_svm_smote),
@@ -132,6 +149,6 @@ COMPARATORS: dict[str, Method] = {
     "KBA": _judged(_boundary_alignment, needs=("BM",)),
     "CostThreshold(SVC)": _judged(_cost_threshold),
     "MetaCost": _judged(_meta_cost),
-    "logistic regression": _judged(_logistic),
-    "gradient boosting": _judged(_boosting),
+    "logistic regression": _judged(_logistic, whole=_whole_logistic),
+    "gradient boosting": _judged(_boosting, whole=lambda model: model),
 }

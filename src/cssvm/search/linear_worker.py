@@ -27,16 +27,16 @@ from .grid import MachineKey
 
 def make_linear_worker(machines: Machines, n_workers: int, n_kept: int) -> tuple[Worker, int]:
     """The worker, and how many folds may be in memory at a time; one by itself has all threads."""
-    of_task = max(1, _bytes(machines.features.X))  # its training and validation rows are copies
+    of_task = max(1, _bytes(machines.features.whole[0]))  # its training and validation rows are copies
     budget = memory_budget(machines.cache_size, n_workers * of_task)
     return LinearWorker(machines), max(1, min(n_workers, budget // of_task))
 
 
 def _bytes(X: Any) -> int:
-    """What rows of features take in memory; 0 for a table that only its transformer understands."""
+    """What rows of features take in memory."""
     if sp.issparse(X):
         return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    return getattr(X, "nbytes", 0)
+    return X.nbytes
 
 
 class LinearWorker:

@@ -35,6 +35,7 @@ def connected(scheduler: Any) -> Iterator[Any]:
     except ImportError as error:
         raise ImportError("a cluster needs dask and distributed: pip install 'cssvm[dask]'") from error
     if isinstance(scheduler, Client):
+        _check_workers(scheduler)
         yield scheduler
         return
     try:
@@ -50,7 +51,17 @@ def connected(scheduler: Any) -> Iterator[Any]:
             client.wait_for_workers(1, timeout=SECONDS)
         except TimeoutError as error:
             raise TableError(f"the Dask scheduler at {scheduler!r} has no workers. Start one: dask worker.") from error
+        _check_workers(client)
         yield client
+
+
+def _check_workers(client: Any) -> None:
+    from ..dask.tasks import check_workers
+
+    try:
+        check_workers(client)
+    except ValueError as error:
+        raise TableError(str(error)) from error
 
 
 def in_order(client: Any, function: Callable[..., Any], shared: Any, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
@@ -61,9 +72,11 @@ def in_order(client: Any, function: Callable[..., Any], shared: Any, calls: Iter
     import dask
     from distributed import KilledWorker
 
+    from ..dask.tasks import QUIET
+
     waiting = iter(calls)
     at_once = AHEAD * max(1, sum(client.nthreads().values()))
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):  # a model is large on purpose
+    with dask.config.set(QUIET):
         common = client.submit(_itself, shared, pure=False)
     futures: deque[Any] = deque()
     try:

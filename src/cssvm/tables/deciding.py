@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,19 +65,19 @@ class Decider:
         """The classes of the model, and which is the target."""
         return Target.among(self.saved.model.classes_, self.card.pos_label)
 
-    def prices(self, rows: Chunk) -> dict[str, Price]:
-        """What errors on these rows cost, as far as that is known."""
+    def prices(self, names: Sequence[str]) -> dict[str, Price]:
+        """What errors on rows with columns of these names cost, as far as that is known."""
         known = {name: self.given.get(name, getattr(self.card, name)) for name in COSTS}
-        return {name: Price.read(name, cost, rows.names) for name, cost in known.items() if cost is not None}
+        return {name: Price.read(name, cost, names) for name, cost in known.items() if cost is not None}
 
-    def cost_columns(self, rows: Chunk) -> set[str]:
-        """The columns of these rows that the model decides by as costs."""
-        prices = self.prices(rows) if self.decides_by else {}
+    def cost_columns(self, names: Sequence[str]) -> set[str]:
+        """Those of the columns of these names that the model decides by as costs."""
+        prices = self.prices(names) if self.decides_by else {}
         return {price.column for price in prices.values() if price.column is not None}
 
     def costs(self, rows: Chunk) -> dict[str, Any]:
         """The same as numbers, or (n_rows,) float64, which the model can decide by."""
-        prices = self.prices(rows)
+        prices = self.prices(rows.names)
         found = {name: price.of(rows) for name, price in prices.items()}
         for name in self.decides_by:
             if name in prices:
@@ -91,7 +92,7 @@ class Decider:
         missing = [name for name in COSTS if name not in costs]
         if missing:
             raise TableError(f"the card of this model does not tell {missing[0]}: give it, as a number or a column.")
-        check_where_they_count(self.prices(rows), rows, costs, labels == self.target.label)
+        check_where_they_count(self.prices(rows.names), rows, costs, labels == self.target.label)
         return costs
 
     def label_column(self, given: str | None) -> str:

@@ -165,16 +165,26 @@ def _decided_part(
     """Write the decisions on the rows of a part, chunk by chunk; yields what was counted in each."""
     target = decider.target.label
     known = {column.name for column in decider.card.columns} | {*keep}
-    for rows in part.chunks(CHUNK_ROWS):
+    for rows in _needed_chunks(decider, part, known):
         _check_kept(rows, keep)
         decider.oddities = Oddities()
         decided = decider.decide(rows, decider.costs(rows) if decider.decides_by else {})
         write(_table_of(rows, keep, decided))
         own = _counted(decided, target)
         own.gaps, own.new_words = decider.oddities.gaps, decider.oddities.new_words
-        used = known | decider.cost_columns(rows)
-        own.not_read = [name for name in rows.names if name not in used]
+        names = part.schema.names if isinstance(part, ParquetPart) else rows.names
+        used = known | decider.cost_columns(names)
+        own.not_read = [name for name in names if name not in used]
         yield own
+
+
+def _needed_chunks(decider: Decider, part: Source | ParquetPart, known: set[str]) -> Iterator[Chunk]:
+    """The rows of a part; of Parquet no other columns are read than known ones and those of costs."""
+    if not isinstance(part, ParquetPart) or not known.issubset(part.schema.names):  # which will be refused
+        return part.chunks(CHUNK_ROWS)
+    names = part.schema.names
+    used = known | decider.cost_columns(names)
+    return part.chunks(CHUNK_ROWS, [name for name in names if name in used])
 
 
 def _check_kept(rows: Chunk, keep: Sequence[str]) -> None:
