@@ -59,9 +59,7 @@ def survey(frame: Any, *given: Any) -> Survey:
     counted = weights > 0.0
     if not counted.all():
         X, weights = X[counted], weights[counted]
-    found = (
-        _of_array(X, weights, np.flatnonzero(counted)) if reader.names is None else _of_frame(X, weights, reader)
-    )
+    found = _of_array(X, weights, np.flatnonzero(counted)) if reader.names is None else _of_frame(X, weights, reader)
     rows = None
     if n_keep:
         chosen = np.unique(np.linspace(0, len(weights) - 1, min(n_keep, len(weights))).astype(np.intp))
