@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from benchmarks import memory, report
 from benchmarks.tables import Column, table
 from cssvm import CostSensitiveLinearSVC
 from cssvm.dask import CostSensitiveLinearSVC as OnDask
+from cssvm.dask.tasks import Session
 
 ROWS, FEATURES, WORKERS = (50_000, 200_000, 800_000), (20, 100), (1, 2)
 PARTITIONS = 16
@@ -108,6 +111,34 @@ def fit_here(folder: Path) -> tuple[Any, float]:
     return model, time.perf_counter() - start
 
 
+@contextmanager
+def counted_rounds() -> Iterator[list[dict[str, Any]]]:
+    """What is asked of the cluster meanwhile: of each kind of question its rounds, blocks, seconds and bytes sent."""
+    found: dict[str, dict[str, Any]] = {}
+
+    def counted(method: Any) -> Any:
+        def asked(self: Any, name: str, ask: Any, given: Any, names: Any, at_once: int) -> Iterator[Any]:
+            own = found.setdefault(name, {"name": name, "rounds": 0, "blocks": 0, "seconds": 0.0, "bytes": 0})
+            own["rounds"] += 1
+            own["blocks"] += len(names)
+            begun = time.perf_counter()
+            for answer in method(self, name, ask, given, names, at_once):
+                own["bytes"] += len(pickle.dumps(answer[1] if method is pairs else answer))
+                yield answer
+            own["seconds"] += time.perf_counter() - begun
+
+        return asked
+
+    answers, pairs = Session.answers, Session.pairs
+    Session.answers, Session.pairs = counted(answers), counted(pairs)  # type: ignore[method-assign]
+    rounds: list[dict[str, Any]] = []
+    try:
+        yield rounds
+    finally:
+        Session.answers, Session.pairs = answers, pairs  # type: ignore[method-assign]
+        rounds.extend(found.values())
+
+
 def peaks_mb(client: Client) -> list[float]:
     return [round((each or 0) / MEGABYTE, 1) for each in client.run(memory.peak).values()]
 
@@ -180,7 +211,8 @@ def prove_memory(home: Path, n_rows: int, limit_mb: int) -> dict[str, Any]:
     folder = write_rows(home / "proof", n_rows, PROOF_FEATURES, PROOF_PARTITION_ROWS)
     data_mb = 8 * n_rows * PROOF_FEATURES / MEGABYTE
     with cluster(2, memory_limit=limit_mb * MEGABYTE) as workers, Client(workers, set_as_default=False) as client:
-        model, seconds = fit_on(client, folder, verbose=1)
+        with counted_rounds() as rounds:
+            model, seconds = fit_on(client, folder, verbose=1)
         peaks, n_alive = peaks_mb(client), len(client.nthreads())
     true = true_primal(folder, model)
     local, _ = fit_here(folder)
@@ -188,9 +220,12 @@ def prove_memory(home: Path, n_rows: int, limit_mb: int) -> dict[str, Any]:
         "rows": n_rows,
         "features": PROOF_FEATURES,
         "data_mb": data_mb,
+        "partitions": -(-n_rows // PROOF_PARTITION_ROWS),
         "limits_mb": [limit_mb] * 2,
         "limits_below_half": 2 * limit_mb < data_mb / 2,
         "seconds": seconds,
+        "iterations": model.n_iter_,
+        "rounds": rounds,
         "peaks_mb": peaks,
         "workers_at_the_end": n_alive,
         "primal_stated": model.primal_objective_,

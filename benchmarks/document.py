@@ -169,6 +169,36 @@ def passes() -> str:
     return markdown(["rows in memory, 2 cores", "p, a look at 10⁶ rows, s", "q, an iteration on them, s"], rows)
 
 
+def cluster_times() -> str:
+    """The linear SVM on a cluster of this machine, beside the same fit in one process."""
+    records: dict[tuple[int, int], dict[int, dict[str, Any]]] = {}
+    for record in run_of("cluster")["times"]["cases"]:
+        records.setdefault((record["rows"], record["features"]), {})[record["workers"]] = record
+    rows = []
+    for (n, d), own in records.items():
+        one, two = own[1], own[2]
+        seconds = [significant(each["seconds"]) for each in (one, two)]
+        ratios = [f"{each['seconds'] / each['local_seconds']:.1f}" for each in (one, two)]
+        peak = significant(max(max(each["peaks_mb"]) for each in (one, two)))
+        size_mb, here = significant(one["data_mb"]), significant(one["local_seconds"])
+        rows.append([f"{n:,} x {d}", size_mb, here, *seconds, " / ".join(ratios), peak])
+    head = ["rows x features", "data, MB", "one process, s", "1 worker, s", "2 workers, s", "times as long"]
+    return markdown([*head, "peak of a worker, MB"], rows)
+
+
+def cluster_rounds() -> str:
+    """What the proof of memory asks of its two workers, round by round."""
+    run = run_of("cluster")["memory"]["cases"]
+    rows = []
+    for own in run["rounds"]:
+        all_rows = own["blocks"] == own["rounds"] * run["partitions"]
+        each = own["seconds"] / own["rounds"]
+        rate = significant(each / (run["rows"] / 1e6)) if all_rows else ""
+        sent = f"{own['bytes'] / own['blocks']:,.0f}"
+        rows.append([own["name"], f"{own['rounds']}", f"{own['blocks']:,}", sent, significant(each), rate])
+    return markdown(["question", "rounds", "answers", "bytes of each", "s a round", "s for 10⁶ rows"], rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "nested sets": nested_sets,
     "nested means": nested_means,
@@ -179,6 +209,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "races": races,
     "linear machines": linear_machines,
     "passes": passes,
+    "cluster times": cluster_times,
+    "cluster rounds": cluster_rounds,
 }
 
 

@@ -249,7 +249,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         if preparation.n_features > WIDEST:
             raise ValueError(
                 f"X must have at most {WIDEST:,} features once words are encoded and mapped; got "
-                f"{preparation.n_features:,}. Leave columns out with features=[...], or lower n_components."
+                f"{preparation.n_features:,}. Leave columns out of the features, or lower n_components."
             )
         counted = [k for k, own in enumerate(totals) if own.counted.any()]
         counts = np.array([totals[k].counted[:: self._target.side] for k in counted])

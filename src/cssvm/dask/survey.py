@@ -192,7 +192,7 @@ def _kind(column: Any, name: str) -> int:
     if strange:
         raise ValueError(
             f"column {name!r} must hold numbers or words; got {strange[0]}. Turn it into one of them, or leave it out "
-            "with features=[...]."
+            "of the features."
         )
     return WORDS
 
@@ -201,7 +201,7 @@ def _check_words(words: set[str], name: str) -> None:
     if len(words) > MOST_WORDS:
         raise ValueError(
             f"column {name!r} must have at most {MOST_WORDS} different words; got {len(words)} or more, such as "
-            f"{min(words)!r}. Leave identifiers out with features=[...]."
+            f"{min(words)!r}. Leave identifiers out of the features."
         )
 
 
