@@ -23,6 +23,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: NDArray[Any]
     _target: Target  # set in fit
+    _fit_costs: dict[str, float | None]  # set in fit
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X: ``classes_[1]`` where the decision function is positive.
@@ -49,7 +50,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_sample(self, y: NDArray[Any], *, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Sample:
         """The rows with their costs, those given to `fit` or else the constructor's."""
-        return self._sample(*self._read_labels(y), fn_cost, fp_cost, sample_weight)
+        sample = self._sample(*self._read_labels(y), fn_cost, fp_cost, sample_weight)
+        self._fit_costs = fit_costs(fn_cost=sample.fn_cost, fp_cost=sample.fp_cost)
+        return sample
 
     def _read_scored_sample(self, y: Any, *, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Sample:
         """Rows to be scored by the fitted classifier, whose labels it must know."""
@@ -123,6 +126,11 @@ def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[A
             "Add rows of the other class, or stratify the split."
         )
     return classes, index
+
+
+def fit_costs(**costs: Any) -> dict[str, float | None]:
+    """Costs of a fit by name, to be remembered: None where there is one for each row."""
+    return {name: float(cost) if is_number(cost) else None for name, cost in costs.items()}
 
 
 def given_cost(estimator: BaseEstimator, name: str, given: Any) -> Any:

@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 import cssvm
 from cssvm import CostSensitiveSVC, CostThresholdClassifier, DesignedLossClassifier
@@ -145,13 +146,23 @@ def test_a_card_of_things_that_json_lacks_is_refused(path):
 
 
 @pytest.mark.filterwarnings("ignore:The best point lies at the edge")
-def test_costs_given_for_each_row_are_not_in_the_card():
+@pytest.mark.parametrize(
+    "model",
+    [
+        cssvm.CostSensitiveSVCCV(Cs=2, gammas=2, cv=2, fp_cost=3.0),
+        cssvm.CostSensitiveSVC(fp_cost=3.0),
+        cssvm.CostSensitiveLinearSVC(fp_cost=3.0),
+        cssvm.MetaCostClassifier(DecisionTreeClassifier(), fp_cost=3.0, n_estimators=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_costs_given_for_each_row_are_not_in_the_card(model):
     X, y = rows()
-    model = fitted("search without transformer")
-    amounts = np.arange(1.0, len(y) + 1)
-    refitted = cssvm.CostSensitiveSVCCV(**{**model.get_params(), "fn_cost": 1.0}).fit(X, y, fn_cost=amounts)
-    card = ModelCard.of(refitted)
-    assert (card.fn_cost, card.fp_cost) == (None, 1.0)
+    model.fit(X, y, fn_cost=np.arange(1.0, len(y) + 1))
+    card = ModelCard.of(model)
+    assert (card.fn_cost, card.fp_cost) == (None, 3.0)
+    card = ModelCard.of(model.fit(X, y, fn_cost=2.0))
+    assert (card.fn_cost, card.fp_cost) == (2.0, 3.0)
 
 
 def own_kernel(A, B):

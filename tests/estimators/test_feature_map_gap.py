@@ -126,14 +126,22 @@ def test_a_callable_kernel_is_taken_at_its_word(data):
     np.testing.assert_allclose(called, by_name, rtol=1e-9)
 
 
-def test_the_final_model_of_a_search_is_judged_as_a_pipeline(data):
+@pytest.mark.parametrize("scaled", [False, True])
+def test_the_final_model_of_a_search_is_judged_with_all_steps_before_the_map(data, scaled):
     X, y = data
+    far = 50.0 * X + 100.0 if scaled else X
+    feature_map = Nystroem(gamma=GAMMA, n_components=100, random_state=0)
     search = CostSensitiveLinearSVCCV(
-        Cs=[0.1, 1.0], fn_cost=3.0, cv=3, transformer=Nystroem(gamma=GAMMA, n_components=100, random_state=0)
-    ).fit(X, y)
-    found = feature_map_gap(make_pipeline(search.transformer_, search.best_estimator_), X, y)
+        Cs=[0.1, 1.0],
+        fn_cost=3.0,
+        cv=3,
+        transformer=make_pipeline(StandardScaler(), "passthrough", feature_map) if scaled else feature_map,
+    ).fit(far, y)
+    found = feature_map_gap(search, far, y)
     exact = CostSensitiveSVC(**search.best_params_, gamma=GAMMA, tol=1e-7).fit(X, y)
     assert_between(found, exact)
+    assert found.gap < 0.1
+    assert feature_map_gap(make_pipeline(search.transformer_, search.best_estimator_), far, y) == found
 
 
 def test_what_has_no_bounds_is_refused_with_the_reason(data):

@@ -1,5 +1,7 @@
 """`CostSensitiveLinearSVC`: the same problem as with the linear kernel, for rows of any number and form."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,6 +160,29 @@ def test_a_fit_that_stops_early_says_how_far_it_is(data):
     optimum = CostSensitiveLinearSVC().fit(X, y).primal_objective_
     assert model.dual_objective_ <= optimum <= model.primal_objective_
     assert model.primal_objective_ - optimum <= model.dual_gap_ * model.primal_objective_
+
+
+@pytest.mark.parametrize(("n", "d", "offset", "C"), [(40, 120, 1e6, 1e8), (200, 3, 1e3, 1.0)])
+def test_the_certificate_is_that_of_the_model_also_far_from_zero(n, d, offset, C):
+    """A large offset of the features costs digits of the scores, which no solver can restore."""
+    X = np.random.default_rng(0).normal(size=(n, d)) + offset
+    y = X[:, 0] > np.median(X[:, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = CostSensitiveLinearSVC(C=C).fit(X, y)
+    w, short = model.coef_[0], np.maximum(0.0, 1.0 - np.where(y, 1, -1) * model.decision_function(X))
+    primal = 0.5 * w @ w + C * short.sum()
+    assert model.primal_objective_ == pytest.approx(primal, rel=1e-9)
+    assert (model.fit_status_ == 0) == (primal - model.dual_objective_ <= model.tol * primal)
+    assert (model.fit_status_ == 0) == (offset == 1e3)
+
+
+@pytest.mark.parametrize("X", [np.zeros((4, 6)), np.full((4, 6), 3.7), sparse.csr_matrix((4, 9000))], ids=str)
+def test_wide_rows_that_are_all_the_same_have_the_trivial_optimum(X):
+    model = CostSensitiveLinearSVC().fit(X, [0, 1, 0, 1])
+    assert model.primal_objective_ == pytest.approx(4.0)
+    assert not model.coef_.any()
+    assert model.dual_gap_ <= model.tol
 
 
 def test_a_summary_is_printed_on_request(data, capsys):

@@ -14,14 +14,14 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..classifier import given_cost, two_classes, unchanged_on_failure
+from ..classifier import fit_costs, given_cost, two_classes, unchanged_on_failure
 from ..costs import SCALE, read_costs, read_margins, resolve_C
 from ..estimators import linear_svc as local
 from ..estimators.parameters import check_parameters
 from ..primal import INTERIOR, LinearSolution, solve_active
 from ..primal.active import FEW_ROWS
 from ..primal.interior import Certificate
-from ..primal.solver import FINE_SHARE, SMALL, WIDEST
+from ..primal.solver import FINE_SHARE, SMALL, WIDEST, with_centre
 from ..runtime import threads
 from ..target import Target
 from . import predicting
@@ -199,7 +199,8 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             blocks = self._blocks(session, reader, partitions, found)
             solution = self._solution(session, blocks)
             self.solver_ = INTERIOR
-            self._store(solution._replace(bias=solution.bias - float(solution.coef @ self._preparation.centre)))
+            self._fit_costs = fit_costs(fn_cost=given["fn_cost"], fp_cost=given["fp_cost"])
+            self._store(solution)
             self._report(solution)
         return self
 
@@ -278,7 +279,8 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             self._say(session, f"iteration {n_iter}: primal objective {best.primal:.6g}, relative gap {best.gap:.2g}")
 
         with threads.own_threads(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            return solve_active(all_rows, tol=self.tol, aim=aim, max_iter=self.max_iter, report=report)
+            found = solve_active(all_rows, tol=self.tol, aim=aim, max_iter=self.max_iter, report=report)
+            return with_centre(found, self._preparation.centre, all_rows, self.tol)
 
     def _say(self, session: Session, what: str) -> None:
         if self.verbose >= 1:
@@ -297,7 +299,8 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         parameters = {name: getattr(self, name) for name in local.CostSensitiveLinearSVC().get_params()}
         model = local.CostSensitiveLinearSVC(**parameters)
         steps = deepcopy(self._preparation.steps)
-        fitted = {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_target"}
+        own = ("_target", "_fit_costs")
+        fitted = {name: value for name, value in vars(self).items() if name.endswith("_") or name in own}
         model.__dict__.update(deepcopy(fitted))
         if not steps:
             return model

@@ -11,6 +11,7 @@ sum_j a_j K(x, v_j) over its components v, of squared norm a'K(v, v)a, so its ow
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,7 +79,7 @@ class _Problem(NamedTuple):
 
 
 def feature_map_gap(
-    model: Pipeline,
+    model: Any,
     X: Any,
     y: Any,
     *,
@@ -101,8 +102,9 @@ def feature_map_gap(
 
     Parameters
     ----------
-    model : Pipeline
-        Fitted; its last step is a `CostSensitiveLinearSVC`, the one before it the feature map.
+    model : Pipeline or CostSensitiveLinearSVCCV
+        Fitted; its last step is a `CostSensitiveLinearSVC`, the one before it the feature map. A search has its
+        transformer before the machine that it found.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The rows that it was fitted on.
     y : array-like of shape (n_samples,)
@@ -137,15 +139,16 @@ def feature_map_gap(
     >>> found.dual_objective < exact.primal_objective_ < found.primal_objective
     True
     """
-    svm, feature_map = _parts(model)
+    *first, feature_map, svm = _steps_of(model)
     given = in_row_order(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
     sample = svm._read_scored_sample(y, **given)
     kappa = given_cost(svm, "kappa", in_row_order(X, y, kappa=kappa)["kappa"])
     margins, boxes = margins_and_boxes(sample.positive, sample.stakes, C=svm.C_, kappa=kappa, fp_cost=sample.fp_cost)
     rows = boxes > 0
-    before = model[:-2].transform(X) if len(model.steps) > 2 else X
-    Z = transformed_data(feature_map.transform(before), feature_map)
-    X = transformed_data(before, model)
+    for step in first:
+        X = step.transform(X)
+    Z = transformed_data(feature_map.transform(X), feature_map)
+    X = transformed_data(X, first[-1] if first else feature_map)
     own = kernel is None
     if own:
         exact = _kernel_of(feature_map, X.shape[1])
@@ -192,16 +195,28 @@ def _own_objective(feature_map: Nystroem, w: Vector, kernel: Kernel, problem: _P
     return 0.5 * float(values @ along**2) + problem.loss(f)
 
 
-def _parts(model: Any) -> tuple[CostSensitiveLinearSVC, Any]:
-    """The linear machine, and the map before it."""
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
+def _steps_of(model: Any) -> list[Any]:
+    """The steps of a model one by one, a feature map and a linear machine at their end."""
+    steps = list(_flat(model))
     if len(steps) < 2 or not isinstance(steps[-1], CostSensitiveLinearSVC):
         raise ValueError(
-            f"model must be a fitted Pipeline that ends in a feature map and a CostSensitiveLinearSVC; got "
-            f"{type(model).__name__}. Of a search pass make_pipeline(search.transformer_, search.best_estimator_)."
+            "model must be a fitted Pipeline that ends in a feature map and a CostSensitiveLinearSVC, or a search with "
+            f"such a transformer; got {type(model).__name__}."
         )
     check_is_fitted(steps[-1])
-    return steps[-1], steps[-2]
+    return steps
+
+
+def _flat(model: Any) -> Iterator[Any]:
+    """The steps of pipelines, also of those within, and of a search; what does nothing is left out."""
+    if isinstance(model, Pipeline):
+        for _, step in model.steps:
+            yield from _flat(step)
+    elif hasattr(model, "best_estimator_"):
+        yield from _flat(model.transformer_)
+        yield model.best_estimator_
+    elif not (model is None or model == "passthrough"):
+        yield model
 
 
 def _kernel_of(feature_map: Any, n_features: int) -> Kernel:

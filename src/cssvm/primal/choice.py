@@ -64,6 +64,12 @@ def look(block: Block, point: Point) -> Look:
     return Look(float(loss[0]), counts)
 
 
+def bare_loss(block: Block, point: Point) -> float:
+    """The loss of a block at a point of its rows as they are, without a centre taken from them."""
+    bare = block.rows.centred(np.zeros(block.rows.n_features))
+    return look(block._replace(rows=bare), point).loss
+
+
 def near(block: Block, points: Sequence[Point], distances: np.ndarray) -> tuple[Block, Rest]:
     """The rows of a block near their margin, and what the rest is: alpha = c for those short of it, 0 for the others.
 

@@ -37,7 +37,9 @@ def rotated(X: Any) -> Rotated:
     K = np.asarray((X @ X.T).toarray() if sparse.issparse(X) else X @ X.T)
     least = RANK_SHARE * len(K) * float(K.diagonal().max())
     factor, pivots, rank, _ = lapack.dpstrf(K, tol=least, lower=1)
-    rank, pivots = max(1, rank), pivots - 1  # Fortran counts from 1
+    pivots = pivots - 1  # Fortran counts from 1
+    if rank == 0:  # rows that are all zero
+        return Rotated(np.zeros((len(K), 1)), pivots[:1], np.ones((1, 1)))
     Z = np.empty((len(K), rank))
     Z[pivots] = np.tril(factor)[:, :rank]
     return Rotated(Z, pivots[:rank], np.tril(factor[:rank, :rank]))

@@ -21,6 +21,7 @@ from .coordinate import solve_coordinates
 from .interior import AT_ZERO, Certificate, LinearSolution, solve_interior
 from .local import LocalBlocks
 from .rotation import Rotated, rotated
+from .summed import SummedBlocks
 
 WIDEST = 3_000  # features, or rows, of which a square matrix is solved in each iteration
 INTERIOR, ROTATED, COORDINATE = "interior-point", "rotated interior-point", "coordinate descent"
@@ -81,8 +82,9 @@ class TrainingRows:
             if start is not None:
                 start = start.seen_from(self._centre)
             aim = FINE_SHARE * tol if self.X.shape[0] * self.X.shape[1] <= SMALL else tol
-            found = solve_active(self._blocks(linear, boxes), tol=tol, aim=aim, max_iter=max_iter, start=start)
-            return found._replace(bias=found.point.seen_from(-self._centre).bias)
+            blocks = self._blocks(linear, boxes)
+            found = solve_active(blocks, tol=tol, aim=aim, max_iter=max_iter, start=start)
+            return with_centre(found, self._centre, blocks, tol)
 
     def _blocks(self, linear: Vector, boxes: Vector) -> LocalBlocks:
         """Of the rows less their centre."""
@@ -116,7 +118,19 @@ class TrainingRows:
 
         found = solve_interior(blocks, tol=FINE_SHARE * tol, max_iter=max_iter, report=keep)
         point = Point(turned.weights(centred, found.coef), found.bias)
-        best = AT_ZERO.with_primal(point, whole.look(point).loss)
-        best = best._replace(point=best.point.seen_from(-self._centre)).with_dual(whole.dual_objective(alpha))
+        best = AT_ZERO.with_primal(point, whole.look(point).loss).with_dual(whole.dual_objective(alpha))
         status = Status.CONVERGED if best.gap <= tol else found.status if found.status else Status.STALLED
-        return LinearSolution.of(best, status, found.n_iter)
+        return with_centre(LinearSolution.of(best, status, found.n_iter), self._centre, whole, tol)
+
+
+def with_centre(found: LinearSolution, centre: Vector, blocks: SummedBlocks, tol: float) -> LinearSolution:
+    """The solution for rows from which the centre, (n_features,), is not taken, with the objective that it has there.
+
+    The digits that a large centre costs are lost in the bias and in the scores, so the certificate must know of them.
+    """
+    if not centre.any():
+        return found
+    point = found.point.seen_from(-centre)
+    best = Certificate(point, np.inf, found.dual_objective).with_primal(point, blocks.bare_loss(point))
+    lost = found.status == Status.CONVERGED and best.gap > tol
+    return LinearSolution.of(best, Status.STALLED if lost else found.status, found.n_iter)

@@ -72,6 +72,10 @@ class SummedBlocks(ABC):
         """As `AllBlocks` says."""
         return reduce(Look.plus, self._ask(choice.look, point))
 
+    def bare_loss(self, point: Point) -> float:
+        """The loss at a point of the rows as they are, without a centre taken from them."""
+        return sum(self._ask(choice.bare_loss, point))
+
     def sample(self, strides: Vector) -> SummedBlocks:
         """As `AllBlocks` says."""
         return self._choose(_sampled, strides)[0]

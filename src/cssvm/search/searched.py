@@ -68,8 +68,6 @@ class SearchedClassifier(BinaryClassifier):
             mean = np.bincount(rows, pooled, minlength=len(sample)) / times
         self.held_out_scores_ = self._target.as_f(mean)
         self._decision = make_decision(self._decision_name, pooled, sample.take(rows))
-        costs = {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost}
-        self._fit_costs = {name: None if np.ndim(cost) else float(cost) for name, cost in costs.items()}
         self._mean_costs = sample.mean_costs()
         self.threshold_ = self._target.as_f(self._decision.threshold) + 0.0  # no -0.0
 
