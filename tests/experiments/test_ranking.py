@@ -5,7 +5,7 @@ import pytest
 
 from cssvm.experiments import Cell, Grids, Outcome, Results, SetPlan, Store, Study, runner
 from cssvm.experiments.figures import critical_differences
-from cssvm.experiments.pages import all_tables, which_table
+from cssvm.experiments.pages import all_tables, which_sets_table, which_table
 from cssvm.experiments.runner import cells_of, run
 
 GRIDS = Grids(Cs=(1.0,), gammas=(1.0,), C1s=(1.0,), kappas=(1.0,))
@@ -54,7 +54,15 @@ def test_the_answer_names_the_best_first_in_units_of_the_plain_policy():
     shares = {row[0]: row[2] for row in table.rows}
     assert shares["search"] == f"{np.mean([0.4, 0.8, 0.1, 0.2]) / 2:.0%}"
     assert {row[0]: row[3] for row in table.rows}["CS"] == "1 / 1 / 2"
-    assert "which-method" in [each.name for each in all_tables(results(COSTS))]
+    names = [each.name for each in all_tables(results(COSTS))]
+    assert {"which-method", "which-method-sets"} <= set(names)
+
+
+def test_the_costs_behind_the_ranks_are_shown_by_set():
+    table = which_sets_table(results(COSTS))
+    by_set = {row[0]: dict(zip(table.head, row, strict=True)) for row in table.rows}
+    assert [float(row["search"]) for row in by_set.values()] == [0.4, 0.8, 0.1, 0.2]
+    assert {row["cheaper plain policy"] for row in by_set.values()} == {"2.0000"}
 
 
 def test_the_picture_has_every_method():

@@ -78,7 +78,7 @@ Resamples = Annotated[int, typer.Option(min=1, metavar="N", help="Resamples of t
 Confidence = Annotated[float, typer.Option(metavar="SHARE", help="Of the intervals.")]
 
 Home = Annotated[
-    str | None, typer.Option("--home", metavar="FOLDER", help="Where they are kept; $CSSVM_DATA if not given.")
+    str | None, typer.Option("--home", metavar="FOLDER", help="The folder of the data sets; $CSSVM_DATA if not given.")
 ]
 DatasetName = Annotated[str, typer.Argument(metavar="NAME", help="A name that `cssvm datasets list` shows.")]
 Variant = Annotated[str | None, typer.Option(metavar="NAME", help="Of a data set that comes in several forms.")]

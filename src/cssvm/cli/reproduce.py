@@ -9,14 +9,14 @@ import typer
 from . import options as of
 from .speaking import print_json, say, spoken
 
-Folder = Annotated[str, typer.Option("--out", metavar="FOLDER", help="For the store, the tables and the figures.")]
+Folder = Annotated[str, typer.Option("--out", metavar="FOLDER", help="For results, tables and figures. A study that was stopped there goes on.")]
 Full = Annotated[
-    bool, typer.Option("--full/--quick", help="Everything, an hour or two; or small sets and few folds, minutes.")
+    bool, typer.Option("--full/--quick", help="Everything, some hours; or small sets and few folds, minutes.")
 ]
 Configuration = Annotated[str | None, typer.Option("--config", metavar="FILE", help="A study of your own, in TOML.")]
-Sets = Annotated[list[str] | None, typer.Option("--sets", metavar="NAME", help="Only these sets. Several times.")]
+Sets = Annotated[list[str] | None, typer.Option("--sets", metavar="NAME", help="Only this set, as in `cssvm datasets list`. Several times.")]
 Tables = Annotated[
-    list[str] | None, typer.Option("--tables", metavar="LABEL", help="Only the sets of these tables of the paper.")
+    list[str] | None, typer.Option("--tables", metavar="LABEL", help="Only the sets of this table of the paper: risk, tp-ucd, tn-ucd, tp-idl, tn-idl or income. Several times.")
 ]
 Figures = Annotated[bool, typer.Option(help="Whether to draw the figures.")]
 Jobs = Annotated[int, typer.Option(metavar="N", help="Processes; -1 for one on each core.")]

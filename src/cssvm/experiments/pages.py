@@ -119,6 +119,21 @@ def which_table(results: Results) -> Table | None:
     return Table("which-method", "What decisions cost, by method", head, rows, note)
 
 
+def which_sets_table(results: Results) -> Table | None:
+    """What the ranks of `which_table` are made of: the mean cost of each method on the splits that all have."""
+    ranking = results.ranking("cost")
+    if ranking is None:
+        return None
+    rows = [
+        [title_of(dataset), str(n_splits), *(number(each, 4) for each in (plain, *values))]
+        for dataset, n_splits, plain, values in zip(
+            ranking.sets, ranking.n_splits, ranking.plain, ranking.values, strict=True
+        )
+    ]
+    head = ["set", "splits", "cheaper plain policy", *ranking.methods]
+    return Table("which-method-sets", "What decisions cost, by method and set", head, rows)
+
+
 def income_table(results: Results) -> Table:
     """The paper's income table: its figures, ours, and ours less that of writing to everybody."""
     printed = {method: figure for (_, _, method, measure), figure in paper_figures().items() if measure == "income"}
@@ -171,7 +186,7 @@ def all_tables(results: Results) -> list[Table]:
     measures = [m for m in ("risk", "tp_auc", "tn_auc", "cost") if results.sets(m)]
     found += [comparison_table(results, measure, pairs) for measure in measures]
     found += [method_table(results, measure) for measure in measures]
-    found += [which] if (which := which_table(results)) else []
+    found += [table for table in (which_table(results), which_sets_table(results)) if table is not None]
     return [*found, income_table(results)] if results.sets("income") else found
 
 

@@ -67,12 +67,16 @@ class Line:
 
 
 class Ranking(NamedTuple):
-    """Mean values of methods (columns) on sets (rows), (n_sets, n_methods), and what a plain policy costs there."""
+    """Mean values of methods (columns) on sets (rows), (n_sets, n_methods), and what a plain policy costs there.
+
+    n_splits : of each set, those that all methods have
+    """
 
     methods: list[str]
     sets: list[str]
     values: NDArray[np.float64]
     plain: NDArray[np.float64]
+    n_splits: list[int]
 
     @property
     def ranks(self) -> Ranks:
@@ -131,7 +135,7 @@ class Results:
             for each in complete
         ]
         plain = [np.mean([self.plain[each].get(key, np.nan) for key in common[each]]) for each in complete]
-        return Ranking(methods, complete, np.array(means), np.array(plain))
+        return Ranking(methods, complete, np.array(means), np.array(plain), [len(common[each]) for each in complete])
 
     def _common_splits(self, dataset: str, methods: list[str], measure: str) -> list[tuple[int, int]]:
         found = [self.values.get((dataset, method, measure), {}) for method in methods]
