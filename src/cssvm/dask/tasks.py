@@ -10,7 +10,6 @@ import pkgutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -62,11 +61,12 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Cancel what is under way and let go of what is kept."""
-        futures = list(self._futures.values())
-        with suppress(Exception):  # of a client that has lost its scheduler: there is nothing to cancel then
-            self.client.cancel(futures, force=True)
-        for future in futures:
+        """Let go of what is kept and of what is under way: the scheduler forgets what nobody wants.
+
+        Not `Client.cancel`: the scheduler breaks the connection of a client that cancels a task of which others depend
+        that nobody holds a future of, and with it all that the client has.
+        """
+        for future in list(self._futures.values()):
             future.release()
 
     @property
