@@ -121,15 +121,16 @@ class Session:
             yield from zip(futures[:n], self.results(futures[n:], names[part]), strict=True)
 
     def results(self, futures: Sequence[Future], names: Sequence[str]) -> list[Any]:
-        """What these are, which are released; an error names the partition."""
+        """What these are, which are released; an error names the first partition that has one."""
         try:
             values = self.client.gather(list(futures))
         except Exception as error:
+            deadly = isinstance(error, distributed.KilledWorker)  # no worker may be left for the partitions before
             for future, name in zip(futures, names, strict=True):
-                if future.status == "error":
-                    own = future.exception()
+                own = None if deadly and future.status != "error" else future.exception()
+                if own is not None:
                     raise _named(own, name) from own
-            raise error
+            raise
         for future in futures:
             future.release()
         return values
