@@ -125,6 +125,21 @@ def test_folders_named_after_values_are_columns(client, table, tmp_path):
     assert any("country_be" in name for name in model.to_local()[:-1].get_feature_names_out())
 
 
+def test_an_index_of_pandas_without_a_name_is_no_feature(client, table, tmp_path):
+    """Rows that are sorted by their labels before they are written would give these away by their numbers."""
+    frame = table[["age", "night", "label"]].sort_values("label")
+    frame[::2].to_parquet(tmp_path / "0.parquet")
+    frame[1::2].to_parquet(tmp_path / "1.parquet")
+    model = CostSensitiveLinearSVC(client, pos_label="fraud").fit(tmp_path, "label")
+    assert model.feature_names_in_.tolist() == ["age", "night"]
+    later = dd.read_parquet(tmp_path)
+    np.testing.assert_array_equal(
+        model.predict(later).compute(scheduler="sync"), model.predict(pd.read_parquet(tmp_path))
+    )
+    with pytest.raises(ValueError, match=r"fn_cost='__index_level_0__' must be a column of X; it has \['age', 'night'"):
+        model.fit(tmp_path, "label", fn_cost="__index_level_0__")
+
+
 @pytest.mark.parametrize("feature_map", [RBFSampler, Nystroem])
 def test_a_feature_map_is_applied_in_tasks_and_in_the_local_model(client, feature_map):
     X, y, amount = rows()
