@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..runtime.parquet import table_columns
+from ..runtime.parquet import table_columns, truth_with_gaps
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,13 @@ class Piece:
                 raise ValueError(f"column {missing[0]!r} is missing; there are {reprlib.repr(sorted(present))}.")
             stored = [name for name in names if name not in self.constants]
             table = file.read_row_group(self.row_group, columns=stored, use_threads=False)
-        frame = table.to_pandas(use_threads=False, split_blocks=True, self_destruct=True, ignore_metadata=True)
+        frame = table.to_pandas(
+            use_threads=False,
+            split_blocks=True,
+            self_destruct=True,
+            ignore_metadata=True,
+            types_mapper=truth_with_gaps,
+        )
         for name in names:
             if name in self.constants:
                 frame[name] = self.constants[name]

@@ -184,6 +184,8 @@ def _kind(column: Any, name: str) -> int:
         dtype = dtype.categories.dtype
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
         return NUMBER
+    if dtype == np.dtype(object) and pd.api.types.infer_dtype(column, skipna=True) == "boolean":
+        return NUMBER  # truth values with gaps
     strange = (
         [str(dtype)]
         if not (pd.api.types.is_string_dtype(dtype) or dtype == np.dtype(object))
