@@ -120,8 +120,9 @@ def _labels(y: NDArray[Any]) -> NDArray[Any]:
     """Some of the labels that occur, all if they are few."""
     import pandas as pd
 
-    if y.dtype == object and pd.isna(y).any():
-        raise ValueError(f"y contains gaps: {int(pd.isna(y).sum())} labels are missing. Drop these rows.")
+    n_gaps = int(pd.isna(y).sum())
+    if n_gaps:
+        raise ValueError(f"y contains gaps: {n_gaps:,} labels are missing. Drop these rows.")
     return np.asarray(pd.unique(y))[:MOST_LABELS]
 
 
