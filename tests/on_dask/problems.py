@@ -51,12 +51,12 @@ def objectives(model, Z, signs, margins, boxes):
     return 0.5 * model.coef_[0] @ model.coef_[0] + boxes @ np.maximum(0.0, margins - signs * f)
 
 
-def left_behind(client, seconds=10.0):
-    """The keys that client and scheduler know, once they have had some time to forget."""
+def left_behind(client, seconds=10.0, but=()):
+    """The keys that client and scheduler know, once they have had some time to forget all but some."""
     for _ in range(int(seconds / 0.05)):
         known = client.run_on_scheduler(lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks])
         found = sorted({*known, *map(str, client.futures)})
-        if not found:
+        if found == [*but]:
             break
         time.sleep(0.05)
     return found

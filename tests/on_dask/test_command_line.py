@@ -140,6 +140,23 @@ def test_a_model_of_a_cluster_is_a_model_file_as_any_other(run, folder, cost):
     assert local.primal_objective_ == pytest.approx(saved.card.certificate["primal"], rel=1e-5)
 
 
+@pytest.mark.parametrize("scheduler", [[], ["--scheduler", "CLUSTER"]], ids=["here", "cluster"])
+def test_an_index_of_pandas_without_a_name_is_neither_learnt_nor_missed(run, folder, tmp_path, scheduler):
+    frame = applicants(300)[["income", "amount", "outcome"]].sort_values("outcome")
+    frame.to_parquet(tmp_path / "loans.parquet")
+    frame.reset_index(drop=True).to_parquet(tmp_path / "plain.parquet")
+    search = [] if scheduler else ["--grid", "1", "--folds", "2", "--no-evaluate"]
+    done = run("train", tmp_path / "loans.parquet", *COSTS, *search, "--out", tmp_path / "model.skops", *scheduler)
+    assert done.exit_code == 0, done.output
+    card = load_model(tmp_path / "model.skops").card
+    assert [column.name for column in card.columns] == ["income", "amount"]
+    for rows in ("loans", "plain"):
+        found = predict_table(tmp_path / "model.skops", tmp_path / f"{rows}.parquet", tmp_path / f"{rows}.csv")
+        assert found.not_read == ["outcome"]
+    assert (tmp_path / "loans.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()
+    assert run("evaluate", tmp_path / "model.skops", tmp_path / "loans.parquet").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -268,6 +268,17 @@ def test_answers_come_in_order_and_few_are_computed_ahead(client):
         assert list(answers) == [k**2 for k in range(1, 23)]
 
 
+def test_the_first_partition_that_fails_is_named_though_another_fails_sooner(client):
+    def fails(seconds):
+        time.sleep(seconds)
+        raise ValueError("got none.")
+
+    with Session(client) as session:
+        answers = session.answers("fails", tasks.Ask(fails), [(0.5,), (0.0,)].__getitem__, ["one", "other"], 4)
+        with pytest.raises(ValueError, match="^one: got none"):
+            next(answers)
+
+
 def test_its_own_methods_are_lazy_on_collections(client, default_client, arrays):
     X, y, _ = in_partitions(*arrays)
     model = CostSensitiveLinearSVC(client).fit(X, y)

@@ -120,6 +120,21 @@ def test_the_types_promised_are_the_types_computed(deciding, rows):
         dd.utils.assert_eq(found, found.compute(scheduler="sync"), scheduler="sync")
 
 
+@pytest.mark.parametrize("kind", [np.str_, object])
+@pytest.mark.parametrize("svm", [CostSensitiveLinearSVC, CostSensitiveSVC])
+def test_decisions_in_words_can_be_written_as_parquet(rows, tmp_path, svm, kind):
+    X, y, _, new, _ = rows
+    model, frame = svm().fit(X, y.astype(kind)), as_frame(new)
+    frame.to_parquet(tmp_path / "new.parquet")
+    blocks = da.from_array(new, chunks=(120, 4))
+    from_array = dd.from_dask_array(blocks, columns=list("abcd"))
+    lazy = [(each, each) for each in (dd.read_parquet(tmp_path / "new.parquet"), dd.from_pandas(frame, npartitions=3))]
+    for number, (parts, given) in enumerate([*lazy, (from_array, blocks)]):
+        out = tmp_path / str(number)
+        parts.assign(decided=predict(model, given)).to_parquet(out)
+        assert pd.read_parquet(out)["decided"].tolist() == model.predict(new).tolist()
+
+
 def test_costs_of_rows_decide_in_every_form(deciding, rows):
     X, amount = rows[3], rows[4]
     expected = deciding.predict(X, fn_cost=amount, fp_cost=7.0)
@@ -224,6 +239,13 @@ def test_blocks_of_unknown_size_that_differ_are_refused_when_computed(deciding, 
     parts = dd.from_pandas(as_frame(rows[3]), npartitions=4)
     lazy = predict(deciding, parts.to_dask_array(), fn_cost=da.ones(N_NEW, chunks=((100, 100, 100, 200),)))
     with pytest.raises(ValueError, match=r"a block of 125 rows came with (100|200)"):
+        lazy.compute(scheduler="sync")
+
+
+def test_an_array_of_costs_that_does_not_fit_a_filtered_frame_is_named_when_computed(deciding, rows):
+    parts = dd.from_pandas(as_frame(rows[3]), npartitions=4)
+    lazy = predict(deciding, parts[parts["a"] > 0.0], fn_cost=da.ones(N_NEW, chunks=125))
+    with pytest.raises(ValueError, match=r"fn_cost must hold one value for each row of X; .* came with 125"):
         lazy.compute(scheduler="sync")
 
 

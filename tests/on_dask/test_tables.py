@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 import cssvm
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.deploy import load_model, save_model
+from cssvm.tables import train_partitions
 
 from .problems import in_partitions, local_twin, rows
 
@@ -123,6 +124,39 @@ def test_folders_named_after_values_are_columns(client, table, tmp_path):
     model = CostSensitiveLinearSVC(client, pos_label="fraud").fit(tmp_path, "label", fn_cost="cost")
     assert "country" in model.feature_names_in_
     assert any("country_be" in name for name in model.to_local()[:-1].get_feature_names_out())
+
+
+@pytest.mark.parametrize("kind", ["boolean", object])
+def test_truth_values_with_gaps_are_numbers_in_parquet_and_in_frames(client, table, tmp_path, kind):
+    night = table["night"].astype("boolean").mask(table["amount"].isna())
+    rare = (table["night"] | (table.index % 10 == 0)) ^ (table["age"] > 75)
+    frame = table[["age"]].assign(night=night.astype(kind).where(night.notna(), None), rare=rare)
+    frame[:1500].to_parquet(tmp_path / "0.parquet")
+    frame[1500:].to_parquet(tmp_path / "1.parquet")
+    given = (tmp_path, dd.read_parquet(tmp_path))
+    fits = [CostSensitiveLinearSVC(client, fn_cost=3.0).fit(X, "rare") for X in given]
+    assert np.abs(fits[0].coef_[0, 1:]).min() > 0.1  # of the night and of its gaps
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    scores = fits[0].decision_function(frame.assign(night=night.to_numpy(float, na_value=np.nan)))
+    np.testing.assert_array_equal(fits[0].decision_function(frame), scores)
+    np.testing.assert_array_equal(fits[0].decision_function(given[1]).compute(scheduler="sync"), scores)
+    by_table = train_partitions(tmp_path, client, target="rare", pos_label="True", fn_cost=3.0).model
+    np.testing.assert_array_equal(by_table[-1].coef_, fits[0].coef_)
+
+
+def test_an_index_of_pandas_without_a_name_is_no_feature(client, table, tmp_path):
+    """Rows that are sorted by their labels before they are written would give these away by their numbers."""
+    frame = table[["age", "night", "label"]].sort_values("label")
+    frame[::2].to_parquet(tmp_path / "0.parquet")
+    frame[1::2].to_parquet(tmp_path / "1.parquet")
+    model = CostSensitiveLinearSVC(client, pos_label="fraud").fit(tmp_path, "label")
+    assert model.feature_names_in_.tolist() == ["age", "night"]
+    later = dd.read_parquet(tmp_path)
+    np.testing.assert_array_equal(
+        model.predict(later).compute(scheduler="sync"), model.predict(pd.read_parquet(tmp_path))
+    )
+    with pytest.raises(ValueError, match=r"fn_cost='__index_level_0__' must be a column of X; it has \['age', 'night'"):
+        model.fit(tmp_path, "label", fn_cost="__index_level_0__")
 
 
 @pytest.mark.parametrize("feature_map", [RBFSampler, Nystroem])

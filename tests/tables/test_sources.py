@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +52,19 @@ def test_chunks_are_the_rows_in_their_order_with_their_numbers(frame, tmp_path):
         assert [chunk.first for chunk in chunks] == (1 + np.cumsum([0, *map(len, chunks[:-1])])).tolist()
         together = np.concatenate([chunk.numbers("amount") for chunk in chunks])
         np.testing.assert_array_equal(together, frame["amount"])
+
+
+def test_an_index_of_pandas_without_a_name_is_no_column(frame, tmp_path):
+    numbered = frame.sample(frac=1.0, random_state=0)  # rows in another order keep their numbers
+    numbered.to_parquet(tmp_path / "rows.parquet")
+    file = pq.read_table(tmp_path / "rows.parquet")
+    assert "__index_level_0__" in file.column_names
+    for data in (tmp_path / "rows.parquet", tmp_path, file):
+        found = open_table(data)
+        assert list(read(found)) == list(frame.columns)
+        np.testing.assert_array_equal(read(found)["amount"], numbered["amount"])
+    (part,) = open_table(tmp_path).parts()
+    assert part.schema.names == list(frame.columns)
 
 
 def table_of(text):

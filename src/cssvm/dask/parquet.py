@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..runtime.parquet import table_columns, truth_with_gaps
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -34,13 +36,19 @@ class Piece:
         pa.default_memory_pool().release_unused()  # of the piece before
         names = list(dict.fromkeys(names))
         with self.filesystem.open_input_file(self.path) as stream, pq.ParquetFile(stream) as file:
-            present = set(file.schema_arrow.names) | set(self.constants)
+            present = {*table_columns(file.schema_arrow.names), *self.constants}
             missing = [name for name in names if name not in present]
             if missing:
                 raise ValueError(f"column {missing[0]!r} is missing; there are {reprlib.repr(sorted(present))}.")
             stored = [name for name in names if name not in self.constants]
             table = file.read_row_group(self.row_group, columns=stored, use_threads=False)
-        frame = table.to_pandas(use_threads=False, split_blocks=True, self_destruct=True, ignore_metadata=True)
+        frame = table.to_pandas(
+            use_threads=False,
+            split_blocks=True,
+            self_destruct=True,
+            ignore_metadata=True,
+            types_mapper=truth_with_gaps,
+        )
         for name in names:
             if name in self.constants:
                 frame[name] = self.constants[name]
@@ -66,4 +74,4 @@ def parquet_pieces(path: Any) -> tuple[list[Piece], list[str]]:
         ) from error
     if not pieces:
         raise ValueError(f"X={str(path)!r} must hold Parquet files with rows; got none.")
-    return pieces, list(dict.fromkeys([*files[0].physical_schema.names, *pieces[0].constants]))
+    return pieces, list(dict.fromkeys([*table_columns(files[0].physical_schema.names), *pieces[0].constants]))

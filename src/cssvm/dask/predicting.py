@@ -209,18 +209,14 @@ def _of_frame(shipped: Any, model: Any, X: Any, question: str, costs: dict[str, 
     if isinstance(X, dd.Series):
         raise TypeError("X must be a dask data frame; got a dask series. Pass frame[[column]] for a single column.")
     given = {name: cost if is_number(cost) else _series_of(name, cost, X) for name, cost in costs.items()}
-    empty = _empty(model, question)
-    if empty.ndim == 1:
-        meta: Any = pd.Series(empty, dtype=_dtype(empty), index=X._meta.index[:0])
-    else:
-        meta = pd.DataFrame(empty, columns=list(model.classes_), index=X._meta.index[:0])
     features = X[_columns(model, X, {cost for cost in costs.values() if isinstance(cost, str)})]
     return features.map_partitions(
         _answered,
         *(shipped, *given.values()),
         question=question,
         names=tuple(given),
-        meta=meta,
+        without_index=tuple(name for name, cost in costs.items() if isinstance(cost, da.Array)),
+        meta=_at_index(_empty(model, question), X._meta.index[:0], model, question),
         align_dataframes=False,
     )
 
@@ -235,7 +231,7 @@ def _series_of(name: str, cost: Any, X: Any) -> Any:
         return X[cost]
     if isinstance(cost, da.Array) and cost.ndim == 1:
         _check_blocks(name, cost.numblocks[0], X.npartitions)
-        return dd.from_dask_array(cost, index=X.index)
+        return dd.from_dask_array(cost)
     if not isinstance(cost, dd.Series):
         raise TypeError(
             f"{name} must be a number, a column of X, or a dask series or array with one value for each row; got "
@@ -282,13 +278,21 @@ def _check_width(model: Any, width: Any) -> None:
         raise ValueError(f"X has {width:,} features, but {type(model).__name__} was trained on {expected:,}.")
 
 
-def _answered(X: Any, shipped: _Shipped, *costs: Any, question: str, names: tuple[str, ...]) -> Any:
-    """What a model says of one block of rows, on a worker."""
+def _answered(
+    X: Any,
+    shipped: _Shipped,
+    *costs: Any,
+    question: str,
+    names: tuple[str, ...],
+    without_index: tuple[str, ...] = (),
+) -> Any:
+    """What a model says of one block of rows, on a worker; costs `without_index` are in the order of the rows."""
     model, n_rows, framed = shipped.model, X.shape[0], hasattr(X, "iloc")
     if n_rows == 0:
         found = _empty(model, question)
     else:
-        of_rows = in_row_order(X, **dict(zip(names, costs, strict=True)))
+        given = dict(zip(names, costs, strict=True))
+        of_rows = in_row_order(X, **given | {name: given[name].to_numpy() for name in without_index})
         for name, cost in of_rows.items():
             if np.ndim(cost) and len(cost) != n_rows:
                 raise ValueError(
@@ -297,11 +301,7 @@ def _answered(X: Any, shipped: _Shipped, *costs: Any, question: str, names: tupl
                 )
         rows = X.to_numpy() if framed and not hasattr(model, "feature_names_in_") else X
         found = np.asarray(decide(model, rows, of_rows) if question == PREDICT else getattr(model, question)(rows))
-    if not framed:
-        return found
-    if found.ndim == 1:
-        return pd.Series(found, index=X.index, dtype=_dtype(found))
-    return pd.DataFrame(found, index=X.index, columns=list(model.classes_))
+    return _at_index(found, X.index, model, question) if framed else found
 
 
 def _empty(model: Any, question: str) -> Any:
@@ -311,9 +311,20 @@ def _empty(model: Any, question: str) -> Any:
     return np.empty((0, len(model.classes_)) if question == PROBABILITIES else 0)
 
 
-def _dtype(values: Any) -> Any:
-    """The type of a series of labels; pandas has none for words of a fixed length."""
-    return object if values.dtype.kind in "US" else values.dtype
+def _at_index(found: Any, index: Any, model: Any, question: str) -> Any:
+    """An answer as a series or as a data frame."""
+    if found.ndim == 2:
+        return pd.DataFrame(found, index=index, columns=list(model.classes_))
+    return pd.Series(found, index=index, dtype=_label_dtype(model) if question == PREDICT else found.dtype)
+
+
+def _label_dtype(model: Any) -> Any:
+    """The type of a series of labels; that of words says that they are, without which Dask writes no Parquet."""
+    classes = np.asarray(model.classes_)
+    if all(isinstance(label, str) for label in classes):
+        usual = pd.Series(["word"]).dtype  # object before pandas 3
+        return pd.StringDtype("pyarrow") if usual == object else usual
+    return object if classes.dtype.kind == "S" else classes.dtype
 
 
 def _said(value: Any) -> str:

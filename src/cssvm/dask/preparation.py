@@ -99,7 +99,10 @@ def _column_transformer(
         filled = Pipeline([("fill", imputer), ("scale", StandardScaler())]) if scale else imputer
         steps.append(("numbers", filled, list(names[numbers])))
     if len(with_gaps):
-        steps.append(("gaps", MissingIndicator(features="all"), list(names[with_gaps])))
+        # The first step turns objects into numbers, and None among them into NaN, which is what the second looks for.
+        numeric = StandardScaler(with_mean=False, with_std=False)
+        gaps = Pipeline([("numbers", numeric), ("gaps", MissingIndicator(features="all"))])
+        steps.append(("gaps", gaps, list(names[with_gaps])))
     if len(words):
         categories = [np.array(sorted(found.words[int(k)]), dtype=object) for k in words]
         encoder = OneHotEncoder(categories=categories, handle_unknown="ignore", sparse_output=False)

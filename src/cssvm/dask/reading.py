@@ -188,8 +188,9 @@ def _beside(reader: Reader, values: dict[str, Any], n_partitions: int, X: Any) -
         elif isinstance(value, dd.Series):
             parts = _delayed(value)
         else:
+            number = "" if name == "y" else "a number, "
             raise ValueError(
-                f"{name} must be a number, the name of a column of a frame, or a dask array or series with the "
+                f"{name} must be {number}the name of a column of a frame, or a dask array or series with the "
                 f"partitions of X; got {type(value).__name__}. Pass dask.array.from_array({name}, chunks=X.chunks[0])."
             )
         if len(parts) != n_partitions:

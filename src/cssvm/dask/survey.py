@@ -120,8 +120,9 @@ def _labels(y: NDArray[Any]) -> NDArray[Any]:
     """Some of the labels that occur, all if they are few."""
     import pandas as pd
 
-    if y.dtype == object and pd.isna(y).any():
-        raise ValueError(f"y contains gaps: {int(pd.isna(y).sum())} labels are missing. Drop these rows.")
+    n_gaps = int(pd.isna(y).sum())
+    if n_gaps:
+        raise ValueError(f"y contains gaps: {n_gaps:,} labels are missing. Drop these rows.")
     return np.asarray(pd.unique(y))[:MOST_LABELS]
 
 
@@ -184,6 +185,8 @@ def _kind(column: Any, name: str) -> int:
         dtype = dtype.categories.dtype
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
         return NUMBER
+    if dtype == np.dtype(object) and pd.api.types.infer_dtype(column, skipna=True) == "boolean":
+        return NUMBER  # truth values with gaps
     strange = (
         [str(dtype)]
         if not (pd.api.types.is_string_dtype(dtype) or dtype == np.dtype(object))

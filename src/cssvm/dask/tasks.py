@@ -10,7 +10,6 @@ import pkgutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -62,11 +61,12 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Cancel what is under way and let go of what is kept."""
-        futures = list(self._futures.values())
-        with suppress(Exception):  # of a client that has lost its scheduler: there is nothing to cancel then
-            self.client.cancel(futures, force=True)
-        for future in futures:
+        """Let go of what is kept and of what is under way: the scheduler forgets what nobody wants.
+
+        Not `Client.cancel`: the scheduler breaks the connection of a client that cancels a task of which others depend
+        that nobody holds a future of, and with it all that the client has.
+        """
+        for future in list(self._futures.values()):
             future.release()
 
     @property
@@ -121,15 +121,16 @@ class Session:
             yield from zip(futures[:n], self.results(futures[n:], names[part]), strict=True)
 
     def results(self, futures: Sequence[Future], names: Sequence[str]) -> list[Any]:
-        """What these are, which are released; an error names the partition."""
+        """What these are, which are released; an error names the first partition that has one."""
         try:
             values = self.client.gather(list(futures))
         except Exception as error:
+            deadly = isinstance(error, distributed.KilledWorker)  # no worker may be left for the partitions before
             for future, name in zip(futures, names, strict=True):
-                if future.status == "error":
-                    own = future.exception()
+                own = None if deadly and future.status != "error" else future.exception()
+                if own is not None:
                     raise _named(own, name) from own
-            raise error
+            raise
         for future in futures:
             future.release()
         return values

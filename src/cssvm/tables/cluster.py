@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, cast
 
@@ -83,7 +83,8 @@ def in_order(client: Any, function: Callable[..., Any], shared: Any, calls: Iter
         for call in islice(waiting, at_once):
             futures.append(client.submit(function, common, *call, pure=False))
         while futures:
-            found = futures.popleft().result()
+            found = futures[0].result()
+            futures.popleft().release()
             for call in islice(waiting, 1):
                 futures.append(client.submit(function, common, *call, pure=False))
             yield found
@@ -93,8 +94,8 @@ def in_order(client: Any, function: Callable[..., Any], shared: Any, calls: Iter
             "workers more of it, or write Parquet with smaller row groups."
         ) from error
     finally:
-        with suppress(Exception):  # of a scheduler that is gone; what went wrong before it is what counts
-            client.cancel([*futures, common])
+        for future in (*futures, common):  # the scheduler forgets what nobody wants, also what is under way
+            future.release()
 
 
 def _itself(value: Any) -> Any:

@@ -1,7 +1,8 @@
 """Parquet, a file or a folder of files: in parts that can be read apart, here or on the workers of a cluster.
 
 A part is one row group after the other of a file, up to `PART_ROWS` rows of them. Parts are in the order of the paths,
-and their rows are those of the table in order. Folders called ``name=value`` are a column of that name.
+and their rows are those of the table in order. Folders called ``name=value`` are a column of that name; an index of
+pandas without a name is no column.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..runtime.parquet import table_columns
 from .chunk import Chunk, TableError, check_names
 
 if TYPE_CHECKING:
@@ -74,13 +76,14 @@ def parquet_parts(path: Any, name: str) -> list[ParquetPart]:
     try:
         # Workers of a cluster have folders of their own to start from.
         found = ds.dataset(str(Path(path).resolve()), format="parquet", partitioning="hive")
-        check_names(found.schema.names, name)
-        first = 1
+        columns = table_columns(found.schema.names)
+        check_names(columns, name)
+        schema, first = pa.schema([found.schema.field(column) for column in columns]), 1
         for file in sorted(found.get_fragments(), key=lambda each: each.path):
             constants = ds.get_partition_keys(file.partition_expression)
             for groups in _gathered(file.row_groups):
                 numbers = tuple(group.id for group in groups)
-                parts.append(ParquetPart(name, file.path, numbers, constants, found.schema, first))
+                parts.append(ParquetPart(name, file.path, numbers, constants, schema, first))
                 first += sum(group.num_rows for group in groups)
     except (pa.ArrowException, KeyError) as error:
         raise unreadable(name, error) from error

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..deploy import ModelCard, save_model
 from ..runtime.files import check_writable
+from ..runtime.parquet import truth_with_gaps
 from .chunk import Chunk, TableError, listed
 from .cluster import connected, in_order, parts_for_workers
 from .labels import labels_are_numbers, read_labels
@@ -165,7 +166,7 @@ def _priced(part: ParquetPart, names: Sequence[str], prices: Mapping[str, Price]
 
 def _frame(rows: Chunk, names: Sequence[str], prices: Mapping[str, Price]) -> Any:
     """Columns and prices; words are without the blanks around them, and an empty one is a gap."""
-    frame = rows.rows.select(list(names)).to_pandas()
+    frame = rows.rows.select(list(names)).to_pandas(types_mapper=truth_with_gaps)
     words = {name: rows.words(name) for name in names if rows.is_text(name)}
     plain = {name: [word or None for word in own] for name, own in words.items()}
     return frame.assign(**plain, **{name: each.of(rows) for name, each in prices.items()})

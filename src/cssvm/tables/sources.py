@@ -24,6 +24,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from ..runtime.parquet import table_columns
 from .chunk import Chunk, TableError, check_names
 from .parquet import ParquetPart, parquet_parts
 
@@ -135,7 +136,9 @@ def _of_frame(data: Any) -> Source:
         raise TableError(
             f"data must be a path or a data frame whose columns each hold one type; got {type(data).__name__}: {error}"
         ) from error
-    check_names(rows.column_names, "the data frame")
+    columns = table_columns(rows.column_names)
+    check_names(columns, "the data frame")
+    rows = rows.select(columns)
     return Source("the data frame", lambda n_rows: _sliced(rows, "the data frame", n_rows, typed=True))
 
 
