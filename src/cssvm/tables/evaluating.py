@@ -15,6 +15,7 @@ from ..decisions import COSTS
 from ..evaluation import evaluate_predictions
 from ..evaluation.table import EVERYBODY, NOBODY
 from ..metrics import bootstrap_interval, min_cost_risk, savings_score, tn_auc_loss, tp_auc_loss
+from ..metrics.action import scores_by_costs
 from ..metrics.bootstrap import check_request
 from ..metrics.policies import Interval
 from ..target import Target
@@ -86,7 +87,8 @@ def evaluate_table(
         Its ``measures`` are the costs per case of the model and of the plain policies, as `evaluate` and `report_table`
         find them, and those of `bootstrap_interval` for `savings_score`, `min_cost_risk`, the shares of targets found,
         of false alarms, of targets among the rows acted on and of rows acted on, the areas of the ROC curve, and for
-        probabilities the Brier score.
+        probabilities the Brier score. The best threshold is one of what the model decides by: of the ratio of the two
+        expected costs, if it decides by the costs of each row, else of the score.
 
     Examples
     --------
@@ -135,15 +137,24 @@ def evaluate_table(
 class Judged:
     """Labelled rows and what a model says of them, (n,) each.
 
-    positive : whether they are of the target; acted : whether the model takes them for it; costs : fn_cost and fp_cost.
+    positive : whether they are of the target; acted : whether the model takes them for it; scores : for the target;
+    by_costs : whether it decides by probabilities and costs, not by scores; costs : fn_cost and fp_cost.
     """
 
     positive: Mask
     acted: Mask
     scores: Vector
     probabilities: Vector | None
+    by_costs: bool
     costs: dict[str, Any]
     weights: Vector | None
+
+    @property
+    def decided_by(self) -> Vector:
+        """What the decisions are a threshold on, as in a report."""
+        if self.probabilities is None or not self.by_costs:
+            return self.scores
+        return scores_by_costs(self.probabilities, **self.costs).values
 
     @classmethod
     def joined(cls, parts: Sequence[Judged]) -> Judged:
@@ -153,6 +164,7 @@ class Judged:
             acted=np.concatenate([part.acted for part in parts]),
             scores=np.concatenate([part.scores for part in parts]),
             probabilities=_joined([part.probabilities for part in parts]),
+            by_costs=parts[0].by_costs,
             costs={name: _joined([part.costs[name] for part in parts]) for name in COSTS},
             weights=_joined([part.weights for part in parts]),
         )
@@ -189,6 +201,7 @@ def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | N
         acted=decided.labels == label,
         scores=decided.scores,
         probabilities=decided.probabilities,
+        by_costs=bool(decider.decides_by),
         costs=costs,
         weights=None if weight is None else weights_of(rows, weight),
     )
@@ -207,7 +220,7 @@ def _measures(rows: Judged, target: Target) -> dict[str, Measure]:
     acted = target.labels(rows.acted)
     found = {
         "savings": Measure(savings_score, acted, rows.costs),
-        "cost per case at the best threshold": Measure(min_cost_risk, rows.scores, rows.costs),
+        "cost per case at the best threshold": Measure(min_cost_risk, rows.decided_by, rows.costs),
     }
     found |= {name: Measure(metric, acted, {}) for name, metric in SHARES.items()}
     found |= {
