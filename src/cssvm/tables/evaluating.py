@@ -18,7 +18,7 @@ from ..metrics import bootstrap_interval, min_cost_risk, savings_score, tn_auc_l
 from ..metrics.action import scores_by_costs
 from ..metrics.bootstrap import check_request
 from ..metrics.policies import Interval
-from ..target import Target
+from ..target import Target, TargetScores
 from .chunk import Chunk, TableError
 from .deciding import Decider
 from .prices import weights_of
@@ -106,7 +106,7 @@ def evaluate_table(
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     rows, n_read = _read(decider, data, target, weight, progress)
     options: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-    target_class = Target.among(np.array(decider.card.classes), decider.card.pos_label)
+    target_class = decider.target
     of_rows: dict[str, Any] = {"pos_label": target_class.label, "sample_weight": rows.weights}
     y, acted = target_class.labels(rows.positive), target_class.labels(rows.acted)
     costs = evaluate_predictions(
@@ -179,16 +179,18 @@ def _read(decider: Decider, data: Any, target: str | None, weight: str | None, p
     """All labelled rows of a table, a chunk at a time, and the number of rows read."""
     column = decider.label_column(target)
     parts, n_read = [], 0
-    for rows in open_table(data).chunks():
-        own, labels = decider.labelled(rows, column, weight)
+    for chunk in open_table(data).chunks():
+        own, labels = decider.labelled(chunk, column, weight)
         if len(labels):
             parts.append(_judged(decider, own, labels, weight))
-        n_read += len(rows)
+        n_read += len(chunk)
         if progress is not None:
             progress(n_read)
     if not parts:
         raise TableError(f"column {column!r} holds no labels.")
-    return Judged.joined(parts), n_read
+    rows = Judged.joined(parts)
+    decider.check_both_classes(column, rows.positive, rows.weights)
+    return rows, n_read
 
 
 def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | None) -> Judged:
@@ -217,16 +219,18 @@ class Measure(NamedTuple):
 
 def _measures(rows: Judged, target: Target) -> dict[str, Measure]:
     """Measures of these rows by name, beside costs; `AUC` is its complement here, as the metric has it."""
-    acted = target.labels(rows.acted)
+    acted, scores = target.labels(rows.acted), TargetScores(rows.scores, target, 0.0)
     found = {
         "savings": Measure(savings_score, acted, rows.costs),
-        "cost per case at the best threshold": Measure(min_cost_risk, rows.decided_by, rows.costs),
+        "cost per case at the best threshold": Measure(
+            min_cost_risk, TargetScores(rows.decided_by, target, 0.0), rows.costs
+        ),
     }
     found |= {name: Measure(metric, acted, {}) for name, metric in SHARES.items()}
     found |= {
-        AUC: Measure(tp_auc_loss, rows.scores, {"t": 0.0}),
-        "TP-0.9 area loss": Measure(tp_auc_loss, rows.scores, {"t": 0.9}),
-        "TN-0.9 area loss": Measure(tn_auc_loss, rows.scores, {"t": 0.9}),
+        AUC: Measure(tp_auc_loss, scores, {"t": 0.0}),
+        "TP-0.9 area loss": Measure(tp_auc_loss, scores, {"t": 0.9}),
+        "TN-0.9 area loss": Measure(tn_auc_loss, scores, {"t": 0.9}),
     }
     if rows.probabilities is not None:
         found["Brier score"] = Measure(_brier_score, rows.probabilities, {})
