@@ -3,11 +3,12 @@
 import errno
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from cssvm.runtime.files import whole_file
+from cssvm.runtime.files import check_writable, whole_file
 
 
 def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path):
@@ -30,6 +31,44 @@ def test_a_full_disk_is_reported_with_the_file_that_was_asked_for(number, tmp_pa
     with pytest.raises(OSError, match=r"out\.csv'$"), whole_file(path):
         raise OSError(number, "no room")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):
+    (tmp_path / "there").mkdir()
+    link, place = tmp_path / "out.csv", tmp_path / "there" / "real.csv"
+    link.symlink_to(place)
+    for content in (b"first", b"second"):
+        check_writable(link)
+        with whole_file(link) as file:
+            file.write(content)
+        assert (link.is_symlink(), place.read_bytes()) == (True, content)
+    with pytest.raises(ZeroDivisionError), whole_file(link):
+        raise ZeroDivisionError
+    assert place.read_bytes() == b"second"
+    assert os.listdir(place.parent) == ["real.csv"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    pipe, found = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()))
+    reader.start()
+    check_writable(pipe)
+    with whole_file(pipe) as file:
+        file.write(b"all")
+    reader.join()
+    assert (found, pipe.is_fifo(), os.listdir(tmp_path)) == ([b"all"], True, ["pipe"])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_device_is_written_to_and_named_in_errors():
+    check_writable(Path("/dev/null"))
+    with whole_file(Path("/dev/null")) as file:
+        file.write(b"all")
+    assert Path("/dev/null").is_char_device()
+    with pytest.raises(OSError, match=r"'/dev/full'$"), whole_file(Path("/dev/full")) as file:
+        file.write(b"all")
 
 
 def test_errors_about_other_files_are_left_alone(tmp_path):

@@ -83,7 +83,8 @@ def here(folder, model, tmp_path, monkeypatch):
         (["predict", "loans.csv", "new.csv", "--out", "out"], "no model file of cssvm"),
         (["predict", "absent.skops", "new.csv", "--out", "out"], "absent.skops cannot be read"),
         (["evaluate", "loans.skops", "new.csv"], "has no column 'outcome'"),
-        (["evaluate", "loans.skops", "one.csv"], "both classes"),
+        (["evaluate", "loans.skops", "one.csv"], "labels of both classes, on rows that count; got none of 'bad'. Give"),
+        (["report", "loans.skops", "one.csv", "--out", "out"], "got none of 'bad'. Give a table"),
         (["evaluate", "loans.skops", "loans.csv", "--confidence", "2"], "confidence"),
         (["report", "loans.skops", "new.csv", "--out", "out"], "has no column 'outcome'"),
         (["report", "loans.skops", "loans.csv", "--out", "no/out"], "there is no folder no"),
@@ -115,6 +116,7 @@ def test_wrong_use_has_exit_code_2_and_names_the_option(cssvm):
         (["train", "x.csv"], "--out"),
         (["train", "x.csv", "--out", "y", "--grid", "0"], "--grid"),
         (["train", "x.csv", "--out", "y", "--decision", "dice"], "--decision"),
+        (["train", "x.csv", "--out", "y", "--currency", "\udcff"], "must be UTF-8 text"),
         (["predict", "m.skops", "x.csv", "--json"], "--out"),
         (["nonsense"], "nonsense"),
     ):
@@ -151,6 +153,55 @@ def test_ctrl_c_ends_a_search_at_once_where_the_library_would_keep_what_it_has(d
         verb()
     assert ended.value.exit_code == 130
     assert not issubclass(Stopped, KeyboardInterrupt)
+
+
+@pytest.mark.parametrize(
+    ("out", "said"), [("new.csv", "stopped; nothing was written."), ("-", "stopped."), (os.devnull, "stopped.")]
+)
+def test_ctrl_c_says_that_nothing_was_written_only_of_files_that_appear_whole(out, said, capsys):
+    @spoken("cssvm nothing")
+    def verb(out):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(typer.Exit):
+        verb(out=out)
+    assert capsys.readouterr().err == f"cssvm: {said}\n"
+
+
+def test_ctrl_c_while_the_command_line_is_imported_is_exit_code_130_without_a_traceback():
+    code = """if True:
+        import builtins, os, signal, cssvm.cli
+        real = builtins.__import__
+        def interrupted(name, *args, **kwargs):
+            if name == "typer":
+                os.kill(os.getpid(), signal.SIGINT)
+            return real(name, *args, **kwargs)
+        builtins.__import__ = interrupted
+        cssvm.cli.main()
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="needs a shell")
+@pytest.mark.parametrize(
+    ("verb", "said"),
+    [
+        ("predict loans.skops - <&-", "the standard input is closed."),
+        ("predict loans.skops new.csv >&-", "the standard output is closed."),
+        pytest.param(
+            "info loans.skops >/dev/full",
+            "the standard output: No space left on device",
+            marks=pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full"),
+        ),
+    ],
+)
+def test_streams_that_are_closed_or_full_are_one_line_and_exit_code_2(verb, said, here):
+    command = f"'{sys.executable}' -m cssvm {verb}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"cssvm: {said}")
 
 
 @pytest.mark.slow

@@ -303,6 +303,58 @@ def test_a_card_that_cannot_be_read(saved, tmp_path, card):
     refused(path, "no card that can be read")
 
 
+COLUMN = {"name": "x", "kind": "number", "dtype": "float64", "categories": None}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *((name, None) for name in ("certificate", "parameters", "notes", "versions", "measures", "columns", "task")),
+        ("measures", {"a": 3}),
+        ("measures", {"a": {"value": "1", "low": None, "high": None}}),
+        ("certificate", {"gap": "small"}),
+        ("columns", [COLUMN | {"name": None}]),
+        ("columns", [COLUMN | {"categories": 5}]),
+        ("columns", [COLUMN | {"categories": [5]}]),
+        ("columns", [COLUMN | {"kind": ["number"]}]),
+        ("columns", [3]),
+        ("classes", []),
+        ("classes", [[1], [2]]),
+        ("classes", [1, 2, 3]),
+        ("pos_label", "neither"),
+        ("fn_cost", [1.0]),
+        ("n_rows", "many"),
+        ("n_targets", -1),
+        ("currency", 5),
+    ],
+)
+def test_a_card_whose_fields_hold_something_else_is_refused(saved, tmp_path, field, value):
+    def alter(name, content):
+        if name != "card.json":
+            return content
+        return json.dumps(json.loads(content) | {"pos_label": 1, field: value}).encode()
+
+    path = tmp_path / "forged.skops"
+    forge(saved, alter, path)
+    refused(path, "no card that can be read")
+
+
+def test_a_card_that_is_nested_too_deep_is_refused(saved, tmp_path):
+    path = tmp_path / "forged.skops"
+    forge(saved, lambda name, content: b"[" * 100_000 if name == "card.json" else content, path)
+    refused(path, "no card that can be read")
+
+
+def test_the_classes_of_a_card_are_those_of_its_model(saved, tmp_path):
+    def alter(name, content):
+        other = {"classes": [5, 6], "pos_label": 5}
+        return json.dumps(json.loads(content) | other).encode() if name == "card.json" else content
+
+    forge(saved, alter, tmp_path / "forged.skops")
+    with pytest.raises(ModelFileError, match=r"a card for the classes \[5, 6\], and a model for"):
+        load_model(tmp_path / "forged.skops")
+
+
 @pytest.mark.parametrize(
     ("name", "attribute", "value", "reason"),
     [

@@ -145,6 +145,12 @@ def test_a_card_of_things_that_json_lacks_is_refused(path):
     assert not path.exists()
 
 
+def test_a_card_with_text_that_is_no_utf8_is_refused(path):
+    with pytest.raises(ValueError, match=r"card\['currency'\] must be UTF-8 text"):
+        save_model(fitted("pipeline"), path, ModelCard(currency="\udcff"))
+    assert not path.exists()
+
+
 @pytest.mark.filterwarnings("ignore:The best point lies at the edge")
 @pytest.mark.parametrize(
     "model",

@@ -14,6 +14,7 @@ from cssvm.metrics import (
     tn_auc_loss,
     tp_auc_loss,
 )
+from cssvm.metrics.risk import minimum_risk
 from cssvm.tables import TableError, evaluate_table, report_table, sources, train_table
 from tests.tables.applicants import TRAIN, applicants, write
 
@@ -42,7 +43,9 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
         "act on nobody": cost_risk(y, np.full(120, "good"), pos_label="bad", **costs),
         "act on everybody": cost_risk(y, np.full(120, "bad"), pos_label="bad", **costs),
         "savings": savings_score(y, decided, pos_label="bad", **costs),
-        "cost per case at the best threshold": min_cost_risk(y, scores, **costs).risk,
+        "cost per case at the best threshold": min_cost_risk(
+            y, probability * costs["fn_cost"] / ((1 - probability) * costs["fp_cost"]), pos_label="bad", **costs
+        ).risk,
         "targets found": recall_score(bad, acted),
         "false alarms among others": acted[~bad].mean(),
         "targets among acted on": precision_score(bad, acted),
@@ -64,6 +67,20 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
     assert (found.n_rows, found.n_targets, found.n_acted) == (120, bad.sum(), acted.sum())
     assert found.total == pytest.approx(np.where(bad, costs["fn_cost"], costs["fp_cost"])[bad != acted].sum())
     assert found.currency == "EUR"
+
+
+@pytest.mark.parametrize("fn_cost", [5.0, "0.6*amount", "0.001*income"])
+@pytest.mark.parametrize("decision", ["bayes", "zero"])
+def test_the_best_threshold_costs_what_the_report_says_and_not_more_than_the_decisions(decision, fn_cost, labelled):
+    table = applicants(160).fillna({"income": 2000.0})
+    rows = labelled.fillna({"income": 2000.0})
+    trained = train_table(table, fn_cost=fn_cost, fp_cost="0.1*amount", decision=decision, **TRAIN)
+    model = SavedModel(trained.model, trained.card)
+    found = evaluate_table(model, rows, n_resamples=1).measures
+    reported = report_table(model, rows, n_resamples=1).evaluation
+    best = found["cost per case at the best threshold"].value
+    assert best == pytest.approx(minimum_risk(reported.held_out.scored).risk, rel=1e-12)
+    assert best <= found["cost per case"].value + 1e-12
 
 
 def test_whole_weights_are_repeated_rows(saved, labelled):

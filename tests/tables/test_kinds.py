@@ -71,6 +71,9 @@ def test_columns_without_entries_and_identifiers_are_left_out_with_the_reason(tm
     assert kinds(found) == {"x": "number"}
     assert found.left_out == {"id": "60 different words in 60 rows", "empty": "it has no entries"}
     assert kinds(chosen(tmp_path / "t.csv", text, category=["id"])) == {"id": "category", "x": "number"}
+    typed = pd.DataFrame({"empty": pd.array([None, None], dtype="string"), "x": [1, 2]})
+    found = choose_columns(open_table(typed).whole(), without=(), category=())
+    assert (kinds(found), found.left_out) == ({"x": "number"}, {"empty": "it has no entries"})
 
 
 def test_typed_columns_are_what_their_types_say():

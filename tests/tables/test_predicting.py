@@ -1,5 +1,7 @@
 """`predict_table` writes what the model says of every row, whatever the file and the size of its chunks."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +14,7 @@ from cssvm import CostSensitiveSVC, CostThresholdClassifier, target_scores
 from cssvm.deploy import ModelCard, SavedModel, load_model, save_model
 from cssvm.tables import TableError, predict_table, predicting, train_table
 from cssvm.tables.parquet import ParquetPart
+from cssvm.tables.sources import open_table
 from tests.tables.applicants import KINDS, TRAIN, applicants, read_decisions, write
 
 
@@ -108,6 +111,22 @@ def test_kept_columns_stand_in_front_as_they_were_written(model, new, tmp_path):
     assert first[1].startswith(f"{new['zip'][0]},1000,")
     with pytest.raises(TableError, match="'label' cannot be kept"):
         predict_table(model, new.assign(label=1), tmp_path / "out.csv", keep=["label"])
+
+
+def test_an_entry_that_is_kept_reads_back_as_it_was_whatever_is_in_it(model, new, tmp_path):
+    notes = ["a\rb", "a\nb", "a\r\nb", 'say "no"', "a,b", "\r", "a\u2028b", '5"']
+    predict_table(model, new.head(len(notes)).assign(note=notes), tmp_path / "out.csv", keep=["note"])
+    again = open_table(tmp_path / "out.csv").whole()
+    assert again.rows["note"].to_pylist() == notes
+    assert b"\r\n5" not in (tmp_path / "out.csv").read_bytes()
+
+
+def test_a_name_that_ends_in_gz_is_packed(model, new, tmp_path):
+    predict_table(model, new, tmp_path / "out.csv")
+    predict_table(model, new, tmp_path / "out.csv.gz")
+    assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()) == (tmp_path / "out.csv").read_bytes()
+    with pytest.raises(TableError, match=r"Parquet is packed already\. Leave \.gz out"):
+        predict_table(model, new, tmp_path / "out.parquet.gz")
 
 
 def test_decisions_can_go_to_parquet(model, new, tmp_path):

@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import os
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-from cssvm.tables import TableError
+from cssvm.tables import TableError, delimited
 from cssvm.tables.chunk import GAPS, Chunk
 from cssvm.tables.sources import open_table
 from tests.tables.applicants import KINDS, as_csv, write
@@ -90,6 +92,80 @@ def test_blanks_gaps_and_quotes_are_read_as_stated():
     assert np.isnan(table_of("a,b\n" + "".join(f"{gap},1\n" for gap in GAPS)).numbers("a")).all()
 
 
+def test_a_quote_that_is_not_closed_is_refused_with_its_row_and_an_inch_mark_is_not():
+    rows = [f'{k},"x{k}"' for k in range(1, 41)]
+    rows[29] = '30,"x30'
+    after = [row.replace('"', "") for row in rows[30:]]
+    with pytest.raises(TableError, match=r"has a quote in row 30 that is not closed\."):
+        table_of("\n".join(["a,b", *rows[:30], *after]))
+    with pytest.raises(TableError, match="has a quote in row 30 that is closed inside of another entry, lines later"):
+        table_of("\n".join(["a,b", *rows]))
+    table = table_of('a,b\n5" pipe,x"\n"two ""\nlines""",y"\n"z"" ","5"""')
+    assert table.words("a").tolist() == ['5" pipe', 'two "\nlines"', 'z"']
+    assert table.words("b").tolist() == ['x"', 'y"', '5"']
+
+
+@given(
+    st.lists(st.lists(st.text('a"\r\n, '), min_size=2, max_size=2), min_size=1), st.sampled_from(["\n", "\r\n", "\r"])
+)
+def test_what_is_quoted_as_it_should_be_is_read_wherever_blocks_end(rows, newline):
+    text = "".join(",".join('"' + entry.replace('"', '""') + '"' for entry in row) + newline for row in rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "BLOCK", max(4 * len(text), 64))
+        table = table_of(f"x,y{newline}{text}")
+        stream = delimited._Watched(io.BytesIO(text.encode()), "t", ",", blank_rows=False)
+        while stream.read(3):
+            pass
+    assert table.words("x").tolist() == [row[0].strip() for row in rows]
+    assert table.words("y").tolist() == [row[1].strip() for row in rows]
+
+
+@pytest.mark.parametrize("mark", ["\u0085", "\u2028", "\x0b", "\x1c"])
+def test_nothing_but_an_end_of_line_ends_the_header(mark):
+    table = table_of(f"a{mark}b,zip,c\n1,01234,2\n")
+    assert table.names == [f"a{mark}b", "zip", "c"]
+    assert table.words("zip").tolist() == ["01234"]
+
+
+def test_an_empty_line_is_a_gap_where_there_is_one_column_and_left_out_elsewhere():
+    np.testing.assert_array_equal(table_of("\nx\n1\n\n3\n").numbers("x"), [1.0, np.nan, 3.0])
+    np.testing.assert_array_equal(table_of("\nx,y\n1,2\n\n3,4\n").numbers("x"), [1.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a;b, in EUR;c\n1;2;3\n", ["a", "b, in EUR", "c"]),
+        ("a;b, in EUR;c\n1;2,5;3\n", ["a", "b, in EUR", "c"]),
+        ("a\tb, c\n1\t2\n", ["a", "b, c"]),
+        ("a,b;c\n1,2\n", ["a", "b;c"]),
+        ("a;b\n1,5;2,5\n", ["a", "b"]),
+        ("a,b\n", ["a", "b"]),
+        ("  \n\t\na,b\n1,2\n", ["a", "b"]),
+    ],
+)
+def test_the_separator_is_the_one_that_suits_header_and_first_row(text, names):
+    assert delimited._header(text.encode().lstrip(), "t", whole=True)[0] == names
+    if text.count("\n") > 1:
+        assert len(table_of(text)) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+def test_a_pipe_that_gives_bytes_in_pieces_is_read_as_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    content = ("a,b\n" + "ä,é\n" * 70_000).encode()
+
+    def feed():
+        with open(tmp_path / "pipe", "wb", buffering=0) as pipe:
+            for start in range(0, len(content), 4097):
+                pipe.write(content[start : start + 4097])
+
+    feeding = threading.Thread(target=feed)
+    feeding.start()
+    assert len(open_table(tmp_path / "pipe").whole()) == 70_000
+    feeding.join()
+
+
 def test_columns_without_a_name_are_not_read():
     assert table_of(",a,\n0,1,2\n1,5,6\n").names == ["a"]
 
@@ -102,7 +178,9 @@ def test_columns_without_a_name_are_not_read():
         (b"a,b\n", "has no rows"),
         (b"a,b\n1,2\n3\n", "has 1 entries in row 2 but 2 columns"),
         (b"a,b\n1,2,3\n", "has 3 entries in row 1 but 2 columns"),
-        (b'a,b\n"1,2\n', "has 1 entries in row 1"),
+        (b'a,b\n"1,2\n', "has a quote in row 1 that is not closed"),
+        (b'a,"b\n1,2\n', "has a quote in its header that is not closed"),
+        (b'"x", "z"\n1,2\n', 'has a blank in front of the quote of the column "z"'),
         (b"a,b\n1,\xff\n", "is no UTF-8 text"),
         ("a,b\n1,2\n".encode("utf-16"), "is no UTF-8 text"),
         (b"a,b,a\n1,2,3\n", "more than one column 'a'"),
@@ -141,6 +219,13 @@ def test_typed_columns_become_the_words_that_a_csv_would_hold():
     ]  # fmt: skip
     with pytest.raises(TableError, match="days since a date"):
         open_table(pd.DataFrame({"t": pd.to_datetime(["2020-01-01"])})).whole().numbers("t")
+
+
+def test_labels_of_libsvm_text_are_never_others_than_written(tmp_path):
+    path = tmp_path / "rows"
+    path.write_text("1 1:2\n1e20 1:3\n0.5 1:3\n")
+    for chunks in ([open_table(path).whole()], list(open_table(path).chunks(1))):
+        assert np.concatenate([chunk.numbers("label") for chunk in chunks]).tolist() == [1.0, 1e20, 0.5]
 
 
 def test_libsvm_text_is_what_scikit_learn_reads(tmp_path):

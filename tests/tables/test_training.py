@@ -121,6 +121,42 @@ def test_labels_may_be_numbers_words_or_truth_values(frame):
         assert trained.card.n_targets == int((frame["outcome"] == "bad").sum())
 
 
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (np.array([18446744073709551615, 0], dtype=np.uint64), ["0", "18446744073709551615"]),
+        (np.array([1.0, 1e20]), ["1.0", "1e+20"]),
+    ],
+)
+def test_labels_are_never_other_numbers_than_those_of_the_table(labels, words, frame, tmp_path):
+    bad = (frame["outcome"] == "bad").to_numpy()
+    table = frame.assign(outcome=labels[bad.astype(int)])
+    options = TRAIN | {"pos_label": str(labels[1])}
+    trained = train_table(write(tmp_path, table, "csv"), **options)
+    assert (trained.card.classes, trained.card.n_targets) == (words, bad.sum())
+    assert {*trained.model.predict(table.drop(columns="outcome").fillna({"home": ""}))} == {*words}
+    with pytest.raises(TableError, match=r"whole numbers up to 2\*\*53 as labels"):
+        train_table(table, **options)
+    assert train_table(table, category=["outcome"], **options).card.n_targets == bad.sum()
+
+
+def test_a_column_of_labels_may_be_a_category_too(frame, tmp_path):
+    rare = np.arange(len(frame)) % 12 == 0
+    data = write(tmp_path, frame.assign(outcome=np.where(rare, "yes", "0")), "csv")
+    with pytest.raises(TableError, match=r"column 'outcome' .* say that the column is a category"):
+        train_table(data, **(TRAIN | {"pos_label": "yes"}))
+    trained = train_table(data, category=["outcome"], **(TRAIN | {"pos_label": " yes "}))
+    assert (trained.card.classes, trained.card.pos_label) == (["0", "yes"], "yes")
+    assert trained.card.n_targets == rare.sum()
+
+
+def test_two_numbers_that_are_not_whole_are_refused_as_labels_unless_they_are_a_category(frame, tmp_path):
+    data = write(tmp_path, frame.assign(outcome=np.where(frame["outcome"] == "bad", 0.1, 0.2)), "csv")
+    with pytest.raises(TableError, match=r"as labels; got 0\.1, 0\.2\. Turn amounts into classes, or say"):
+        train_table(data, **(TRAIN | {"pos_label": "0.1"}))
+    assert train_table(data, category=["outcome"], **(TRAIN | {"pos_label": "0.1"})).card.classes == ["0.1", "0.2"]
+
+
 def test_a_cost_that_gives_the_label_away_must_be_dropped(frame):
     loss = np.where(frame["outcome"] == "bad", frame["amount"], np.nan)
     told = frame.assign(loss=loss)

@@ -16,6 +16,13 @@ class Rule(StrEnum):
     zero = "zero"
 
 
+def _utf8(value: str) -> str:
+    """Refuse bytes of another encoding, which no model file can hold."""
+    if value != value.encode(errors="ignore").decode():
+        raise typer.BadParameter(f"must be UTF-8 text; got {value!a}")
+    return value
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -35,7 +42,7 @@ AlarmCost = Annotated[str, typer.Option(metavar="COST", help="Cost of a false al
 NewCost = Annotated[
     str | None, typer.Option(metavar="COST", help="A number, a column or number*column, if not as in training.")
 ]
-Currency = Annotated[str, typer.Option(metavar="NAME", help="What costs are counted in.")]
+Currency = Annotated[str, typer.Option(metavar="NAME", callback=_utf8, help="What costs are counted in.")]
 Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="A column of row weights.")]
 Group = Annotated[str | None, typer.Option(metavar="COLUMN", help="What belongs together, such as customers.")]
 Drop = Annotated[

@@ -16,11 +16,15 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import typer
 
-WRONG_INPUT, STOPPED = 2, 130
+from ..runtime.files import DISK_FULL
+from . import STOPPED
+
+WRONG_INPUT = 2
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,13 +44,15 @@ def spoken(*example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 with _stoppable(), _warnings_as_lines():
                     return verb(*args, **kwargs)
             except (Stopped, KeyboardInterrupt):
-                say("stopped; nothing was written.")
+                say("stopped; nothing was written." if _appears_whole(kwargs.get("out")) else "stopped.")
                 raise typer.Exit(STOPPED) from None
             except BrokenPipeError:  # the reader of the standard output has gone, as `head` does
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                _leave_output()
                 raise typer.Exit(1) from None
             except (ValueError, OSError, ImportError, MemoryError) as error:
                 say(_said(error))
+                if _is_full_output(error):
+                    _leave_output()
                 raise typer.Exit(WRONG_INPUT) from None
 
         speaking.__doc__ = with_example(verb.__doc__ or "", *example)
@@ -61,16 +67,34 @@ def with_example(help_text: str, *example: str) -> str:
 
 
 def say(message: str) -> None:
-    """One line on the error stream."""
-    print(f"cssvm: {' '.join(message.split())}", file=sys.stderr, flush=True)
+    """One line on the error stream, if there is one."""
+    if sys.stderr is not None:
+        print(f"cssvm: {' '.join(message.split())}", file=sys.stderr, flush=True)
 
 
 def _said(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}"
+    if _is_full_output(error):
+        return f"the standard output: {error.strerror}"
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error)
+
+
+def _is_full_output(error: BaseException) -> TypeGuard[OSError]:
+    """Whether there is no room for the standard output; errors about room elsewhere name a file."""
+    return isinstance(error, OSError) and error.errno in DISK_FULL and error.filename is None
+
+
+def _leave_output() -> None:
+    """Have what the standard output still holds go nowhere when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _appears_whole(out: Any) -> bool:
+    """Whether the output of a verb is a file that appears when it is complete, or there is none."""
+    return out is None or (out != "-" and (Path(out).is_file() or not Path(out).exists()))
 
 
 @contextmanager

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import __version__
+from .fields import check_card
 
 NUMBER, CATEGORY = "number", "category"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "skops")  # whose versions a card names, with our own
@@ -143,7 +144,7 @@ class ModelCard:
 
     @classmethod
     def from_json(cls, text: str) -> ModelCard:
-        """The card that `to_json` wrote; fields it does not know are refused.
+        """The card that `to_json` wrote; fields it does not know, or that hold something else, are refused.
 
         Parameters
         ----------
@@ -156,12 +157,10 @@ class ModelCard:
         """
         try:
             content = json.loads(text)
-            unknown = sorted(content.keys() - {each.name for each in fields(cls)})
-            if unknown:
-                raise ValueError(f"unknown fields {unknown}")
+            check_card(content)
             columns = [Column(**column) for column in content.pop("columns", [])]
             return cls(**content, columns=columns)
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(f"text must be the JSON of a ModelCard: {error}.") from error
 
 
@@ -183,6 +182,7 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, PLAIN):
+        _check_utf8(value, where)
         return value
     if isinstance(value, dict):
         return {str(key): _plain(each, f"{where}[{key!r}]") for key, each in value.items()}
@@ -191,3 +191,11 @@ def _plain(value: Any, where: str) -> Any:
     raise ValueError(
         f"{where} must be made of numbers, words, lists and dictionaries; got {type(value).__name__}. Convert it first."
     )
+
+
+def _check_utf8(value: Any, where: str) -> None:
+    """Refuse text that no file can hold: bytes of another encoding, as an argument of a process has them."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{where} must be UTF-8 text; got {value!r}. Write it in UTF-8.") from error

@@ -111,7 +111,11 @@ def load_model(path: Any, *, trusted: Iterable[str] = ()) -> SavedModel:
     """
     path = Path(path)
     content = _checked_bytes(path)
-    return SavedModel(model=_model_of(content, str(path), tuple(trusted)), card=_card_of(content, path))
+    card, model = _card_of(content, path), _model_of(content, str(path), tuple(trusted))
+    classes = model.classes_.tolist()
+    if card.classes and card.classes != classes:
+        raise ModelFileError(f"{path} has a card for the classes {card.classes}, and a model for {classes}.")
+    return SavedModel(model=model, card=card)
 
 
 def load_card(path: Any) -> ModelCard:

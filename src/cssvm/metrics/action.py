@@ -50,16 +50,21 @@ def action_scores(model: Any, X: Any, decisions: Any, target: Target, *, fn_cost
     """
     if costs_for_predict(model) and hasattr(model, "predict_proba"):
         p = target_scores(model, X, pos_label=target.label, response_method="predict_proba").values
-        if np.ndim(fn_cost) == 0 and np.ndim(fp_cost) == 0:
-            return ActionScores(p, float(fp_cost / (fn_cost + fp_cost)), PROBABILITY)
-        odds = logit(np.clip(p, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
-        ratio = np.log(np.maximum(fn_cost, LEAST_COST)) - np.log(np.maximum(fp_cost, LEAST_COST))
-        return ActionScores(odds + ratio, 0.0, COST_RATIO)
+        return scores_by_costs(p, fn_cost=fn_cost, fp_cost=fp_cost)
     if not any(hasattr(model, response) for response in RESPONSES):
         return scores_of_decisions(decisions)
     found = target_scores(model, X, pos_label=target.label)
     kind = PROBABILITY if response_of(model) == "predict_proba" else DECISION_VALUE
     return ActionScores(found.values, found.own_threshold, kind)
+
+
+def scores_by_costs(p: Vector, *, fn_cost: Any, fp_cost: Any) -> ActionScores:
+    """Scores of a model that decides by the probabilities p (n,) of the target and costs, a number or (n,) each."""
+    if np.ndim(fn_cost) == 0 and np.ndim(fp_cost) == 0:
+        return ActionScores(p, float(fp_cost / (fn_cost + fp_cost)), PROBABILITY)
+    odds = logit(np.clip(p, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
+    ratio = np.log(np.maximum(fn_cost, LEAST_COST)) - np.log(np.maximum(fp_cost, LEAST_COST))
+    return ActionScores(odds + ratio, 0.0, COST_RATIO)
 
 
 def scores_of_decisions(decisions: Any) -> ActionScores:

@@ -1,4 +1,7 @@
-"""Files that are there either as a whole or not at all: written beside their place, then put into it."""
+"""Files that are there either as a whole or not at all: written beside their place, then put into it.
+
+A link stays, and the file that it leads to is replaced. What is there and no file, a pipe or a device, is written to.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,13 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
     An OSError names `path`, not the file beside it.
     """
+    if is_no_file(path):
+        with _naming(path), path.open("wb") as file:
+            yield file
+        return
+    place = path.resolve()
     try:
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:NAME_KEPT]}.")
+        handle, beside = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:NAME_KEPT]}.")
     except OSError as error:
         raise _about(path, error) from error
     try:
@@ -29,8 +37,8 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(beside, _mode(path))
-        os.replace(beside, path)
+        os.chmod(beside, _mode(place))
+        os.replace(beside, place)
     except BaseException as error:
         with suppress(OSError):
             os.unlink(beside)
@@ -49,10 +57,31 @@ def check_writable(path: Path, **inputs: Any) -> None:
             raise ValueError(f"{path} is the {what}, which the output would replace. Give another file with --out.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(f"{path} cannot be written: no permission to write to {path.parent}.")
+    if is_no_file(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(f"{path} cannot be written: no permission to write to it.")
+        return
+    folder = path.resolve().parent if path.is_symlink() else path.parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {folder}.")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{path} cannot be written: no permission to write to {folder}.")
+
+
+def is_no_file(path: Path) -> bool:
+    """Whether something is there that is neither a file nor a folder: a pipe or a device, perhaps behind a link."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """An OSError that names no file is about this one; a reader that has gone is none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and not isinstance(error, BrokenPipeError):
+            raise _about(path, error) from error
+        raise
 
 
 def _about(path: Path, error: OSError) -> OSError:

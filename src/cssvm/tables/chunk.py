@@ -12,7 +12,7 @@ numbers that are asked for as words lose their ".0", truth values are the words 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 LEADING_ZERO = "^[+-]?0[0-9]"  # 01234 is a code, not the number 1234
+EXACT = 2.0**53  # up to which float64 holds every whole number
 GAPS = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "?")
 
 
@@ -125,7 +126,7 @@ class Chunk:
             column = pc.if_else(column, "True", "False")
         elif pa.types.is_floating(column.type):
             values = np.asarray(column, dtype=np.float64)
-            if not (values[~np.isnan(values)] % 1).any():
+            if whole_numbers(values[~np.isnan(values)]).dtype == np.int64:
                 column = pa.chunked_array([pa.array(values, from_pandas=True).cast(pa.int64())])
         elif not _is_numeric(column.type):
             raise TableError(f"column {name!r} of {self.source} holds {column.type}, not words. {NO_NUMBERS}")
@@ -149,6 +150,18 @@ class Chunk:
             sparse=None if self.sparse is None else self.sparse[chosen],
             places=self.first + chosen if self.places is None else self.places[chosen],
         )
+
+
+def sliced(rows: pa.Table, source: str, n_rows: int, *, typed: bool) -> Iterator[Chunk]:
+    """The rows of a table, at most `n_rows` at a time."""
+    for start in range(0, rows.num_rows, n_rows):
+        yield Chunk(source, rows.slice(start, n_rows), typed)
+
+
+def whole_numbers(values: Vector) -> NDArray[Any]:
+    """Numbers (n,) as int64 if all of them are whole and float64 holds each exactly, else as they are."""
+    whole = not (values % 1).any() and (np.abs(values) <= EXACT).all()
+    return values.astype(np.int64) if whole else values
 
 
 NO_NUMBERS = "Leave it out, or turn it into numbers first, such as days since a date."

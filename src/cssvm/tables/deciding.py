@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Vector
+from .._types import Mask, Vector
 from ..decisions import COSTS, costs_for_predict, decide
 from ..deploy import ModelCard, SavedModel, load_model
-from ..target import Target, target_scores
+from ..sample import both_classes
+from ..target import Target, plain, target_scores
 from .chunk import Chunk, TableError
 from .features import Oddities, read_features
 from .labels import known_labels
@@ -109,6 +110,16 @@ class Decider:
         rows.require([name for name in (column, weight) if name is not None])
         labels, known = known_labels(rows, column, self.target.classes)
         return rows.take(known), labels[known]
+
+    def check_both_classes(self, column: str, positive: Mask, weights: Vector | None) -> None:
+        """Refuse labelled rows, (n,) each, that are all of one class, or of weight 0 but for one class."""
+        counted = positive if weights is None else positive[weights > 0]
+        if not both_classes(counted):
+            missing = self.target.other if counted.any() else self.target.label
+            raise TableError(
+                f"column {column!r} must hold labels of both classes, on rows that count; got none of "
+                f"{plain(missing)!r}. Give a table that has rows of both."
+            )
 
     def check_takes_costs(self) -> None:
         """Refuse costs given to a model that cannot decide by them."""

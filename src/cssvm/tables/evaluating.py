@@ -15,9 +15,10 @@ from ..decisions import COSTS
 from ..evaluation import evaluate_predictions
 from ..evaluation.table import EVERYBODY, NOBODY
 from ..metrics import bootstrap_interval, min_cost_risk, savings_score, tn_auc_loss, tp_auc_loss
+from ..metrics.action import scores_by_costs
 from ..metrics.bootstrap import check_request
 from ..metrics.policies import Interval
-from ..target import Target
+from ..target import Target, TargetScores
 from .chunk import Chunk, TableError
 from .deciding import Decider
 from .prices import weights_of
@@ -86,7 +87,8 @@ def evaluate_table(
         Its ``measures`` are the costs per case of the model and of the plain policies, as `evaluate` and `report_table`
         find them, and those of `bootstrap_interval` for `savings_score`, `min_cost_risk`, the shares of targets found,
         of false alarms, of targets among the rows acted on and of rows acted on, the areas of the ROC curve, and for
-        probabilities the Brier score.
+        probabilities the Brier score. The best threshold is one of what the model decides by: of the ratio of the two
+        expected costs, if it decides by the costs of each row, else of the score.
 
     Examples
     --------
@@ -104,7 +106,7 @@ def evaluate_table(
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     rows, n_read = _read(decider, data, target, weight, progress)
     options: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-    target_class = Target.among(np.array(decider.card.classes), decider.card.pos_label)
+    target_class = decider.target
     of_rows: dict[str, Any] = {"pos_label": target_class.label, "sample_weight": rows.weights}
     y, acted = target_class.labels(rows.positive), target_class.labels(rows.acted)
     costs = evaluate_predictions(
@@ -135,15 +137,24 @@ def evaluate_table(
 class Judged:
     """Labelled rows and what a model says of them, (n,) each.
 
-    positive : whether they are of the target; acted : whether the model takes them for it; costs : fn_cost and fp_cost.
+    positive : whether they are of the target; acted : whether the model takes them for it; scores : for the target;
+    by_costs : whether it decides by probabilities and costs, not by scores; costs : fn_cost and fp_cost.
     """
 
     positive: Mask
     acted: Mask
     scores: Vector
     probabilities: Vector | None
+    by_costs: bool
     costs: dict[str, Any]
     weights: Vector | None
+
+    @property
+    def decided_by(self) -> Vector:
+        """What the decisions are a threshold on, as in a report."""
+        if self.probabilities is None or not self.by_costs:
+            return self.scores
+        return scores_by_costs(self.probabilities, **self.costs).values
 
     @classmethod
     def joined(cls, parts: Sequence[Judged]) -> Judged:
@@ -153,6 +164,7 @@ class Judged:
             acted=np.concatenate([part.acted for part in parts]),
             scores=np.concatenate([part.scores for part in parts]),
             probabilities=_joined([part.probabilities for part in parts]),
+            by_costs=parts[0].by_costs,
             costs={name: _joined([part.costs[name] for part in parts]) for name in COSTS},
             weights=_joined([part.weights for part in parts]),
         )
@@ -167,16 +179,18 @@ def _read(decider: Decider, data: Any, target: str | None, weight: str | None, p
     """All labelled rows of a table, a chunk at a time, and the number of rows read."""
     column = decider.label_column(target)
     parts, n_read = [], 0
-    for rows in open_table(data).chunks():
-        own, labels = decider.labelled(rows, column, weight)
+    for chunk in open_table(data).chunks():
+        own, labels = decider.labelled(chunk, column, weight)
         if len(labels):
             parts.append(_judged(decider, own, labels, weight))
-        n_read += len(rows)
+        n_read += len(chunk)
         if progress is not None:
             progress(n_read)
     if not parts:
         raise TableError(f"column {column!r} holds no labels.")
-    return Judged.joined(parts), n_read
+    rows = Judged.joined(parts)
+    decider.check_both_classes(column, rows.positive, rows.weights)
+    return rows, n_read
 
 
 def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | None) -> Judged:
@@ -189,6 +203,7 @@ def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | N
         acted=decided.labels == label,
         scores=decided.scores,
         probabilities=decided.probabilities,
+        by_costs=bool(decider.decides_by),
         costs=costs,
         weights=None if weight is None else weights_of(rows, weight),
     )
@@ -204,16 +219,18 @@ class Measure(NamedTuple):
 
 def _measures(rows: Judged, target: Target) -> dict[str, Measure]:
     """Measures of these rows by name, beside costs; `AUC` is its complement here, as the metric has it."""
-    acted = target.labels(rows.acted)
+    acted, scores = target.labels(rows.acted), TargetScores(rows.scores, target, 0.0)
     found = {
         "savings": Measure(savings_score, acted, rows.costs),
-        "cost per case at the best threshold": Measure(min_cost_risk, rows.scores, rows.costs),
+        "cost per case at the best threshold": Measure(
+            min_cost_risk, TargetScores(rows.decided_by, target, 0.0), rows.costs
+        ),
     }
     found |= {name: Measure(metric, acted, {}) for name, metric in SHARES.items()}
     found |= {
-        AUC: Measure(tp_auc_loss, rows.scores, {"t": 0.0}),
-        "TP-0.9 area loss": Measure(tp_auc_loss, rows.scores, {"t": 0.9}),
-        "TN-0.9 area loss": Measure(tn_auc_loss, rows.scores, {"t": 0.9}),
+        AUC: Measure(tp_auc_loss, scores, {"t": 0.0}),
+        "TP-0.9 area loss": Measure(tp_auc_loss, scores, {"t": 0.9}),
+        "TN-0.9 area loss": Measure(tn_auc_loss, scores, {"t": 0.9}),
     }
     if rows.probabilities is not None:
         found["Brier score"] = Measure(_brier_score, rows.probabilities, {})

@@ -60,6 +60,8 @@ def _column(table: Chunk, name: str, *, asked: bool) -> Column | str:
         values = table.numbers(name)
         return "it has no entries" if np.isnan(values).all() else Column(name, NUMBER, _dtype(table, name, kind))
     words = np.unique(table.words(name))
+    if words.tolist() == [""]:
+        return "it has no entries"
     if not asked and len(words) > max(FEW_WORDS, SHARE_OF_OWN_WORDS * len(table)):
         return f"{len(words):,} different words in {len(table):,} rows"
     return Column(name, CATEGORY, _dtype(table, name, kind), words.tolist())

@@ -1,4 +1,7 @@
-"""The labels of a table: numbers where all entries are numbers, else words; and which label a text means."""
+"""The labels of a table: numbers where all entries are numbers, else words; and which label a text means.
+
+Text that spells a number too large to be held exactly is a word; such a number of a typed column is refused later on.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._types import Mask, is_number
 from ..deploy.card import NUMBER
-from .chunk import Chunk, TableError, listed
+from .chunk import EXACT, Chunk, TableError, listed, whole_numbers
 from .kinds import kind_of
 
 
@@ -21,13 +24,14 @@ def read_labels(rows: Chunk, name: str, *, numeric: bool) -> tuple[NDArray[Any],
         return words, words != ""
     numbers = rows.numbers(name)
     known = ~np.isnan(numbers)
-    whole = not (numbers[known] % 1).any()
-    return (np.where(known, numbers, 0).astype(np.int64) if whole else numbers), known
+    return whole_numbers(np.where(known, numbers, 0.0)), known
 
 
 def labels_are_numbers(rows: Chunk, name: str) -> bool:
     """Whether the labels of a training table are numbers."""
-    return kind_of(rows, name) == NUMBER
+    if kind_of(rows, name) != NUMBER:
+        return False
+    return not rows.is_text(name) or not (np.abs(rows.numbers(name)) > EXACT).any()
 
 
 def known_labels(rows: Chunk, name: str, classes: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
@@ -46,7 +50,8 @@ def known_labels(rows: Chunk, name: str, classes: NDArray[Any]) -> tuple[NDArray
 
 
 def label_meant(given: Any, labels: Sequence[Any], column: str) -> Any:
-    """The one of these labels that a text or a label stands for."""
+    """The one of these labels that a text or a label stands for; blanks around a text do not count."""
+    given = given.strip() if isinstance(given, str) else given
     for label in labels:
         if given == label or str(given) == str(label) or (is_number(label) and _as_number(given) == label):
             return label

@@ -69,12 +69,14 @@ def report_table(
     rows, labels = decider.labelled(open_table(data).whole(), column, weight)
     if not len(labels):
         raise TableError(f"column {column!r} holds no labels.")
+    weights = None if weight is None else weights_of(rows, weight)
+    decider.check_both_classes(column, labels == decider.target.label, weights)
     return Report(
         decider.saved.model,
         decider.features(rows),
         labels,
         **decider.all_costs(rows, labels),
-        sample_weight=None if weight is None else weights_of(rows, weight),
+        sample_weight=weights,
         pos_label=decider.target.label,
         cv="prefit",
         currency=decider.card.currency or "",

@@ -4,7 +4,7 @@ The content decides what a file is, not its name:
 
     Parquet   a folder, or a file that begins with PAR1
     LIBSVM    lines of a label and index:value pairs, counted from 1
-    CSV       anything else: UTF-8 with a header, separated by commas, or by semicolons or tabs if that has no comma
+    CSV       anything else (`delimited.py`)
 
 A file that begins as gzip does is unpacked first; "-" is the standard input. Entries of text files stay as they were
 written until a column is asked for as numbers or as words (`chunk.py`).
@@ -12,37 +12,30 @@ written until a column is asked for as numbers or as words (`chunk.py`).
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from ..runtime.parquet import table_columns
-from .chunk import Chunk, TableError, check_names
+from .chunk import Chunk, TableError, check_names, sliced, whole_numbers
+from .delimited import read_csv
 from .parquet import ParquetPart, parquet_parts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 CHUNK_ROWS = 50_000
 STDIN = "-"
 LABEL = "label"  # the one named column of LIBSVM text
 HEAD = 2**20  # bytes looked at to tell what a file is; the header of a CSV must fit
-BLOCK = 2**21  # bytes of a CSV parsed at a time, some of them ahead; a row must fit
-CHUNK_BYTES = 2**24  # of entries as text; a chunk of many columns has fewer rows
-SEPARATORS = ",;\t"
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
 SPARSE_ROW = re.compile(rb"\s*[+-]?[0-9.][^\s,:]*(\s+qid:[0-9]+)?(\s+[0-9]+:[^\s,:]+)*\s*(#.*)?")
 LINES_LOOKED_AT = 20
 UNREADABLE = (OSError, EOFError, zlib.error)  # the latter two of damaged gzip
-WRONG_LENGTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 @dataclass(frozen=True)
@@ -89,7 +82,7 @@ class Source:
         import pyarrow as pa
 
         chunks = list(self.chunks())
-        rows = pa.concat_tables([chunk.rows for chunk in chunks])
+        rows = pa.concat_tables([chunk.rows for chunk in chunks], promote_options="permissive")  # 1 and 0.5 are numbers
         return replace(chunks[0], rows=rows, sparse=_stacked([chunk.sparse for chunk in chunks]))
 
 
@@ -102,8 +95,8 @@ def open_table(data: Any) -> Source:
     if str(data) != STDIN and Path(data).is_dir():
         return _parquet(data, name)
     try:
-        stream = _stream(sys.stdin.buffer if str(data) == STDIN else io.FileIO(data))
-        head = stream.peek(HEAD)[:HEAD]
+        stream = _stream(_standard_input() if str(data) == STDIN else io.FileIO(data))
+        head = stream.read(HEAD)
     except UNREADABLE as error:
         raise _unreadable(name, error) from error
     if head.startswith(PARQUET):
@@ -111,8 +104,36 @@ def open_table(data: Any) -> Source:
             raise TableError("Parquet cannot be read from the standard input. Give the file itself.")
         stream.close()
         return _parquet(data, name)
-    kind = _libsvm if _is_libsvm(head) else _csv
-    return Source(name, lambda n_rows: kind(stream, head, name, n_rows))
+    whole = len(head) < HEAD
+    again: Any = io.BufferedReader(_Rejoined(head, stream), HEAD)
+    if _is_libsvm(head, whole=whole):
+        return Source(name, lambda n_rows: _libsvm(again, name, n_rows))
+    return Source(name, lambda n_rows: read_csv(again, head, name, n_rows, whole=whole))
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose beginning was read already; a pipe gives it in pieces, so that it cannot be looked at ahead."""
+
+    def __init__(self, head: bytes, stream: BinaryIO):
+        super().__init__()
+        self.head, self.stream = head, stream
+
+    def readable(self) -> bool:
+        """That it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, as far as there are bytes."""
+        block = self.head[: len(buffer)] or self.stream.read(len(buffer))
+        self.head = self.head[len(block) :]
+        buffer[: len(block)] = block
+        return len(block)
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise TableError("the standard input is closed. Give a file, or a pipe.")
+    return sys.stdin.buffer
 
 
 def _stream(raw: Any) -> io.BufferedReader:
@@ -139,7 +160,7 @@ def _of_frame(data: Any) -> Source:
     columns = table_columns(rows.column_names)
     check_names(columns, "the data frame")
     rows = rows.select(columns)
-    return Source("the data frame", lambda n_rows: _sliced(rows, "the data frame", n_rows, typed=True))
+    return Source("the data frame", lambda n_rows: sliced(rows, "the data frame", n_rows, typed=True))
 
 
 def _parquet(path: Any, name: str) -> Source:
@@ -150,88 +171,14 @@ def _parquet(path: Any, name: str) -> Source:
     return Source(name, read, path)
 
 
-def _sliced(rows: pa.Table, name: str, n_rows: int, *, typed: bool) -> Iterator[Chunk]:
-    for start in range(0, rows.num_rows, n_rows):
-        yield Chunk(name, rows.slice(start, n_rows), typed)
-
-
-def _csv(stream: BinaryIO, head: bytes, name: str, n_rows: int) -> Iterator[Chunk]:
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    header, separator = _header(head, name)
-    options = {
-        "read_options": arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK),
-        "parse_options": arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-        "convert_options": arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
-        ),
-    }
-    named = [k for k, column in enumerate(header) if column.strip()]
-    try:
-        for rows in _gathered(arrow_csv.open_csv(stream, **options), n_rows):
-            rows = rows.select(named).rename_columns([header[k].strip() for k in named])
-            yield from _sliced(rows, name, n_rows, typed=False)
-    except pa.ArrowInvalid as error:
-        raise _csv_error(error, name) from error
-
-
-def _gathered(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.Table]:
-    """Batches joined until they have enough rows or bytes."""
-    import pyarrow as pa
-
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(map(len, waiting)) >= n_rows or sum(each.nbytes for each in waiting) >= CHUNK_BYTES:
-            yield pa.Table.from_batches(waiting)
-            waiting = []
-    if waiting:
-        yield pa.Table.from_batches(waiting)
-
-
-def _header(head: bytes, name: str) -> tuple[list[str], str]:
-    """The names of a CSV's columns as they are written, and what separates them."""
-    try:
-        text = head.decode("utf-8-sig", errors="strict" if len(head) < HEAD else "ignore")
-    except UnicodeDecodeError as error:
-        raise TableError(f"{name} is no UTF-8 text. {CONVERT}") from error
-    lines = [line for line in text.splitlines(keepends=True) if line.strip()]
-    if not lines:
-        raise TableError(f"{name} is empty. Give a table with a header and at least one row.")
-    separator = next((mark for mark in SEPARATORS if mark in lines[0]), ",")
-    header = next(csv.reader(lines, delimiter=separator))
-    check_names([column.strip() for column in header if column.strip()], name)
-    return header, separator
-
-
-def _csv_error(error: Exception, name: str) -> TableError:
-    """What is wrong with a CSV, in the row numbers of this library: the header is not counted."""
-    said = str(error)
-    found = WRONG_LENGTH.search(said)
-    if found:
-        row, expected, got = map(int, found.groups())
-        return TableError(
-            f"{name} has {got} entries in row {row - 1:,} but {expected} columns. Quote entries that hold the "
-            "separator."
-        )
-    if "UTF8" in said:
-        return TableError(f"{name} is no UTF-8 text. {CONVERT}")
-    return TableError(f"{name} is no CSV that can be read: {_first_line(error)}")
-
-
-CONVERT = "Convert it, for example with iconv -f latin1 -t utf-8."
-
-
-def _is_libsvm(head: bytes) -> bool:
+def _is_libsvm(head: bytes, *, whole: bool) -> bool:
     """Whether the first lines are all labels with index:value pairs, at least one of them with a pair."""
-    lines = head.splitlines() if len(head) < HEAD else head.splitlines()[:-1]
+    lines = head.splitlines() if whole else head.splitlines()[:-1]
     looked_at = [line for line in lines if line.strip()][:LINES_LOOKED_AT]
     return all(SPARSE_ROW.fullmatch(line) for line in looked_at) and any(b":" in line for line in looked_at)
 
 
-def _libsvm(stream: BinaryIO, head: bytes, name: str, n_rows: int) -> Iterator[Chunk]:
-    import numpy as np
+def _libsvm(stream: BinaryIO, name: str, n_rows: int) -> Iterator[Chunk]:
     import pyarrow as pa
     from sklearn.datasets import load_svmlight_file
 
@@ -244,8 +191,7 @@ def _libsvm(stream: BinaryIO, head: bytes, name: str, n_rows: int) -> Iterator[C
         if X.shape[1] and X[:, 0].nnz:
             raise TableError(f"{name} holds an index 0; indices of LIBSVM text are counted from 1.")
         X = X[:, 1:].tocsr()
-        labels = labels.astype(np.int64) if not (labels % 1).any() else labels
-        yield Chunk(name, pa.table({LABEL: labels}), sparse=X)
+        yield Chunk(name, pa.table({LABEL: whole_numbers(labels)}), sparse=X)
         first += len(labels)
 
 

@@ -66,7 +66,7 @@ class Task:
         prices = {name: Price.read(name, given, table.names) for name, given in costs.items()}
         beside = [name for name in (target, weight, group) if name is not None]
         table.require([*beside, *drop])
-        y, known = read_labels(table, target, numeric=labels_are_numbers(table, target))
+        y, known = read_labels(table, target, numeric=target not in category and labels_are_numbers(table, target))
         table, y = table.take(known), y[known]
         pos_label = target_label(table.source, np.unique(y), target, pos_label, prices)
         chosen = choose_columns(table, without=[*beside, *drop], category=category)
@@ -123,6 +123,11 @@ def target_label(source: str, classes: NDArray[Any], column: str, pos_label: Any
         found = "one class only, " if len(labels) == 1 else f"{len(labels):,} different labels, "
         raise TableError(
             f"column {column!r} of {source} must hold the labels of two classes; got {found}{listed(labels, 5)}."
+        )
+    if isinstance(labels[0], float):
+        raise TableError(
+            f"column {column!r} of {source} must hold words or whole numbers up to 2**53 as labels; got "
+            f"{listed(labels)}. Turn amounts into classes, or say that the column is a category."
         )
     if pos_label is not None:
         return label_meant(pos_label, labels, column)

@@ -86,7 +86,7 @@ def train_table(
     drop : sequence of str, default=()
         Columns that are not learnt from.
     category : sequence of str, default=()
-        Columns of codes that are words although they look like numbers.
+        Columns of codes that are words although they look like numbers, also that of the labels.
     currency : str, default=""
         Of the costs, for the card and for tables.
     out : path, default=None

@@ -1,5 +1,7 @@
 """Where decisions go: the standard output, a CSV, a Parquet file, or a folder of Parquet files; whole or not at all.
 
+A CSV whose name ends in ``.gz`` is packed by gzip.
+
 A name that ends in a slash is a folder: it gets one file for each part of the table, ``part-00000.parquet`` and so on,
 in the order of its rows. The folder must be new, or empty.
 """
@@ -7,6 +9,7 @@ in the order of its rows. The folder must be new, or empty.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import os
 import shutil
@@ -19,12 +22,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..runtime.files import check_writable, new_mode, whole_file
+from .chunk import TableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 STDOUT = "-"
-PARQUET = (".parquet", ".pq")
+PARQUET, PACKED = (".parquet", ".pq"), ".gz"
+QUOTED = "\r\n"  # the characters that end a line for readers; csv quotes entries that hold one of its line terminator
 Write = Callable[[Any], None]
 
 
@@ -53,8 +58,14 @@ def is_folder(out: Any) -> bool:
 def check_out(out: Any, **inputs: Any) -> None:
     """Raise OSError or ValueError if `out` cannot be written, before the work whose result it is to hold."""
     if str(out) == STDOUT:
+        if sys.stdout is None:
+            raise TableError("the standard output is closed. Give a file for the decisions, with --out.")
         return
     path = Path(out)
+    if path.suffix.lower() == PACKED and Path(path.stem).suffix.lower() in PARQUET:
+        raise TableError(
+            f"{path} would be Parquet in gzip, and Parquet is packed already. Leave {PACKED} out of the name."
+        )
     if not is_folder(out):
         check_writable(path, **inputs)
     elif path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -74,8 +85,18 @@ def destination(out: Any) -> Iterator[Destination]:
             yield Destination(folder=folder)
     else:
         path = Path(out)
-        with whole_file(path) as file, _writer(file, parquet=path.suffix.lower() in PARQUET) as write:
+        kind = path.suffix.lower()
+        with (
+            whole_file(path) as file,
+            _packed(file) if kind == PACKED else nullcontext(file) as content,
+            _writer(content, parquet=kind in PARQUET) as write,
+        ):
             yield Destination(write)
+
+
+def _packed(file: IO[bytes]) -> Any:
+    """A file whose content is packed; neither a name nor a time is in it, so that the same rows are the same bytes."""
+    return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
 
 
 @contextmanager
@@ -131,8 +152,12 @@ class _CsvWriter:
 
     def __init__(self, file: IO[bytes], names: list[str]):
         self.text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        self.rows = csv.writer(self.text, lineterminator="\n")
+        self.rows = csv.writer(self, lineterminator=QUOTED)
         self.rows.writerow(names)
+
+    def write(self, row: str) -> None:
+        """A row, with a line feed at its end."""
+        self.text.write(row.removesuffix(QUOTED) + "\n")
 
     def write_table(self, rows: pa.Table) -> None:
         self.rows.writerows(zip(*(column.to_pylist() for column in rows.columns), strict=True))
