@@ -275,7 +275,7 @@ def test_the_first_partition_that_fails_is_named_though_another_fails_sooner(cli
 
     with Session(client) as session:
         answers = session.answers("fails", tasks.Ask(fails), [(0.5,), (0.0,)].__getitem__, ["one", "other"], 4)
-        with pytest.raises(ValueError, match="^one: got none"):
+        with pytest.raises(ValueError, match=r"^one: got none"):
             next(answers)
 
 

@@ -323,7 +323,7 @@ def _label_dtype(model: Any) -> Any:
     classes = np.asarray(model.classes_)
     if all(isinstance(label, str) for label in classes):
         usual = pd.Series(["word"]).dtype  # object before pandas 3
-        return pd.StringDtype("pyarrow") if usual == object else usual
+        return usual if isinstance(usual, pd.StringDtype) else pd.StringDtype("pyarrow")
     return object if classes.dtype.kind == "S" else classes.dtype
 
 
