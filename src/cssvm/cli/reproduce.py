@@ -9,14 +9,26 @@ import typer
 from . import options as of
 from .speaking import print_json, say, spoken
 
-Folder = Annotated[str, typer.Option("--out", metavar="FOLDER", help="For results, tables and figures. A study that was stopped there goes on.")]
+LABELS = "risk, tp-ucd, tn-ucd, tp-idl, tn-idl or income"
+Folder = Annotated[
+    str,
+    typer.Option(
+        "--out", metavar="FOLDER", help="For results, tables and figures. A study that was stopped there goes on."
+    ),
+]
 Full = Annotated[
     bool, typer.Option("--full/--quick", help="Everything, some hours; or small sets and few folds, minutes.")
 ]
 Configuration = Annotated[str | None, typer.Option("--config", metavar="FILE", help="A study of your own, in TOML.")]
-Sets = Annotated[list[str] | None, typer.Option("--sets", metavar="NAME", help="Only this set, as in `cssvm datasets list`. Several times.")]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--sets", metavar="NAME", help="Only this set, as in `cssvm datasets list`. Several times."),
+]
 Tables = Annotated[
-    list[str] | None, typer.Option("--tables", metavar="LABEL", help="Only the sets of this table of the paper: risk, tp-ucd, tn-ucd, tp-idl, tn-idl or income. Several times.")
+    list[str] | None,
+    typer.Option(
+        "--tables", metavar="LABEL", help=f"Only the sets of this table of the paper: {LABELS}. Several times."
+    ),
 ]
 Figures = Annotated[bool, typer.Option(help="Whether to draw the figures.")]
 Jobs = Annotated[int, typer.Option(metavar="N", help="Processes; -1 for one on each core.")]
