@@ -153,8 +153,8 @@ def _costs(graph: Graph, model: Any, row_costs: bool) -> Costs:
     if row_costs:
         fn_cost, fp_cost = (graph.input(name, TensorProto.DOUBLE, None) for name in COSTS)
         return fn_cost, fp_cost
-    own: dict[str, Any] = model._fit_costs if isinstance(model, SearchedClassifier) else {}
-    known = {name: own.get(name, getattr(model, name, None)) for name in COSTS}
+    own = model._fit_costs if isinstance(model, SearchedClassifier) else {}
+    known: dict[str, Any] = {name: own.get(name, getattr(model, name, None)) for name in COSTS}
     missing = [name for name in COSTS if known[name] is None]
     if missing:
         raise ValueError(
