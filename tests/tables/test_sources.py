@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -154,11 +155,13 @@ def test_the_separator_is_the_one_that_suits_header_and_first_row(text, names):
 def test_a_pipe_that_gives_bytes_in_pieces_is_read_as_a_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     content = ("a,b\n" + "ä,é\n" * 70_000).encode()
+    inside = 5  # of the first "ä"
 
     def feed():
         with open(tmp_path / "pipe", "wb", buffering=0) as pipe:
-            for start in range(0, len(content), 4097):
-                pipe.write(content[start : start + 4097])
+            pipe.write(content[:inside])
+            time.sleep(0.2)
+            pipe.write(content[inside:])
 
     feeding = threading.Thread(target=feed)
     feeding.start()
