@@ -171,6 +171,7 @@ def test_ctrl_c_says_that_nothing_was_written_only_of_files_that_appear_whole(ou
 def test_ctrl_c_while_the_command_line_is_imported_is_exit_code_130_without_a_traceback():
     code = """if True:
         import builtins, os, signal, cssvm.cli
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
         real = builtins.__import__
         def interrupted(name, *args, **kwargs):
             if name == "typer":

@@ -57,6 +57,7 @@ def test_an_interruption_before_any_point_is_done_is_raised(data):
 def test_ctrl_c_in_a_real_process_returns_a_usable_result(tmp_path):
     script = textwrap.dedent("""
         import threading, time, os, signal, warnings
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
         from sklearn.datasets import make_classification
         from cssvm import CostSensitiveSVCCV
         X, y = make_classification(1500, 10, flip_y=0.2, random_state=0)
