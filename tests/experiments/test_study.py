@@ -10,7 +10,20 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from cssvm.experiments import Cell, Grids, Outcome, Results, SetPlan, Store, Study, protocol, reproduce, runner
+from cssvm.experiments import (
+    Cell,
+    Grids,
+    Outcome,
+    Results,
+    SetPlan,
+    Store,
+    Study,
+    comparators,
+    protocol,
+    reproduce,
+    runner,
+)
+from cssvm.experiments.methods import Task
 from cssvm.experiments.pages import as_csv, as_latex, as_markdown, paper_table
 from cssvm.experiments.protocol import make_split
 from cssvm.experiments.runner import compute, run
@@ -147,6 +160,25 @@ def test_costs_below_one_and_samples_are_searched_by_every_method(rare):
         assert outcome is not None, reason
         before[method] = outcome.detail
     assert (before["CS"]["fn_costs"], before["CS"]["kappas"]) == (1.0, 1.0)  # no other kappa has 1 / kappa <= C1
+
+
+def test_machines_of_all_rows_have_the_tolerance_of_the_plan(rare):
+    plan = SetPlan("large", folds=0, repeats=1, inner=2, search_rows=200, fit_rows=1000, tol=1e-9)
+    _, outcome, reason = compute(STUDY, plan, Cell("large", "BM", "risk", 0, 0), {}, None)
+    assert outcome is not None, reason
+    assert outcome.detail["gap"] <= 1e-9
+
+
+@pytest.mark.parametrize("method", ["search", "logistic regression", "gradient boosting"])
+def test_comparators_choose_on_a_sample_and_train_on_all_rows(rare, method, monkeypatch):
+    plan = SetPlan("large", folds=0, repeats=1, inner=2, search_rows=200, fit_rows=1000)
+    split = make_split(STUDY, plan, 0, 0)
+    trained, weighted = [], comparators._weighted
+    monkeypatch.setattr(comparators, "_weighted", lambda w: trained.append(len(w)) or weighted(w))
+    value, detail = runner.METHODS[method].run(Task(split, "cost", STUDY.grids, {}))
+    assert trained == [200, 1000]
+    assert detail["n_train"] == 1000
+    assert value < detail["plain"]
 
 
 def test_what_a_learner_raises_does_not_end_the_study(monkeypatch):

@@ -37,7 +37,8 @@ class SetPlan:
     folds, repeats : of the outer cross-validation, 0 folds for the official or a stated split; inner : folds of the
     selection; comparator_repeats : of the repeats, those that methods beyond the paper's are tried on; search_rows,
     fit_rows : the most rows that select and that train, None for all, each standing for as many of its class as were
-    left out; methods : those that are tried, None for all of the study.
+    left out; tol : of the paper's machines that are trained on more rows than select, None for the usual one; methods :
+    those that are tried, None for all of the study.
     """
 
     name: str
@@ -47,6 +48,7 @@ class SetPlan:
     comparator_repeats: int = 1
     search_rows: int | None = None
     fit_rows: int | None = None
+    tol: float | None = None
     methods: tuple[str, ...] | None = None
 
 

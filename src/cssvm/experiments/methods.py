@@ -77,7 +77,8 @@ def outcome_of(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> t
     model = search(task, refit=True, **axes)  # for its threshold, from held-out scores
     machine = model.best_estimator_
     if len(split.search) < len(split.y_train):
-        machine = machine.fit(split.X_train, split.y_train, sample_weight=split.weights)
+        tol = machine.tol if split.tol is None else split.tol
+        machine = machine.set_params(tol=tol).fit(split.X_train, split.y_train, sample_weight=split.weights)
     scores = machine.decision_function(split.X_test)
     threshold = 0.0 if at_zero or task.measure not in DECIDED else float(model.threshold_)
     value = judged(task.measure, split, scores, scores > threshold)

@@ -35,7 +35,8 @@ class Split:
     """Training and test rows of one set, prepared.
 
     weights : how many rows each training row stands for; search, search_weights : the training rows that selection
-    looks at, and the same for them; fn_cost, fp_cost : the set's own, or the study's where they are unknown.
+    looks at, and the same for them; tol : of machines of all training rows, None for the usual one; fn_cost, fp_cost :
+    the set's own, or the study's where they are unknown.
     """
 
     X_train: Any
@@ -50,6 +51,7 @@ class Split:
     fn_cost: float
     fp_cost: float
     known_costs: bool
+    tol: float | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -103,6 +105,7 @@ def make_split(study: Study, plan: SetPlan, repeat: int, fold: int, data_home: s
         fn_cost=float(fn_cost),  # type: ignore[arg-type]
         fp_cost=float(fp_cost),  # type: ignore[arg-type]
         known_costs=known,
+        tol=plan.tol,
     )
 
 
