@@ -24,13 +24,18 @@ finally:
 """
 
 
-SOON = 2.0  # seconds, beside other tests on the same cores; half of it on cores of its own
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize("delay", [0.3, 1.5])
-def test_ctrl_c_ends_a_long_fit_soon(delay):
+def test_ctrl_c_ends_a_long_fit_within_a_second(delay):
+    """The soonest of three: other tests may have the cores."""
+    seconds = []
+    while len(seconds) < 3 and not min(seconds, default=1.0) < 1.0:
+        seconds.append(seconds_to_end(delay))
+    assert 0 < min(seconds) < 1.0
+
+
+def seconds_to_end(delay):
     command = [sys.executable, "-c", LONG_FIT]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "started\n"
@@ -40,4 +45,4 @@ def test_ctrl_c_ends_a_long_fit_soon(delay):
         ended, errors = process.communicate(timeout=60)
     assert process.returncode != 0
     assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert 0 < float(ended) - sent < SOON
+    return float(ended) - sent
