@@ -19,16 +19,19 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test sanitize fuzz lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask clean
+.PHONY: help demo test test-system sanitize fuzz lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask clean
 
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-cli  ## Train on loans with their costs, compare, decide, and leave a report in demo/
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
 
-test: $(VENV)/.installed-test  ## Run the whole test suite, slow tests included
-	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "" $(ARGS)
+test: $(VENV)/.installed-test  ## Run the fast test suite
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not system" $(ARGS)
+
+test-system: $(VENV)/.installed-test  ## Run the tests of clusters, processes, browsers and real data, one at a time
+	@$(BIN)/python -m pytest -q -n 0 -m system $(ARGS)
 
 sanitize: $(VENV)/.installed-test  ## Run the quick tests with every index of compiled code checked
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.sanitize $(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
