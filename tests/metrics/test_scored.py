@@ -85,3 +85,14 @@ def test_a_fold_in_which_errors_on_a_class_cost_nothing_has_a_risk():
     sample = Sample.of(Target(np.array([0, 1]), 1), np.array([True, False]), fn_cost=[0.0, np.nan], fp_cost=3.0)
     assert risk_of_decisions(sample, np.array([False, True])) == 1.5
     assert minimum_risk(ScoredSample.of(sample, np.array([1.0, 2.0]))).risk == 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_warned_area_under_the_roc_curve_is_the_share_of_pairs_in_order(seed):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [60, 40])
+    scores = np.round(rng.normal(size=100) - 2.0 * y, 1)  # with ties
+    higher = scores[y == 1][:, None] - scores[y == 0]
+    area = (np.count_nonzero(higher > 0) + 0.5 * np.count_nonzero(higher == 0)) / higher.size
+    with pytest.warns(UserWarning, match=f"ROC curve is {area:.2f}"):
+        min_cost_risk(y, scores)

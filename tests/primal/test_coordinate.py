@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from cssvm._types import Status
-from cssvm.primal import COORDINATE, solve_linear, solver
+from cssvm.primal import COORDINATE, TrainingRows, solve_linear, solver
 from cssvm.primal.coordinate import solve_coordinates
 from cssvm.primal.interior import solve_interior
 from cssvm.primal.local import LocalBlocks
@@ -64,6 +64,18 @@ def test_wide_rows_are_solved_by_coordinates(monkeypatch):
     found, how = solve_linear(*problem, tol=1e-5)
     assert how == COORDINATE
     assert found.gap <= 1e-5
+
+
+def test_dense_rows_are_made_sparse_once_for_all_problems(monkeypatch):
+    monkeypatch.setattr(solver, "WIDEST", 100)
+    X, linear, boxes = words()
+    seen = []
+    monkeypatch.setattr(solver, "solve_coordinates", lambda rows, *_, **__: seen.append(rows))
+    rows = TrainingRows(X.toarray())
+    for C in (0.1, 1.0):
+        rows.solve(linear, C * boxes, tol=1e-3)
+    assert sparse.issparse(seen[0])
+    assert seen[0] is seen[1]
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -246,7 +246,8 @@ class Loss(ABC):
         return all(map(np.array_equal, self._parameters(), other._parameters()))
 
     def __hash__(self) -> int:
-        return hash((type(self), self._parameters()))
+        values = [tuple(each.ravel().tolist()) if isinstance(each, np.ndarray) else each for each in self._parameters()]
+        return hash((type(self), *values))
 
 
 def of_label(y: Vector, positive: Any, negative: Any) -> Vector:

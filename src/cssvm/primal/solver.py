@@ -66,6 +66,7 @@ class TrainingRows:
             self.method = ROTATED
         elif n_features > WIDEST:
             self.method = COORDINATE
+            self.X = sparse.csr_array(X)
 
     def solve(
         self, linear: Vector, boxes: Vector, *, tol: float, max_iter: int = -1, start: Point | None = None
@@ -78,7 +79,7 @@ class TrainingRows:
             if self.method == ROTATED:
                 return self._rotated(linear, boxes, tol, max_iter)
             if self.method == COORDINATE:
-                return solve_coordinates(sparse.csr_array(self.X), linear, boxes, tol=tol, max_iter=max_iter)
+                return solve_coordinates(self.X, linear, boxes, tol=tol, max_iter=max_iter)
             if start is not None:
                 start = start.seen_from(self._centre)
             aim = FINE_SHARE * tol if self.X.shape[0] * self.X.shape[1] <= SMALL else tol
