@@ -2,9 +2,9 @@
 
     cost(t) = sum over y_i = +1, score_i < t of w_i cost_i  +  sum over y_i = -1, score_i >= t of w_i cost_i,
 
-divided by sum_i w_i. A resample draws as many rows of each class as there are, with replacement. Rows of a class that
-fall between the same two thresholds and share cost and weight cannot be told apart, so that they are drawn as a group:
-the work does not grow with the number of rows unless costs do differ from row to row.
+divided by sum_i w_i. Resamples are those of `bootstrap_interval`: as many rows as there are, drawn from all of them with
+replacement. Rows of a class that fall between the same two thresholds and share cost and weight cannot be told apart,
+so that they are drawn as a group: the work does not grow with the number of rows unless costs do differ from row to row.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import Mask, Vector
+from .._types import Vector
 from .bootstrap import check_request, generator, percentile_interval, resample_counts
 from .held_out import HeldOut
 from .operating import BOTH_ERRORS
@@ -99,38 +99,28 @@ def resampled_costs(
 
     Normalised costs are divided by the cost of being wrong on every row of the resample.
     """
-    rng = generator(random_state)
     ascending, place = np.unique(thresholds, return_inverse=True)
-    cost = np.zeros((n_resamples, len(ascending)))
-    total = np.zeros(n_resamples)
-    for target in (True, False):
-        below, whole, weight = _resampled_class(rows, rows.sample.positive == target, ascending, n_resamples, rng)
-        # Rows below a threshold are missed targets, those from it on false alarms.
-        cost += below if target else whole[:, None] - below
-        total += whole if normalize else weight
-    return (cost / total[:, None])[:, place]
+    sample, cell = rows.sample, np.searchsorted(ascending, rows.scores, side="right")
+    alike = np.column_stack([sample.positive, cell, sample.cost, sample.weights])
+    groups, sizes = np.unique(alike, axis=0, return_counts=True)
+    weight, weighted_cost = groups[:, 3], groups[:, 2] * groups[:, 3]
+    negative, positive = classes = [np.flatnonzero(groups[:, 0] == label) for label in (0, 1)]
+
+    samples = []
+    for counts in resample_counts(classes, n_resamples, generator(random_state), stratified=False, sizes=sizes):
+        costs = counts * weighted_cost
+        missed = _sums_below(costs[:, positive], groups[positive, 1], len(ascending))
+        spared = _sums_below(costs[:, negative], groups[negative, 1], len(ascending))
+        total = costs.sum(axis=1) if normalize else counts @ weight
+        samples.append((missed + costs[:, negative].sum(axis=1)[:, None] - spared) / total[:, None])
+    return np.concatenate(samples)[:, place]
 
 
-def _resampled_class(
-    rows: ScoredSample, own: Mask, thresholds: Vector, n_resamples: int, rng: np.random.Generator
-) -> tuple[Vector, Vector, Vector]:
-    """For resamples of one class: cost of the rows below each threshold, cost and weight of all rows."""
-    places = np.searchsorted(thresholds, rows.scores[own], side="right")
-    columns = np.column_stack([places, rows.sample.cost[own], rows.sample.weights[own]])
-    groups, sizes = np.unique(columns, axis=0, return_counts=True)
-    place, weight = groups[:, 0], groups[:, 2]
-    group_cost = groups[:, 1] * weight
-    # Groups are in order of place: those below threshold j are the first ends[j].
-    ends = np.searchsorted(place, np.arange(len(thresholds)), side="right")
-
-    below, whole, total_weight = [], [], []
-    for counts in resample_counts([np.arange(len(sizes))], n_resamples, rng, stratified=True, sizes=sizes):
-        cumulated = np.zeros((len(counts), len(sizes) + 1))
-        np.cumsum(counts * group_cost, axis=1, out=cumulated[:, 1:])
-        below.append(cumulated[:, ends])
-        whole.append(cumulated[:, -1])
-        total_weight.append(counts @ weight)
-    return np.concatenate(below), np.concatenate(whole), np.concatenate(total_weight)
+def _sums_below(costs: Vector, cells: Vector, n_thresholds: int) -> Vector:
+    """Sums of costs (n, n_groups) below each threshold, (n, n_thresholds); groups ascend by cell, the j-th below j."""
+    cumulated = np.zeros((costs.shape[0], costs.shape[1] + 1))
+    np.cumsum(costs, axis=1, out=cumulated[:, 1:])
+    return cumulated[:, np.searchsorted(cells, np.arange(n_thresholds), side="right")]
 
 
 def _without_band(
