@@ -143,3 +143,24 @@ def test_a_fitted_model_is_not_said_to_have_seen_none_of_the_rows():
     model = LogisticRegression().fit(X, y)
     assert "which the model must not have seen" in str(evaluate(model, X, y, cv="prefit", n_resamples=20))
     assert "by a model that has not seen it" in str(evaluate(model, X, y, cv=2, n_resamples=20))
+
+
+def test_samples_of_weight_zero_are_absent_from_intervals_and_counts():
+    X, y = make_classification(200, 4, weights=[0.7], flip_y=0.1, random_state=0)
+    model = LogisticRegression().fit(X, y)
+    weights, groups = np.zeros(200), np.arange(200) // 2
+    weights[::25] = [1, 2, 1, 1, 3, 1, 1, 1]
+    rows = np.flatnonzero(weights)
+    options = {"cv": "prefit", "blind": False, "fn_cost": 3.0}
+    found = evaluate(model, X, y, sample_weight=weights, groups=groups, **options)
+    alone = evaluate(model, X[rows], y[rows], sample_weight=weights[rows], groups=groups[rows], **options)
+    assert found.n_rows == len(rows)
+    assert str(found) == str(alone)
+    assert np.isfinite(found.model.cost).all()
+
+
+def test_folds_that_hold_out_no_weight_are_rejected():
+    X, y = make_classification(60, 4, random_state=0)
+    weights = np.r_[np.ones(30), np.zeros(30)]
+    with pytest.raises(ValueError, match="sample_weight must be positive for some of the rows that are held out"):
+        evaluate(LogisticRegression(), X, y, sample_weight=weights, cv=[(np.arange(30), np.arange(30, 60))])

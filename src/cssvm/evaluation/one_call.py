@@ -243,10 +243,19 @@ def compared(
     currency: str,
     notes: Sequence[str] = (),
 ) -> Evaluation:
-    """The table of policies that act on a share (n,) of each row: the model, the plain ones, then the others."""
+    """The table of policies that act on a share (n,) of each row: the model, the plain ones, then the others.
+
+    rows : row numbers of those held out, of which the ones of weight 0 are left out.
+    """
     accepted = accepted | {NOBODY: np.zeros(len(sample)), EVERYBODY: np.ones(len(sample))}
     order = [MODEL, NOBODY, EVERYBODY, *(each for each in (BLIND, FEWEST_ERRORS) if each in accepted)]
     order += [name for name in accepted if name not in order]
+    if not sample.weights[rows].any():
+        raise ValueError(
+            f"sample_weight must be positive for some of the rows that are held out; got 0 for all {len(rows)} rows. "
+            "Use other folds, or other weights."
+        )
+    rows = rows[sample.weights[rows] > 0]
     at_rows_held_out = {name: accepted[name][rows] for name in order}
     return Evaluation(
         policies=compared_policies(

@@ -2,9 +2,9 @@
 
     cost(t) = sum over y_i = +1, score_i < t of w_i cost_i  +  sum over y_i = -1, score_i >= t of w_i cost_i,
 
-divided by sum_i w_i. Resamples are those of `bootstrap_interval`: as many rows as there are, drawn from all of them with
-replacement. Rows of a class that fall between the same two thresholds and share cost and weight cannot be told apart,
-so that they are drawn as a group: the work does not grow with the number of rows unless costs do differ from row to row.
+divided by sum_i w_i. Resamples are drawn as by `bootstrap_interval`: as many rows as there are, with replacement, from
+all of them. Rows of a class that fall between the same two thresholds and share cost and weight cannot be told apart,
+so that they are drawn as a group: the work does not grow with the number of rows unless costs differ from row to row.
 """
 
 from __future__ import annotations
