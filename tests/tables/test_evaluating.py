@@ -14,8 +14,9 @@ from cssvm.metrics import (
     tn_auc_loss,
     tp_auc_loss,
 )
+from cssvm.metrics.bootstrap import joint_intervals
 from cssvm.metrics.risk import minimum_risk
-from cssvm.tables import TableError, evaluate_table, report_table, sources, train_table
+from cssvm.tables import TableError, evaluate_table, evaluating, report_table, sources, train_table
 from tests.tables.applicants import TRAIN, applicants, write
 
 
@@ -67,6 +68,74 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
     assert (found.n_rows, found.n_targets, found.n_acted) == (120, bad.sum(), acted.sum())
     assert found.total == pytest.approx(np.where(bad, costs["fn_cost"], costs["fp_cost"])[bad != acted].sum())
     assert found.currency == "EUR"
+
+
+def test_intervals_are_those_of_each_metric_resampled_by_itself(saved, labelled):
+    weights = np.arange(120) % 4 / 2.0  # some rows do not count
+    found = evaluate_table(
+        saved, labelled.assign(w=weights), weight="w", n_resamples=60, random_state=3, confidence=0.8
+    ).measures
+    X, y, amount = labelled.drop(columns="outcome").fillna({"home": ""}), labelled["outcome"], labelled["amount"]
+    costs = {"fn_cost": 0.6 * amount.to_numpy(), "fp_cost": 0.1 * amount.to_numpy()}
+    decided, scores, p = saved.model.predict(X, **costs), target_scores(saved.model, X), saved.model.predict_proba(X)
+    ratio = p[:, 0] * costs["fn_cost"] / (p[:, 1] * costs["fp_cost"])
+
+    def share(of, among):
+        return lambda y, decided, sample_weight: np.average(
+            of(y, decided)[among(y, decided)], weights=sample_weight[among(y, decided)]
+        )
+
+    def acted(y, decided):
+        return decided == "bad"
+
+    def bad(y, decided):
+        return y == "bad"
+
+    slow = {
+        "savings": (savings_score, decided, {"pos_label": "bad", **costs}),
+        "cost per case at the best threshold": (min_cost_risk, ratio, {"pos_label": "bad", **costs}),
+        "targets found": (share(acted, bad), decided, {}),
+        "false alarms among others": (share(acted, lambda *rows: ~bad(*rows)), decided, {}),
+        "targets among acted on": (share(bad, acted), decided, {}),
+        "acted on": (share(acted, lambda y, decided: y != ""), decided, {}),
+        "AUC": (
+            lambda y, s, sample_weight: roc_auc_score(y == "bad", s, sample_weight=sample_weight),
+            scores.values,
+            {},
+        ),
+        "TP-0.9 area loss": (tp_auc_loss, scores, {"t": 0.9}),
+        "TN-0.9 area loss": (tn_auc_loss, scores, {"t": 0.9}),
+        "Brier score": (
+            lambda y, p, sample_weight: np.average((p - (y == "bad")) ** 2, weights=sample_weight),
+            p[:, 0],
+            {},
+        ),
+    }
+    for name, (metric, values, options) in slow.items():
+        expected = bootstrap_interval(
+            metric,
+            y.to_numpy(),
+            values,
+            n_resamples=60,
+            random_state=3,
+            confidence=0.8,
+            sample_weight=weights,
+            **options,
+        )
+        assert found[name] == pytest.approx(expected[:3], rel=1e-9), name
+
+
+def test_rows_are_resampled_in_batches_not_one_call_for_each_measure(saved, labelled, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        evaluating,
+        "joint_intervals",
+        lambda measures, *args, **options: joint_intervals(
+            lambda counts: calls.append(len(counts)) or measures(counts), *args, **options
+        ),
+    )
+    evaluate_table(saved, labelled, n_resamples=200)
+    assert sorted(calls) == [1, 200]  # the rows themselves, and all resamples at once
 
 
 @pytest.mark.parametrize(("fn_cost", "fp_cost"), [(5.0, 1.0), (300.0, "0.1*amount"), ("0.6*amount", 100.0)])

@@ -30,6 +30,9 @@ BATCH_COUNTS = 2**18
 # The multinomial count of a group takes as long as drawing this many rows one by one.
 ROWS_PER_GROUP = 10
 
+# Rows of a class to look at first: one of them is in nearly every resample.
+FIRST_ROWS = 100
+
 # Arguments of a metric that speak of rows; the others are options.
 OF_ROWS = ("fn_cost", "fp_cost", "pos_label", "sample_weight")
 
@@ -118,6 +121,29 @@ def bootstrap_interval(
     return BootstrapInterval(estimate, float(low), float(high), samples)
 
 
+def joint_intervals(
+    measures: Callable[[Vector], dict[str, Vector]],
+    labels: NDArray[Any],
+    *,
+    n_resamples: int,
+    confidence: float,
+    random_state: Any,
+) -> dict[str, BootstrapInterval]:
+    """`bootstrap_interval` of several measures of rows of positive weight, from the same resamples.
+
+    measures : maps how often each row was drawn, (n_batch, n_rows), to values (n_batch,) by name; labels : (n_rows,).
+    The resamples are those of `bootstrap_interval` with the same seed.
+    """
+    batches = resample_counts(_classes(labels), n_resamples, generator(random_state), stratified=False)
+    found = [measures(counts.astype(np.float64)) for counts in batches]
+    intervals = {}
+    for name, estimate in measures(np.ones((1, len(labels)))).items():
+        samples = np.concatenate([each[name] for each in found])
+        low, high = percentile_interval(samples, confidence)
+        intervals[name] = BootstrapInterval(float(estimate[0]), float(low), float(high), samples)
+    return intervals
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """The source of all resamples, seeded by scikit-learn's `random_state`."""
     return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -176,8 +202,12 @@ def _draw(pools: list[RowNumbers], sizes: NDArray[np.intp], n_resamples: int, rn
 
 def _lacking_a_class(counts: Counts, classes: list[RowNumbers]) -> RowNumbers:
     """Resamples without a row of some class."""
-    present = np.all([counts[:, rows].any(axis=1) for rows in classes], axis=0)
-    return np.flatnonzero(~present)
+    lacking = np.zeros(len(counts), dtype=bool)
+    for rows in classes:
+        absent = ~counts[:, rows[:FIRST_ROWS]].any(axis=1)
+        absent[absent] = ~counts[np.ix_(absent, rows)].any(axis=1)
+        lacking |= absent
+    return np.flatnonzero(lacking)
 
 
 def _ranked_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs: dict[str, Any]) -> Resampled:
@@ -190,7 +220,7 @@ def _ranked_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs
     weights = ranked.rows.ranked(ranked.rows.sample.weights)
     column = np.empty_like(order)
     column[order] = np.arange(len(order))
-    classes = [column[rows] for rows in _classes(scored.sample.positive)]
+    classes = [column[rows] for rows in _classes(scored.sample.target.labels(scored.sample.positive))]
     return classes, lambda counts: ranked.values(weights * counts)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +13,23 @@ from .._types import Mask, Vector
 from ..decisions import COSTS
 from ..evaluation import evaluate_predictions
 from ..evaluation.table import EVERYBODY, NOBODY
-from ..metrics import bootstrap_interval, min_cost_risk, savings_score, tn_auc_loss, tp_auc_loss
 from ..metrics.action import scores_by_costs
-from ..metrics.bootstrap import check_request
+from ..metrics.bootstrap import check_request, joint_intervals
+from ..metrics.partial_auc import mean_height
 from ..metrics.policies import Interval
+from ..metrics.risk import ranked_min_risk
+from ..metrics.scored import ScoredSample
 from ..target import Target, TargetScores
 from .chunk import Chunk, TableError
 from .deciding import Decider
 from .prices import weights_of
 from .sources import open_table
 
-COST, AUC = "cost per case", "AUC"
+COST, BEST, AUC = "cost per case", "cost per case at the best threshold", "AUC"
+MEASURES = (
+    *("savings", BEST, "targets found", "false alarms among others", "targets among acted on", "acted on"),
+    *(AUC, "TP-0.9 area loss", "TN-0.9 area loss", "Brier score"),
+)
 
 
 @dataclass(frozen=True)
@@ -117,10 +122,9 @@ def evaluate_table(
         resampling=(n_resamples, confidence, random_state),
     )
     measures = {COST: costs.model.cost, NOBODY: costs[NOBODY].cost, EVERYBODY: costs[EVERYBODY].cost}
-    for name, measure in _measures(rows, target_class).items():
-        found = bootstrap_interval(measure.metric, y, measure.values, **measure.taken, **of_rows, **options)
-        measures[name] = Interval(found.estimate, found.low, found.high)
-    measures[AUC] = Interval(*(1.0 - measures[AUC][k] for k in (0, 2, 1)))
+    counted = rows if rows.weights is None else rows.take(rows.weights > 0)
+    found = joint_intervals(_measures(counted, target_class), target_class.labels(counted.positive), **options)
+    measures |= {name: Interval(*each[:3]) for name, each in found.items()}
     return EvaluatedTable(
         measures=measures,
         n_rows=len(rows.positive),
@@ -156,6 +160,11 @@ class Judged:
             return self.scores
         return scores_by_costs(self.probabilities, **self.costs).values
 
+    def take(self, kept: Mask) -> Judged:
+        """The rows of a mask (n,)."""
+        whole = vars(self) | {"costs": {name: _taken(cost, kept) for name, cost in self.costs.items()}}
+        return Judged(**{name: _taken(value, kept) for name, value in whole.items()})
+
     @classmethod
     def joined(cls, parts: Sequence[Judged]) -> Judged:
         """The rows of all parts."""
@@ -173,6 +182,11 @@ class Judged:
 def _joined(parts: list[Any]) -> Any:
     """Arrays one after the other; a number or None, which is the same in all parts, as it is."""
     return np.concatenate(parts) if np.ndim(parts[0]) else parts[0]
+
+
+def _taken(values: Any, kept: Mask) -> Any:
+    """The entries of an array of rows; anything else as it is."""
+    return values[kept] if np.ndim(values) else values
 
 
 def _read(decider: Decider, data: Any, target: str | None, weight: str | None, progress: Any) -> tuple[Judged, int]:
@@ -209,53 +223,62 @@ def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | N
     )
 
 
-class Measure(NamedTuple):
-    """A metric, what it compares the labels with, and what else it takes."""
+def _measures(rows: Judged, target: Target) -> Callable[[Vector], dict[str, Vector]]:
+    """Measures by name, (n_batch,) each, of how often each of these rows was drawn, (n_batch, n_rows)."""
+    of_rows: dict[str, Any] = {"pos_label": target.label, "sample_weight": rows.weights}
+    y, scores = target.labels(rows.positive), TargetScores(rows.scores, target, 0.0)
+    ratios, by_score = _ratios_of_sums(rows), ScoredSample.read(y, scores, **of_rows)
+    by_decision = ScoredSample.read(y, TargetScores(rows.decided_by, target, 0.0), **rows.costs, **of_rows)
+    positive, weights = by_score.ranked(by_score.sample.positive), by_score.ranked(by_score.sample.weights)
+    best, weights_of_best = ranked_min_risk(by_decision), by_decision.ranked(by_decision.sample.weights)
 
-    metric: Callable[..., Any]
-    values: Any
-    taken: dict[str, Any]
+    def measures(counts: Vector) -> dict[str, Vector]:
+        fpr, fnr = by_score.ranking.rates(positive, weights * counts.take(by_score.ranking.order, axis=1))
+        found = ratios(counts) | {
+            BEST: best.values(weights_of_best * counts.take(by_decision.ranking.order, axis=1)),
+            AUC: 1.0 - mean_height(fpr, fnr, 1.0),
+            "TP-0.9 area loss": mean_height(fnr[:, ::-1], fpr[:, ::-1], 1.0 - 0.9),
+            "TN-0.9 area loss": mean_height(fpr, fnr, 1.0 - 0.9),
+        }
+        return {name: found[name] for name in MEASURES if name in found}
+
+    return measures
 
 
-def _measures(rows: Judged, target: Target) -> dict[str, Measure]:
-    """Measures of these rows by name, beside costs; `AUC` is its complement here, as the metric has it."""
-    acted, scores = target.labels(rows.acted), TargetScores(rows.scores, target, 0.0)
-    found = {
-        "savings": Measure(savings_score, acted, rows.costs),
-        "cost per case at the best threshold": Measure(
-            min_cost_risk, TargetScores(rows.decided_by, target, 0.0), rows.costs
-        ),
-    }
-    found |= {name: Measure(metric, acted, {}) for name, metric in SHARES.items()}
-    found |= {
-        AUC: Measure(tp_auc_loss, scores, {"t": 0.0}),
-        "TP-0.9 area loss": Measure(tp_auc_loss, scores, {"t": 0.9}),
-        "TN-0.9 area loss": Measure(tn_auc_loss, scores, {"t": 0.9}),
+def _ratios_of_sums(rows: Judged) -> Callable[[Vector], dict[str, Vector]]:
+    """The measures that are ratios of sums over rows, all from one product of counts with what is summed."""
+    positive, acted = rows.positive, rows.acted
+    weights = np.ones(len(positive)) if rows.weights is None else rows.weights
+    stakes = weights * np.where(positive, rows.costs["fn_cost"], rows.costs["fp_cost"])
+    summed = {
+        "all": weights,
+        "target": weights * positive,
+        "other": weights * ~positive,
+        "acted": weights * acted,
+        "found": weights * (positive & acted),
+        "alarms": weights * (~positive & acted),
+        "cost": stakes * (positive != acted),
+        "cost of nobody": stakes * positive,
+        "cost of everybody": stakes * ~positive,
     }
     if rows.probabilities is not None:
-        found["Brier score"] = Measure(_brier_score, rows.probabilities, {})
-    return found
+        summed["squares"] = weights * (rows.probabilities - positive) ** 2
+    columns = np.column_stack(list(summed.values()))
+
+    def ratios(counts: Vector) -> dict[str, Vector]:
+        of = dict(zip(summed, (counts @ columns).T, strict=True))
+        found = {
+            "savings": 1.0 - _ratio(of["cost"], np.minimum(of["cost of nobody"], of["cost of everybody"])),
+            "targets found": _ratio(of["found"], of["target"]),
+            "false alarms among others": _ratio(of["alarms"], of["other"]),
+            "targets among acted on": _ratio(of["found"], of["acted"]),
+            "acted on": _ratio(of["acted"], of["all"]),
+        }
+        return found | ({"Brier score": of["squares"] / of["all"]} if "squares" in of else {})
+
+    return ratios
 
 
-def _share(
-    y_true: Any, y_pred: Any, *, of: str, among: str, pos_label: Any, sample_weight: Vector | None = None
-) -> float:
-    """Weight of the rows `of` a kind among those of another; nan if there are none."""
-    positive, acted = y_true == pos_label, y_pred == pos_label
-    kinds = {"target": positive, "other": ~positive, "acted": acted, "all": np.ones_like(acted)}
-    weights = np.ones(len(y_true)) if sample_weight is None else sample_weight
-    base = weights[kinds[among]].sum()
-    return float(weights[kinds[of] & kinds[among]].sum() / base) if base else np.nan
-
-
-SHARES: dict[str, Callable[..., float]] = {
-    "targets found": partial(_share, of="acted", among="target"),
-    "false alarms among others": partial(_share, of="acted", among="other"),
-    "targets among acted on": partial(_share, of="target", among="acted"),
-    "acted on": partial(_share, of="acted", among="all"),
-}
-
-
-def _brier_score(y_true: Any, probability: Any, *, pos_label: Any, sample_weight: Vector | None = None) -> float:
-    """Mean squared difference of the probability of the target to 1 for its rows, and to 0 for others."""
-    return float(np.average((probability - (y_true == pos_label)) ** 2, weights=sample_weight))
+def _ratio(values: Vector, base: Vector) -> Vector:
+    """The quotient of two vectors, (n,) each; nan where the base is 0."""
+    return np.divide(values, base, out=np.full_like(base, np.nan), where=base > 0)
