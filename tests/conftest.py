@@ -1,7 +1,15 @@
+"""What all tests share: fixtures, how Hypothesis draws, and which fixtures make a test one of the system."""
+
 import os
+
+# Before NumPy is imported. Several test processes leave no core for further threads of BLAS, which wait by spinning;
+# tests of threads set their number themselves.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from functools import partial
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -10,6 +18,22 @@ from sklearn.linear_model import LogisticRegression
 from cssvm.datasets import MissingDatasetError, load
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# The same examples in every run; `pytest --hypothesis-profile=explore` draws others, and more of them.
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=40)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)
+hypothesis.settings.load_profile("repeatable")
+
+# Real data, a browser, a cluster or a command line in processes of their own.
+SYSTEM_FIXTURES = {"shared_data", "chromium", "started", "process"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark tests that use a fixture of the system, before pytest chooses tests by their marks."""
+    for item in items:
+        if SYSTEM_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.system)
 
 
 @pytest.fixture(scope="session")

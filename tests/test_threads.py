@@ -10,6 +10,12 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from cssvm.runtime import threads
 
 
+@pytest.fixture(autouse=True)
+def two_threads():
+    with threadpool_limits(2):
+        yield
+
+
 def blas_threads():
     return [library.num_threads for library in ThreadpoolController().select(user_api="blas").lib_controllers]
 

@@ -1,4 +1,4 @@
-"""The estimators behave as scikit-learn expects: its checks, cloning, pipelines, searches, routing."""
+"""The estimators behave as scikit-learn expects: cloning, pipelines, searches, routing."""
 
 import pickle
 
@@ -12,7 +12,6 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cssvm import (
     BiasedPenaltySVC,
@@ -23,16 +22,6 @@ from cssvm import (
 )
 
 ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
-
-
-@parametrize_with_checks([*(estimator() for estimator in ESTIMATORS), CostSensitiveLinearSVC()])
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks([estimator(kernel="precomputed") for estimator in ESTIMATORS])
-def test_scikit_learn_check_with_a_precomputed_kernel(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

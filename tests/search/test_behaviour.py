@@ -14,7 +14,6 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
 from cssvm.metrics import cost_risk, cost_risk_scorer, tp_auc_loss
@@ -27,12 +26,6 @@ def data():
 
 def small(**settings):
     return CostSensitiveSVCCV(**({"Cs": [0.5, 5.0], "gammas": [0.05, 0.5], "cv": 3} | settings))
-
-
-@parametrize_with_checks([CostSensitiveSVCCV(Cs=2, gammas=2, cv=2)])
-@pytest.mark.filterwarnings("ignore")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_results_are_a_table_with_the_best_point_first_in_rank(data):

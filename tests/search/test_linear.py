@@ -11,7 +11,6 @@ from sklearn.datasets import make_classification
 from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVCCV, evaluate
 from cssvm.metrics import cost_risk, min_cost_risk, tp_auc_loss
@@ -28,12 +27,6 @@ def data():
 
 def small(**settings):
     return CostSensitiveLinearSVCCV(**({"Cs": [0.05, 0.5, 5.0], "cv": FOLDS} | settings))
-
-
-@parametrize_with_checks([CostSensitiveLinearSVCCV(Cs=2, cv=2)])
-@pytest.mark.filterwarnings("ignore")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def fits_one_by_one(X, y, points, value, *, folds=FOLDS, fn_cost=None, fp_cost=None, weight=None):

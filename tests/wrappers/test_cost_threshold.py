@@ -23,25 +23,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cssvm import CostSensitiveSVC, CostThresholdClassifier
 from cssvm.metrics import min_cost_risk
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
-
-
-# A tuned threshold is checked on an estimator without probabilities: the checks expect a class to be predicted
-# where its probability exceeds 1/2.
-@parametrize_with_checks(
-    [
-        CostThresholdClassifier(LogisticRegression()),
-        CostThresholdClassifier(LogisticRegression(), calibration=None),
-        CostThresholdClassifier(LinearSVC(), method="tuned"),
-    ]
-)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
 
 
 class KnownProbabilities(ClassifierMixin, BaseEstimator):

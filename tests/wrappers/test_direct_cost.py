@@ -16,22 +16,11 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cssvm import CostSensitiveSVC, CostThresholdClassifier, DirectCostClassifier, evaluate
 from cssvm.metrics import cost_risk_scorer
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
-
-
-@parametrize_with_checks(
-    [
-        DirectCostClassifier(LogisticRegression(), LinearRegression(), cv=3),
-        DirectCostClassifier(LogisticRegression(), LinearRegression(), calibration=None, selection_correction=False),
-    ]
-)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

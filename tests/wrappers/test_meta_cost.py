@@ -5,30 +5,17 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cssvm import MetaCostClassifier
 
 SEEDS = 2**31 - 1
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* rows are in all:UserWarning")
-
-
-# Judged by models that have seen them, rows keep their labels in the checks. Out of bag the resamples decide, and those
-# of weighted rows are others than those of repeated rows, which a check expects to give the same model.
-@parametrize_with_checks(
-    [
-        MetaCostClassifier(LogisticRegression(C=100.0), n_estimators=3, out_of_bag=False),
-        MetaCostClassifier(DecisionTreeClassifier(), n_estimators=3, out_of_bag=False, voting="hard"),
-    ]
-)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
