@@ -39,17 +39,29 @@ def make_splits(
     splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
     if not splits:
         raise ValueError(f"cv must yield at least one split; got none from cv={cv!r}. Pass for example cv=5.")
-    return [Fold(*(_row_numbers(part) for part in parts)) for parts in splits]
+    return [Fold(*(_row_numbers(part, len(positive), number) for part in parts)) for number, parts in enumerate(splits)]
 
 
-def _row_numbers(part: Any) -> RowNumbers:
-    rows = np.asarray(part)
-    return np.flatnonzero(rows) if rows.dtype == bool else np.sort(rows.astype(np.intp))
+def _row_numbers(part: Any, n: int, number: int) -> RowNumbers:
+    """Sorted sample numbers of a part of the split of this number; negative ones count from the end, as in NumPy."""
+    given = np.asarray(part)
+    if given.dtype == bool and given.shape == (n,):
+        return np.flatnonzero(given)
+    right = given.ndim == 1 and given.dtype.kind in ("iu" if given.size else "iuf")
+    strange = given[(given < -n) | (given >= n)] if right else given.ravel()
+    if not right or strange.size:
+        found = repr(strange.tolist()[0]) if given.ndim == 1 and given.dtype != bool else f"shape {given.shape}"
+        raise ValueError(
+            f"cv must yield sample numbers, integers from {-n} to {n - 1}, or masks of {n} booleans; got {found} in "
+            f"split {number}. Correct the splits, or pass for example cv=5."
+        )
+    rows = given.astype(np.intp)
+    return np.sort(np.where(rows < 0, rows + n, rows))
 
 
 def _shuffled(cv: Any, positive: Mask, weights: Vector | None, groups: Any) -> Any:
     """Stratified folds of shuffled rows, or groups: `cv` of them, or as many as the rarer class has, with a warning."""
-    if cv != int(cv) or cv < 2:
+    if not np.isfinite(cv) or cv != int(cv) or cv < 2:
         raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits; got cv={cv!r}.")
     counted = positive if weights is None else positive[weights > 0]
     rarest = int(min(np.sum(counted), np.sum(~counted)))

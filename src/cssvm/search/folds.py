@@ -37,8 +37,9 @@ def _check_fold(fold: Fold, number: int, sample: Sample, *, ranking: bool) -> No
     for part, rows, needed in (("training", trained, True), ("validation", fold.valid, ranking)):
         present = np.unique(sample.positive[rows])
         if len(rows) == 0 or (needed and len(present) < 2):
-            found = "no rows" if len(rows) == 0 else f"rows of the {'target' if present[0] else 'other'} class only"
-            why = "" if part == "training" else ", which this scoring cannot rank"
+            one_class = len(rows) > 0
+            found = f"rows of the {'target' if present[0] else 'other'} class only" if one_class else "none that counts"
+            why = ", which this scoring cannot rank" if part == "validation" and one_class else ""
             raise ValueError(
                 f"the {part} rows of fold {number} hold {found}{why}. Use fewer or stratified folds, "
                 "for example cv=StratifiedKFold(5, shuffle=True)."

@@ -143,7 +143,7 @@ def axis(name: str, value: Any, automatic: Any) -> Vector:
     if isinstance(value, (bool, str)) or value is None:
         raise _bad_axis(name, value)
     if is_number(value):
-        if value != int(value) or value < 1:
+        if not np.isfinite(value) or value != int(value) or value < 1:
             raise _bad_axis(name, value)
         return np.asarray(automatic(int(value)), dtype=np.float64)
     return positive_values(name, value)
