@@ -15,7 +15,7 @@ from ..kernels import kernel_class, make_kernel
 from ..metrics.hull import upper_hull
 from ..runtime.threads import n_cores
 from ..sample import Sample
-from .engine import Engine, FoldScores, Machines, Task, tasks_of
+from .engine import Engine, FoldScores, Machines, Task
 from .features import Features
 from .folds import make_folds
 from .grid import MachineKey, axis, make_grid
@@ -157,7 +157,7 @@ def _rates(machines: Machines) -> tuple[Vector, Vector]:
         negative, positive = (np.where(rows, sample.weights, 0.0) for rows in (~sample.positive, sample.positive))
         return FoldCounts(task.fold, accepted @ negative, accepted @ positive, negative.sum(), positive.sum())
 
-    tasks = tasks_of([0], len(machines.folds), by_fold=True)
+    tasks = [Task(0, fold) for fold in range(len(machines.folds))]
     found = Engine(machines, n_cores()).results(tasks, wanted=lambda task: keys, use=count)
     counts = sorted(found, key=lambda each: each.fold)
     alarms, hits = np.sum([each.alarms for each in counts], axis=0), np.sum([each.hits for each in counts], axis=0)

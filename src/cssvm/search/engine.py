@@ -86,10 +86,11 @@ class Machines:
         return DualProblem(*signed_terms(sample.signs, margins, boxes))
 
     def problem_of(self, path: int, train: RowNumbers) -> tuple[RowNumbers, DualProblem]:
-        """The training rows that cost something, and their problem at C = 1."""
+        """Where among the training samples those that cost something are, and their problem at C = 1."""
         linear, lower, upper = self.units[path]
-        rows = train[upper[train] > lower[train]]
-        return rows, DualProblem(linear[rows], lower[rows], upper[rows])
+        kept = np.flatnonzero(upper[train] > lower[train])
+        rows = train[kept]
+        return kept, DualProblem(linear[rows], lower[rows], upper[rows])
 
     def steps_after(self, C: float, last: int) -> range:
         """The steps from the first one past `C` to the `last`."""
@@ -104,6 +105,8 @@ class Machines:
 
 class Worker(Protocol):
     """A way to train the machines of a task; several tasks may call it at a time."""
+
+    by_fold: bool  # whether to do all kernels of a fold in a row saves time
 
     def scores(self, task: Task, wanted: Collection[MachineKey], stop: threading.Event) -> FoldScores | None:
         """Scores of the wanted machines; None if `stop` was set meanwhile."""
@@ -134,8 +137,9 @@ class Engine:
         wanted: Callable[[Task], Collection[MachineKey]],
         use: Callable[[Task, FoldScores], Result],
     ) -> Iterator[Result]:
-        """Carry out tasks, in about this order, and yield ``use(task, scores)`` of each as it comes.
+        """Carry out tasks and yield ``use(task, scores)`` of each as it comes.
 
+        They are carried out in about this order, unless to go fold by fold saves much time.
         `wanted` is asked when a task begins which machines to train. An iteration that is ended early waits for the
         tasks under way, which stop at their next machine.
         """
@@ -151,7 +155,8 @@ class Engine:
                 found = worker.scores(task, keys, stop) if keys else FoldScores({}, 0)
                 return None if found is None else use(task, found)
 
-            for result in threads.completed(carry_out, tasks, self._n_workers, stop.set):
+            ordered = fold_by_fold(tasks) if worker.by_fold else tasks
+            for result in threads.completed(carry_out, ordered, self._n_workers, stop.set):
                 if result is not None:
                     yield result
 
@@ -172,25 +177,27 @@ class Engine:
 
 def make_worker(machines: Machines, n_workers: int, n_kept: int) -> tuple[Worker, int]:
     """The way of working that fits into memory, and how many tasks may run side by side."""
-    n = len(machines.sample)
+    same = machines.features.same_for_all_folds
+    n = len(machines.sample) if same else max(len(fold.train) + len(fold.valid) for fold in machines.folds)
     kernel = machines.grid.kernels[0]
     dtype = np.dtype(np.float32 if float32_suffices(kernel, machines.largest_boxes, machines.tol) else np.float64)
     largest = max(len(fold.train) for fold in machines.folds)
-    n_shared = 1 if machines.features.same_for_all_folds else len(machines.folds)
+    n_folds = 1 if same else len(machines.folds)  # that have shared values of their own
 
-    def needed(count: int) -> int:
-        return n**2 * dtype.itemsize + count * Workspace.bytes_needed(largest, dtype)
+    def needed(count: int, n_shared: int) -> int:
+        return n_shared * n**2 * dtype.itemsize + count * Workspace.bytes_needed(largest, dtype)
 
-    kept = (n_shared - 1) * n**2 + max(0, n_kept - n_workers) * largest**2 + n_kept * largest * (n - largest)
+    kept = max(0, n_kept - n_workers) * largest**2 + n_kept * largest * (n - largest)
     kept_bytes = kept * dtype.itemsize if n_kept else 0
-    budget = FOR_MATRICES * memory_budget(machines.cache_size, 2 * (needed(n_workers) + kept_bytes))
-    if n_kept and needed(n_workers) + kept_bytes <= budget:
+    budget = FOR_MATRICES * memory_budget(machines.cache_size, 2 * (needed(n_workers, n_folds) + kept_bytes))
+    if n_kept and needed(n_workers, n_folds) + kept_bytes <= budget:
         store = MatrixStore(max(n_kept, n_workers), largest, dtype, keeps=True)
-        return MatrixWorker(machines, dtype, largest, n_workers, store, n_shared), n_workers
+        return MatrixWorker(machines, dtype, largest, n_workers, store, n_folds), n_workers
     for count in range(n_workers, 0, -1):
-        if needed(count) <= budget:
-            store = MatrixStore(count, largest, dtype, keeps=False)
-            return MatrixWorker(machines, dtype, largest, count, store, 1), count
+        for n_shared in (n_folds, 1):
+            if needed(count, n_shared) <= budget:
+                store = MatrixStore(count, largest, dtype, keeps=False)
+                return MatrixWorker(machines, dtype, largest, count, store, n_shared), count
     return StreamingWorker(machines), 1
 
 
@@ -201,7 +208,8 @@ class MatrixWorker:
         self, machines: Machines, dtype: Any, largest: int, n_workers: int, matrices: MatrixStore, n_shared: int
     ):
         self.machines, self.dtype, self.matrices, self.n_shared = machines, dtype, matrices, n_shared
-        self._shared: dict[int, SharedValues] = {}
+        self.by_fold = not machines.features.same_for_all_folds and n_shared < len(machines.folds)
+        self._shared: dict[int, tuple[SharedValues, Fold]] = {}
         self._states: dict[tuple[Task, int], PathState] = {}  # by task and path
         self._lock = threading.Lock()
         self._workspaces: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
@@ -210,19 +218,23 @@ class MatrixWorker:
         if machines.features.same_for_all_folds:
             self.shared(0)  # here, on all threads
 
-    def shared(self, fold: int) -> SharedValues:
-        """Distances or products of the rows of a fold; of all folds, unless each has an X of its own."""
+    def shared(self, fold: int) -> tuple[SharedValues, Fold]:
+        """Distances or products of the samples of a fold, and the places among them of its two parts.
+
+        There is one set of them for all folds, unless each has an X of its own.
+        """
         features = self.machines.features
         key = 0 if features.same_for_all_folds else fold
         with self._lock:
             if key not in self._shared:
                 if len(self._shared) == self.n_shared:
                     self._shared.clear()
-                X = features.of_fold(self.machines.folds[fold])
+                X, places = features.of_fold(self.machines.folds[fold])
                 allowed = error_allowed(self.machines.largest_boxes, self.machines.tol)
                 steepest = max(self.machines.grid.kernels, key=lambda kernel: kernel.gamma)
-                self._shared[key] = steepest.shared(X, self.dtype, allowed)
-            return self._shared[key]
+                self._shared[key] = steepest.shared(X, self.dtype, allowed), places
+            shared, places = self._shared[key]
+        return shared, self.machines.folds[fold] if features.same_for_all_folds else places
 
     def forget(self) -> None:
         """As `Worker` says."""
@@ -239,13 +251,14 @@ class MatrixWorker:
     def _scores(
         self, workspace: Workspace, task: Task, wanted: Collection[MachineKey], stop: threading.Event
     ) -> FoldScores | None:
-        machines, shared = self.machines, self.shared(task.fold)
+        machines, (shared, places) = self.machines, self.shared(task.fold)
         kernel, fold = machines.grid.kernels[task.kernel], machines.folds[task.fold]
         diagonal = shared.diagonal(kernel)
         keys, coefs, biases, n_failed = [], [], [], 0
         with self.matrices.of(task) as matrices:
             for number, steps in by_path(wanted):
-                rows, unit = machines.problem_of(number, fold.train)
+                kept, unit = machines.problem_of(number, fold.train)
+                rows = places.train[kept]
                 start = self._states.pop((task, number), None)
                 path = Path(matrices.training(shared, kernel, rows), diagonal[rows], unit, workspace, start)
                 for step in machines.steps_after(path.C, steps[-1]):
@@ -255,16 +268,18 @@ class MatrixWorker:
                     if step in steps:
                         n_failed += not solution.converged
                         keys.append(MachineKey(number, step))
-                        coefs.append(_spread(solution.beta, rows, fold.train))
+                        coefs.append(_spread(solution.beta, kept, len(fold.train)))
                         biases.append(solution.bias)
                 if steps[-1] + 1 < len(machines.grid.Cs):
                     self._states[task, number] = path.state
-            values = matrices.products(shared, kernel, fold, np.array(coefs).T) + np.array(biases)
+            values = matrices.products(shared, kernel, places, np.array(coefs).T) + np.array(biases)
         return FoldScores(dict(zip(keys, values.T, strict=True)), n_failed)
 
 
 class StreamingWorker:
     """Tasks without a kernel matrix, one at a time, each on all threads."""
+
+    by_fold = False
 
     def __init__(self, machines: Machines):
         self.machines = machines
@@ -278,11 +293,12 @@ class StreamingWorker:
         """As `Worker` says."""
         machines = self.machines
         kernel, fold = machines.grid.kernels[task.kernel], machines.folds[task.fold]
-        X = machines.features.of_fold(fold)
+        X, places = machines.features.of_fold(fold)
         scores, n_failed = {}, 0
         for path, steps in by_path(wanted):
-            rows, unit = machines.problem_of(path, fold.train)
-            X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, fold.valid, rows)
+            kept, unit = machines.problem_of(path, fold.train)
+            rows = places.train[kept]
+            X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, places.valid, rows)
             largest = float(machines.grid.Cs[-1]) * (unit.upper - unit.lower)
             provider = kernel.rows(X_train, boxes=largest, tol=machines.tol, cache_size=machines.cache_size)
             last, beta = self._last.pop((task, path), (0.0, None))
@@ -310,17 +326,15 @@ def by_path(wanted: Collection[MachineKey]) -> list[tuple[int, list[int]]]:
     return [(path, sorted(key.step for key in wanted if key.path == path)) for path in paths]
 
 
-def _spread(beta: Vector, rows: RowNumbers, train: RowNumbers) -> Vector:
-    """The beta of `rows` at their places among the training rows."""
-    if len(rows) == len(train):
+def _spread(beta: Vector, kept: RowNumbers, n_train: int) -> Vector:
+    """The beta of the training samples at the places `kept`, 0 for the others."""
+    if len(kept) == n_train:
         return beta
-    spread = np.zeros(len(train))
-    spread[np.searchsorted(train, rows)] = beta
+    spread = np.zeros(n_train)
+    spread[kept] = beta
     return spread
 
 
-def tasks_of(kernels: Sequence[int], n_folds: int, *, by_fold: bool) -> list[Task]:
-    """The tasks of some kernels: kernel by kernel, so that whole points are done early, or fold by fold."""
-    if by_fold:
-        return [Task(kernel, fold) for fold in range(n_folds) for kernel in kernels]
-    return [Task(kernel, fold) for kernel in kernels for fold in range(n_folds)]
+def fold_by_fold(tasks: Sequence[Task]) -> list[Task]:
+    """The same tasks, all kernels of a fold in a row, but for the first kernel: its points are complete early."""
+    return sorted(tasks, key=lambda task: (task.kernel != tasks[0].kernel, task.fold))

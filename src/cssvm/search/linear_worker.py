@@ -42,6 +42,8 @@ def _bytes(X: Any) -> int:
 class LinearWorker:
     """Tasks that train linear machines: `Worker`."""
 
+    by_fold = False
+
     def __init__(self, machines: Machines):
         self.machines = machines
 
@@ -51,9 +53,9 @@ class LinearWorker:
     def scores(self, task: Task, wanted: Collection[MachineKey], stop: threading.Event) -> FoldScores | None:
         """As `Worker` says."""
         machines, fold = self.machines, self.machines.folds[task.fold]
-        X = machines.features.of_fold(fold)
-        rows, _ = machines.problem_of(0, fold.train)  # those that cost something, with any slopes
-        trained, X_valid = TrainingRows(X[rows]), X[fold.valid]
+        X, places = machines.features.of_fold(fold)
+        kept, _ = machines.problem_of(0, fold.train)  # those that cost something, with any slopes
+        trained, X_valid = TrainingRows(X[places.train[kept]]), X[places.valid]
         scores, n_failed = {}, 0
         for path, steps in by_path(wanted):
             _, unit = machines.problem_of(path, fold.train)

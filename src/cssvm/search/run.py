@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .._types import Vector
 from .checkpoint import Checkpoint
-from .engine import Engine, FoldScores, Machines, Task, tasks_of
+from .engine import Engine, FoldScores, Machines, Task
 from .grid import MachineKey
 from .progress import Silent, progress
 from .racing import KERNELS_AT_ONCE, PathKey, Race, stages
@@ -104,7 +104,9 @@ class Run:
 
     def _train_all(self, shown: Silent) -> None:
         grid = self.machines.grid
-        everything = [PathKey(kernel, path) for kernel in range(len(grid.kernels)) for path in range(len(grid.paths))]
+        n_kernels = len(grid.kernels)
+        outwards = sorted(range(n_kernels), key=lambda kernel: abs(2 * kernel + 1 - n_kernels))  # as Ctrl-C may come
+        everything = [PathKey(kernel, path) for kernel in outwards for path in range(len(grid.paths))]
         self._train(everything, range(len(grid.Cs)), shown)
 
     def _race(self, shown: Silent) -> None:
@@ -127,8 +129,7 @@ class Run:
         wanted: dict[int, list[MachineKey]] = {}  # of each kernel
         for kernel, path in paths:
             wanted.setdefault(kernel, []).extend(MachineKey(path, step) for step in steps)
-        by_fold = not self.machines.features.same_for_all_folds
-        tasks = tasks_of(list(wanted), len(self.machines.folds), by_fold=by_fold)
+        tasks = [Task(kernel, fold) for kernel in wanted for fold in range(len(self.machines.folds))]
         left = [task for task in tasks if self._saved.n_done[task] < steps.stop]
         shown.skip(sum(len(wanted[task.kernel]) for task in set(tasks).difference(left)))
         for found in self._engine.results(left, wanted=lambda task: wanted[task.kernel], use=self._values):

@@ -89,10 +89,11 @@ class SearchedClassifier(BinaryClassifier):
     def _scores(self, X: Any) -> Vector:
         """Scores of the final model for the target."""
         check_is_fitted(self)
-        if self.transformer is None:
+        transformer = getattr(self, "transformer_", None)  # the parameter may have been set since
+        if transformer is None:
             X = new_data(self, X, pairwise=is_pairwise(self.kernel))
         else:
-            X = transformed_data(self.transformer_.transform(raw_data(self, X, reset=False)), self.transformer_)
+            X = transformed_data(transformer.transform(raw_data(self, X, reset=False)), transformer)
         return self._target.oriented(self.best_estimator_.decision_function(X))
 
     @available_if(_refitted)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
+from .._types import is_number
 from ..classifier import unchanged_on_failure
 from ..estimators.inputs import raw_data, training_data
 from ..estimators.parameters import CHECKS, check_parameters
@@ -79,7 +80,7 @@ class SearchingClassifier(SearchedClassifier):
     ) -> tuple[Any, Sample, Any]:
         """Check parameters and data; X, its rows and their groups."""
         check_parameters(self, {name: CHECKS[name] for name in self._checked})
-        if self.n_jobs is not None and (self.n_jobs != int(self.n_jobs) or self.n_jobs == 0):
+        if self.n_jobs is not None and (not is_number(self.n_jobs) or self.n_jobs % 1 != 0 or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None or an integer other than 0; got n_jobs={self.n_jobs!r}.")
         pairwise = is_pairwise(self.kernel)
         if pairwise and self.transformer is not None:
@@ -123,7 +124,9 @@ class SearchingClassifier(SearchedClassifier):
                 stacklevel=4,
             )
         if found.n_failed:
-            scale = "Scale the features (for example with transformer=StandardScaler()), lower" * (not self.transformer)
+            scale = "Scale the features (for example with transformer=StandardScaler()), lower" * (
+                self.transformer is None
+            )
             warnings.warn(
                 f"{found.n_failed} of the search's machines did not converge; such scores are approximate. "
                 f"{scale or 'Lower'} the largest C or raise tol.",
@@ -134,6 +137,7 @@ class SearchingClassifier(SearchedClassifier):
     def _train_best(self, features: Features, sample: Sample) -> None:
         """Train the best point on all rows, and show its fitted attributes as our own."""
         X, fitted = features.whole
+        vars(self).pop("transformer_", None)  # that of an earlier fit
         if fitted is not None:
             self.transformer_ = fitted
         best = self._final_model()

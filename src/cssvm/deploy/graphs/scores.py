@@ -100,7 +100,7 @@ def _probabilities(graph: Graph, model: Any, table: Table) -> Pair:
 
 def _searched(graph: Graph, model: SearchedClassifier, table: Table) -> str:
     """Scores of the final model of a search, before its decision."""
-    if model.transformer is not None:
+    if hasattr(model, "transformer_"):
         table = convert_features(graph, model.transformer_, table)
     return decision_values(graph, model.best_estimator_, table)
 
