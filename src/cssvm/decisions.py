@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
+from .nesting import decider, opened
+
 COSTS = ("fn_cost", "fp_cost")
 
 
@@ -19,12 +21,12 @@ def costs_for_predict(estimator: Any) -> list[str]:
     so itself, in `decides_by_costs`: whether it does, or by which of them. With metadata routing one can refuse them,
     ``set_predict_request(fn_cost=False)``; what was not said is not refused.
     """
-    decider = _decider(estimator)
-    own = getattr(decider, "decides_by_costs", True)
-    if not own or not hasattr(decider, "predict"):
+    inner = decider(estimator)
+    own = getattr(inner, "decides_by_costs", True)
+    if not own or not hasattr(inner, "predict"):
         return []
-    taken = [name for name in COSTS if name in inspect.signature(decider.predict).parameters]
-    return [name for name in taken if (own is True or name in own) and not refuses(decider, "predict", name)]
+    taken = [name for name in COSTS if name in inspect.signature(inner.predict).parameters]
+    return [name for name in taken if (own is True or name in own) and not refuses(inner, "predict", name)]
 
 
 def decide(estimator: Any, X: Any, costs: dict[str, Any]) -> NDArray[Any]:
@@ -32,11 +34,32 @@ def decide(estimator: Any, X: Any, costs: dict[str, Any]) -> NDArray[Any]:
     taken = {name: costs[name] for name in costs_for_predict(estimator) if name in costs}
     if not taken:
         return estimator.predict(X)
-    while estimator is not (inner := _opened(estimator)):
+    inner, X = _at_decider(estimator, X)
+    return inner.predict(X, **taken)
+
+
+def known_costs(estimator: Any, X: Any, costs: dict[str, Any]) -> dict[str, Any]:
+    """Both costs as a fitted classifier that decides by costs knows them when it decides on X.
+
+    One that it takes is that of the rows, any other is what the classifier estimates or was made with: the true amount
+    of a row may tell its class.
+    """
+    inner, X = _at_decider(estimator, X)
+    taken, known = costs_for_predict(estimator), dict(costs)
+    for name in COSTS:
+        if name not in taken:
+            estimated = name == "fn_cost" and hasattr(inner, "predict_amount")
+            known[name] = inner.predict_amount(X) if estimated else getattr(inner, name)
+    return known
+
+
+def _at_decider(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """What decides inside a fitted classifier, and X as it takes it."""
+    while estimator is not (inner := opened(estimator)):
         for _, step in getattr(estimator, "steps", [])[:-1]:
             X = step.transform(X) if hasattr(step, "transform") else X  # "passthrough", or draws rows in training only
         estimator = inner
-    return estimator.predict(X, **taken)
+    return estimator, X
 
 
 def row_costs(costs: dict[str, Any]) -> dict[str, Any]:
@@ -50,17 +73,3 @@ def refuses(estimator: Any, method: str, name: str) -> bool:
         return False
     request = getattr(estimator._get_metadata_request(), method).requests.get(name)
     return request is not None and request is not True
-
-
-def _decider(estimator: Any) -> Any:
-    """What decides in pipelines and searches."""
-    while estimator is not (inner := _opened(estimator)):
-        estimator = inner
-    return estimator
-
-
-def _opened(estimator: Any) -> Any:
-    """The last step of a pipeline, or the best estimator of a search whose own `predict` takes no costs."""
-    if hasattr(estimator, "best_estimator_") and not hasattr(estimator, "decides_by_costs"):
-        return estimator.best_estimator_
-    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator

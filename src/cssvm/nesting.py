@@ -25,3 +25,17 @@ def _inner(estimator: Any) -> Any:
             return getattr(estimator, name)
     members = getattr(estimator, "estimators", None)
     return members[0][1] if isinstance(members, list) and members and isinstance(members[0], tuple) else None
+
+
+def decider(estimator: Any) -> Any:
+    """What decides in fitted pipelines and searches."""
+    while estimator is not (inner := opened(estimator)):
+        estimator = inner
+    return estimator
+
+
+def opened(estimator: Any) -> Any:
+    """The last step of a pipeline, or the best estimator of a search whose own `predict` takes no costs."""
+    if hasattr(estimator, "best_estimator_") and not hasattr(estimator, "decides_by_costs"):
+        return estimator.best_estimator_
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._types import Mask, Vector
-from .nesting import nested
+from .nesting import decider, nested
 
 RESPONSES = ("decision_function", "predict_proba")
 
@@ -121,7 +121,8 @@ class Target:
 class TargetScores(NamedTuple):
     """Scores of the rows of X, oriented so that a higher one speaks for the target class.
 
-    values : (n_samples,) float64; target : which class that is; own_threshold : where `predict` decides for it.
+    values : (n_samples,) float64; target : which class that is; own_threshold : where `predict` decides for it, nan if
+    that is not known.
     """
 
     values: Vector
@@ -149,7 +150,8 @@ def target_scores(estimator: Any, X: Any, *, pos_label: Any = None, response_met
     pos_label : label, default=None
         The target; None takes the estimator's own `pos_label`, then ``classes_[1]``.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-        Where scores come from; ``"auto"`` takes the first that there is.
+        Where scores come from; ``"auto"`` takes the first that there is, and of scikit-learn's threshold classifiers
+        the one that they cut.
 
     Returns
     -------
@@ -175,9 +177,33 @@ def target_scores(estimator: Any, X: Any, *, pos_label: Any = None, response_met
             "Pass a fitted binary classifier."
         )
     target = Target.among(classes, own_pos_label(estimator) if pos_label is None else pos_label)
-    method = response_of(estimator, response_method)
+    method, own_threshold = own_cut(estimator, target, response_method)
     response = finite_response(estimator, method, X)
-    return TargetScores(target.oriented(response), target, OWN_THRESHOLD[method])
+    return TargetScores(target.oriented(response), target, own_threshold)
+
+
+def own_cut(estimator: Any, target: Target, response_method: str = "auto") -> tuple[str, float]:
+    """The response of a fitted classifier that scores come from, and where `predict` turns to the target, on its scale.
+
+    scikit-learn's threshold classifiers cut at a threshold of their own; on another response than theirs it is nan.
+    """
+    from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+
+    inner = decider(estimator)
+    if not isinstance(inner, FixedThresholdClassifier | TunedThresholdClassifierCV):
+        method = response_of(estimator, response_method)
+        return method, OWN_THRESHOLD[method]
+    asked = RESPONSES[::-1] if inner.response_method == "auto" else [inner.response_method]
+    own = next(method for method in asked if hasattr(inner, method))
+    method = own if response_method == "auto" else response_of(estimator, response_method)
+    if method != own:
+        return method, np.nan
+    threshold = inner.best_threshold_ if hasattr(inner, "best_threshold_") else inner.threshold
+    threshold = OWN_THRESHOLD[method] if threshold == "auto" else float(threshold)
+    label = getattr(inner, "pos_label", None)
+    if target.index == (1 if label is None else target.classes.tolist().index(label)):
+        return method, threshold
+    return method, 1.0 - threshold if method == "predict_proba" else -threshold
 
 
 def finite_response(estimator: Any, method: str, X: Any) -> Vector:

@@ -4,13 +4,29 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    TunedThresholdClassifierCV,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
-from cssvm import CostSensitiveSVC, CostThresholdClassifier, evaluate
+from cssvm import (
+    CostProportionateClassifier,
+    CostSensitiveSVC,
+    CostThresholdClassifier,
+    DirectCostClassifier,
+    MetaCostClassifier,
+    Report,
+    evaluate,
+)
 from cssvm.evaluation import evaluate_predictions
 from cssvm.metrics import cost_risk, min_cost_risk, target_scores
 from cssvm.metrics.risk import risk_of_decisions
@@ -19,18 +35,74 @@ X, Y = make_classification(240, 6, n_informative=4, weights=[0.8], flip_y=0.1, r
 AMOUNT = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=1)
 
+STUMP = DecisionTreeClassifier(max_depth=2, random_state=0)  # many ties
 MODELS = {
     "svm": CostSensitiveSVC(),
     "probabilities": CostThresholdClassifier(LogisticRegression(), calibration=None),
+    "tied probabilities": CostThresholdClassifier(STUMP, calibration=None),
     "tuned": CostThresholdClassifier(LogisticRegression(), method="tuned", cv=3),
+    "estimated amounts": DirectCostClassifier(STUMP, LinearRegression(), cv=2),
+    "amounts behind a scaler": make_pipeline(
+        StandardScaler(), DirectCostClassifier(LogisticRegression(), Ridge(), cv=2)
+    ),
+    "meta cost": MetaCostClassifier(LogisticRegression(), n_estimators=3, random_state=0),
+    "costing": CostProportionateClassifier(STUMP, n_estimators=3, random_state=0),
+    "fixed threshold": FixedThresholdClassifier(LogisticRegression(), threshold=0.2),
+    "fixed decision value": FixedThresholdClassifier(
+        LogisticRegression(), threshold=-1.0, response_method="decision_function"
+    ),
+    "fixed behind a scaler": make_pipeline(StandardScaler(), FixedThresholdClassifier(STUMP, threshold=0.2)),
+    "tuned by scikit-learn": TunedThresholdClassifierCV(LogisticRegression(), cv=2, thresholds=20),
+    "tree": STUMP,
+    "logistic regression": LogisticRegression(),
 }
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("fn_cost", [5.0, AMOUNT], ids=["class", "rows"])
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_decisions_are_one_cut_of_the_scores(model, fn_cost):
-    found = evaluate(model, X, Y, fn_cost=fn_cost, fp_cost=1.0, cv=FOLDS, n_resamples=10).held_out
+    found = evaluate(model, X, Y, fn_cost=fn_cost, fp_cost=1.0, cv=FOLDS, n_resamples=10, blind=False).held_out
     np.testing.assert_array_equal(found.scores.values >= found.scores.own_threshold, found.acted)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize("name", ["fixed threshold", "fixed decision value", "tuned by scikit-learn", "tree"])
+def test_decisions_of_a_fitted_model_are_one_cut_of_the_scores_of_either_class(name, label):
+    model = clone(MODELS[name]).fit(X, Y)
+    found = evaluate(model, X, Y, pos_label=label, cv="prefit", n_resamples=10).held_out
+    np.testing.assert_array_equal(found.scores.values >= found.scores.own_threshold, found.acted)
+
+
+def test_a_threshold_of_scikit_learn_is_stated_on_the_response_that_it_cuts():
+    model = FixedThresholdClassifier(LogisticRegression(), threshold=0.2).fit(X, Y)
+    found = target_scores(model, X)
+    np.testing.assert_array_equal(found.values, model.predict_proba(X)[:, 1])
+    assert found.own_threshold == 0.2
+    other = target_scores(model, X, pos_label=0)
+    assert other.own_threshold == 0.8
+    assert np.isnan(target_scores(model, X, response_method="decision_function").own_threshold)
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), cv=2, thresholds=20).fit(X, Y)
+    assert target_scores(tuned, X).own_threshold == tuned.best_threshold_
+
+
+@pytest.mark.parametrize("unknown", [0.0, np.nan, None], ids=["zero", "missing", "known"])
+def test_amounts_of_past_targets_do_not_reach_the_scores(unknown):
+    """No cut of the scores may be better than the ranking by the probability and the estimate, which know no label."""
+    given = AMOUNT if unknown is None else np.where(Y == 1, AMOUNT, unknown)
+    model = DirectCostClassifier(LogisticRegression(), LinearRegression(), cv=2)
+    found = evaluate(model, X, Y, fn_cost=given, cv=FOLDS, n_resamples=10, blind=False).held_out
+    expected = np.empty(len(Y))
+    for fold, (train, held_out) in enumerate(FOLDS.split(X, Y)):
+        fitted = clone(model).fit(X[train], Y[train], fn_cost=AMOUNT[train])
+        p = fitted.predict_proba(X[held_out])[:, 1]
+        expected[found.fold == fold] = np.log(p / (1 - p)) + np.log(fitted.predict_amount(X[held_out]))
+    np.testing.assert_allclose(found.scores.values, expected)
+
+
+def test_a_report_takes_amounts_that_are_missing():
+    model = DirectCostClassifier(LogisticRegression(), LinearRegression(), cv=2)
+    assert "<html" in Report(model, X, Y, fn_cost=np.where(Y == 1, AMOUNT, np.nan), cv=FOLDS, n_resamples=10).html()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Mask, RowNumbers, Vector
 from ..decisions import costs_for_predict, decide
 from ..folds import Fold
-from ..metrics.action import ActionScores, action_scores
+from ..metrics.action import LESS_OWN, ActionScores, action_scores
 from ..metrics.policies import Money
 from ..metrics.risk import minimum_risk
 from ..metrics.scored import ScoredSample
@@ -140,11 +140,23 @@ def held_out_decisions(decided: Sequence[Decided], sample: Sample, money: Money)
         sample=replace(sample, weights=shared).take(rows[counted]),
         money=money.at(rows[counted]),
         acted=np.concatenate([part.acted for part in decided])[counted],
-        scores=scores[0]._replace(values=np.concatenate([part.values for part in scores])[counted]),
+        scores=_at_one_threshold(scores, counted),
         fold=fold[counted],
         models=[part.model for part in decided],
         n_trained=[part.n_trained for part in decided],
     )
+
+
+def _at_one_threshold(parts: Sequence[ActionScores], counted: Mask) -> ActionScores:
+    """The scores of all models, less the threshold of each where these differ; nan where one is not known."""
+    own, joined = np.array([part.own_threshold for part in parts]), parts[0]
+    values = [part.values for part in parts]
+    if own.min() != own.max():
+        joined = joined._replace(own_threshold=np.nan)
+        if np.isfinite(own).all():
+            values = [part.values - part.own_threshold for part in parts]
+            joined = joined._replace(own_threshold=0.0, kind=f"{joined.kind} {LESS_OWN}")
+    return joined._replace(values=np.concatenate(values)[counted])
 
 
 def cost_blind_cut(model: Any, X: Any, sample: Sample) -> Vector:

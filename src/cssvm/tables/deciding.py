@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Mask, Vector
-from ..decisions import COSTS, costs_for_predict, decide
+from ..decisions import COSTS, costs_for_predict, decide, known_costs
 from ..deploy import ModelCard, SavedModel, load_model
 from ..sample import both_classes
 from ..target import Target, plain, target_scores
@@ -25,7 +25,8 @@ from .prices import DECIDED_BY, Price, check_where_they_count
 class Decisions:
     """Of some rows: labels, scores for the target, its probabilities, what acting and leaving are expected to cost.
 
-    (n_rows,) each; the last three are None where the model has no probabilities, the costs also where none are known.
+    (n_rows,) each; those three are None where the model has no probabilities, the costs also where none are known.
+    costs : fn_cost and fp_cost as the model knows them when it decides, as far as they are known.
     """
 
     labels: NDArray[Any]
@@ -33,6 +34,7 @@ class Decisions:
     probabilities: Vector | None
     cost_of_acting: Vector | None
     cost_of_leaving: Vector | None
+    costs: dict[str, Any]
 
 
 @dataclass
@@ -144,10 +146,12 @@ class Decider:
             labels, scores, probabilities = model.decide(X, **used)
         else:
             labels, scores, probabilities = self._asked_one_by_one(X, used)
+        if self.decides_by:
+            costs = known_costs(model, X, costs)
         if probabilities is None or len(costs) < len(COSTS):
-            return Decisions(labels, scores, probabilities, None, None)
+            return Decisions(labels, scores, probabilities, None, None, costs)
         acting, leaving = (1.0 - probabilities) * costs["fp_cost"], probabilities * costs["fn_cost"]
-        return Decisions(labels, scores, probabilities, acting, leaving)
+        return Decisions(labels, scores, probabilities, acting, leaving, costs)
 
     def _asked_one_by_one(self, X: Any, costs: dict[str, Any]) -> tuple[NDArray[Any], Vector, Vector | None]:
         """Labels, scores and probabilities of a model that gives them one by one."""

@@ -142,23 +142,16 @@ class Judged:
     """Labelled rows and what a model says of them, (n,) each.
 
     positive : whether they are of the target; acted : whether the model takes them for it; scores : for the target;
-    by_costs : whether it decides by probabilities and costs, not by scores; costs : fn_cost and fp_cost.
+    decided_by : what the decisions are a threshold on, as in a report; costs : fn_cost and fp_cost.
     """
 
     positive: Mask
     acted: Mask
     scores: Vector
     probabilities: Vector | None
-    by_costs: bool
+    decided_by: Vector
     costs: dict[str, Any]
     weights: Vector | None
-
-    @property
-    def decided_by(self) -> Vector:
-        """What the decisions are a threshold on, as in a report."""
-        if self.probabilities is None or not self.by_costs:
-            return self.scores
-        return scores_by_costs(self.probabilities, **self.costs).values
 
     def take(self, kept: Mask) -> Judged:
         """The rows of a mask (n,)."""
@@ -173,7 +166,7 @@ class Judged:
             acted=np.concatenate([part.acted for part in parts]),
             scores=np.concatenate([part.scores for part in parts]),
             probabilities=_joined([part.probabilities for part in parts]),
-            by_costs=parts[0].by_costs,
+            decided_by=np.concatenate([part.decided_by for part in parts]),
             costs={name: _joined([part.costs[name] for part in parts]) for name in COSTS},
             weights=_joined([part.weights for part in parts]),
         )
@@ -211,13 +204,15 @@ def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | N
     """The rows of a chunk, which all have labels."""
     costs = decider.all_costs(rows, labels)
     decided = decider.decide(rows, costs)
-    label = decider.target.label
+    label, decided_by = decider.target.label, decided.scores
+    if decider.decides_by and decided.probabilities is not None:
+        decided_by = scores_by_costs(decided.probabilities, **decided.costs).values
     return Judged(
         positive=labels == label,
         acted=decided.labels == label,
         scores=decided.scores,
         probabilities=decided.probabilities,
-        by_costs=bool(decider.decides_by),
+        decided_by=decided_by,
         costs=costs,
         weights=None if weight is None else weights_of(rows, weight),
     )
