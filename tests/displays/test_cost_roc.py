@@ -184,7 +184,7 @@ def test_artists_hold_the_numbers_and_the_legend_the_risks(axis):
         "SVM",
         "convex hull",
         "equal risk",
-        "best of these rows (Risk*): 0.167",
+        "best threshold of the score (Risk*): 0.167",
         "threshold from training (TH-Risk): 1.67",
         "the model's own decisions (NOTH-Risk): 1",
     ]

@@ -1,10 +1,13 @@
 """`evaluate_table` measures what scikit-learn and the metrics of this library measure, on labelled rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import brier_score_loss, precision_score, recall_score, roc_auc_score
 
-from cssvm.deploy import SavedModel
+from cssvm import DirectCostClassifier
+from cssvm.deploy import ModelCard, SavedModel
 from cssvm.metrics import (
     bootstrap_interval,
     cost_risk,
@@ -44,7 +47,7 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
         "act on nobody": cost_risk(y, np.full(120, "good"), pos_label="bad", **costs),
         "act on everybody": cost_risk(y, np.full(120, "bad"), pos_label="bad", **costs),
         "savings": savings_score(y, decided, pos_label="bad", **costs),
-        "cost per case at the best threshold": min_cost_risk(
+        "cost per case at the best cost ratio": min_cost_risk(
             y, probability * costs["fn_cost"] / ((1 - probability) * costs["fp_cost"]), pos_label="bad", **costs
         ).risk,
         "targets found": recall_score(bad, acted),
@@ -93,7 +96,7 @@ def test_intervals_are_those_of_each_metric_resampled_by_itself(saved, labelled)
 
     slow = {
         "savings": (savings_score, decided, {"pos_label": "bad", **costs}),
-        "cost per case at the best threshold": (min_cost_risk, ratio, {"pos_label": "bad", **costs}),
+        "cost per case at the best cost ratio": (min_cost_risk, ratio, {"pos_label": "bad", **costs}),
         "targets found": (share(acted, bad), decided, {}),
         "false alarms among others": (share(acted, lambda *rows: ~bad(*rows)), decided, {}),
         "targets among acted on": (share(bad, acted), decided, {}),
@@ -147,7 +150,8 @@ def test_the_best_threshold_costs_what_the_report_says_and_not_more_than_the_dec
     model = SavedModel(trained.model, trained.card)
     found = evaluate_table(model, labelled, n_resamples=1).measures
     reported = report_table(model, labelled, n_resamples=1).evaluation
-    best = found["cost per case at the best threshold"].value
+    by_ratio = decision == "bayes" and isinstance(fn_cost, str) | isinstance(fp_cost, str)
+    best = found[f"cost per case at the best {'cost ratio' if by_ratio else 'threshold'}"].value
     assert best == pytest.approx(minimum_risk(reported.held_out.scored).risk, rel=1e-12)
     assert best <= found["cost per case"].value + 1e-12
 
@@ -198,3 +202,19 @@ def test_labels_that_the_model_does_not_know_are_refused(saved, labelled):
         evaluate_table(saved, labelled.assign(outcome=""))
     with pytest.raises(ValueError, match="both classes"):
         evaluate_table(saved, labelled[labelled["outcome"] == "bad"])
+
+
+@pytest.mark.parametrize("unknown", [0.0, np.nan], ids=["zero", "missing"])
+def test_amounts_of_past_targets_tell_the_scores_of_estimated_amounts_nothing(unknown):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    y = (rng.random(300) < 1 / (1 + np.exp(1 - frame["a"]))).astype(int).to_numpy()
+    amount = np.exp(1 + 0.5 * frame["b"].to_numpy())
+    model = DirectCostClassifier(LogisticRegression(), LinearRegression(), cv=2).fit(frame, y, fn_cost=amount)
+    card = ModelCard.of(model, target="y", fn_cost="gift", fp_cost=1.0)
+    table = frame.assign(y=y, gift=np.where(y == 1, amount, unknown))
+    found = evaluate_table(SavedModel(model, card), table, n_resamples=1).measures
+    p = model.predict_proba(frame)[:, 1]
+    ratio = p * model.predict_amount(frame) / (1 - p)
+    expected = min_cost_risk(y, ratio, fn_cost=amount, fp_cost=1.0).risk
+    assert found["cost per case at the best cost ratio"].value == pytest.approx(expected, rel=1e-12)

@@ -17,7 +17,7 @@ from .canvas import BLACK, GREY, LEGEND_POINTS, axis_or_new, label_once, unused_
 from .scored import ScoredDisplayMixin
 
 WORDS = {
-    BEST: "best of these rows (Risk*)",
+    BEST: "best threshold of the score (Risk*)",
     CHOSEN: "threshold from training (TH-Risk)",
     OWN: "the model's own decisions (NOTH-Risk)",
 }

@@ -13,7 +13,7 @@ from .._types import Mask, Vector
 from ..decisions import COSTS
 from ..evaluation import evaluate_predictions
 from ..evaluation.table import EVERYBODY, NOBODY
-from ..metrics.action import scores_by_costs
+from ..metrics.action import COST_RATIO, DECISION_VALUE, ActionScores, scores_by_costs
 from ..metrics.bootstrap import check_request, joint_intervals
 from ..metrics.partial_auc import mean_height
 from ..metrics.policies import Interval
@@ -26,6 +26,7 @@ from .prices import weights_of
 from .sources import open_table
 
 COST, BEST, AUC = "cost per case", "cost per case at the best threshold", "AUC"
+BEST_RATIO = "cost per case at the best cost ratio"  # the same of a model that decides by the costs of each row
 MEASURES = (
     *("savings", BEST, "targets found", "false alarms among others", "targets among acted on", "acted on"),
     *(AUC, "TP-0.9 area loss", "TN-0.9 area loss", "Brier score"),
@@ -92,8 +93,9 @@ def evaluate_table(
         Its ``measures`` are the costs per case of the model and of the plain policies, as `evaluate` and `report_table`
         find them, and those of `bootstrap_interval` for `savings_score`, `min_cost_risk`, the shares of targets found,
         of false alarms, of targets among the rows acted on and of rows acted on, the areas of the ROC curve, and for
-        probabilities the Brier score. The best threshold is one of what the model decides by: of the ratio of the two
-        expected costs, if it decides by the costs of each row, else of the score.
+        probabilities the Brier score. The best threshold is one of what the model decides by: of the score, or, named
+        "cost per case at the best cost ratio", of the ratio of the two expected costs, if it decides by the costs of
+        each row.
 
     Examples
     --------
@@ -124,7 +126,8 @@ def evaluate_table(
     measures = {COST: costs.model.cost, NOBODY: costs[NOBODY].cost, EVERYBODY: costs[EVERYBODY].cost}
     counted = rows if rows.weights is None else rows.take(rows.weights > 0)
     found = joint_intervals(_measures(counted, target_class), target_class.labels(counted.positive), **options)
-    measures |= {name: Interval(*each[:3]) for name, each in found.items()}
+    best = BEST_RATIO if rows.by_ratio else BEST
+    measures |= {best if name == BEST else name: Interval(*each[:3]) for name, each in found.items()}
     return EvaluatedTable(
         measures=measures,
         n_rows=len(rows.positive),
@@ -142,7 +145,8 @@ class Judged:
     """Labelled rows and what a model says of them, (n,) each.
 
     positive : whether they are of the target; acted : whether the model takes them for it; scores : for the target;
-    decided_by : what the decisions are a threshold on, as in a report; costs : fn_cost and fp_cost.
+    decided_by : what the decisions are a threshold on, as in a report; by_ratio : whether that is the ratio of the
+    expected costs of each row; costs : fn_cost and fp_cost.
     """
 
     positive: Mask
@@ -150,6 +154,7 @@ class Judged:
     scores: Vector
     probabilities: Vector | None
     decided_by: Vector
+    by_ratio: bool
     costs: dict[str, Any]
     weights: Vector | None
 
@@ -167,6 +172,7 @@ class Judged:
             scores=np.concatenate([part.scores for part in parts]),
             probabilities=_joined([part.probabilities for part in parts]),
             decided_by=np.concatenate([part.decided_by for part in parts]),
+            by_ratio=parts[0].by_ratio,
             costs={name: _joined([part.costs[name] for part in parts]) for name in COSTS},
             weights=_joined([part.weights for part in parts]),
         )
@@ -204,15 +210,16 @@ def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | N
     """The rows of a chunk, which all have labels."""
     costs = decider.all_costs(rows, labels)
     decided = decider.decide(rows, costs)
-    label, decided_by = decider.target.label, decided.scores
+    label, decided_by = decider.target.label, ActionScores(decided.scores, 0.0, DECISION_VALUE)
     if decider.decides_by and decided.probabilities is not None:
-        decided_by = scores_by_costs(decided.probabilities, **decided.costs).values
+        decided_by = scores_by_costs(decided.probabilities, **decided.costs)
     return Judged(
         positive=labels == label,
         acted=decided.labels == label,
         scores=decided.scores,
         probabilities=decided.probabilities,
-        decided_by=decided_by,
+        decided_by=decided_by.values,
+        by_ratio=decided_by.kind == COST_RATIO,
         costs=costs,
         weights=None if weight is None else weights_of(rows, weight),
     )
