@@ -1,4 +1,8 @@
-"""Values for rows that come from elsewhere: a pandas Series belongs to rows by its index, never by its order."""
+"""Values for rows that come from elsewhere: a pandas Series belongs to rows by its index, never by its order.
+
+Costs, weights and groups are columns of a table, and are found by label whatever the order of the rows. Predictions are
+mostly made in the order of the rows: see `predictions_in_order`.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +63,7 @@ def at_index(name: str, value: Any, index: Any) -> NDArray[Any]:
         return values
     if index is not None:
         return values[_rows_of(name, value.index, index)]
-    if not np.array_equal(value.index, np.arange(len(values))):
+    if not _numbered(value.index):
         label = value.index[:1].tolist()[0]
         raise ValueError(
             f"{name} is a pandas Series with labels such as {label!r}, but the rows have no index by which to find its "
@@ -68,11 +72,32 @@ def at_index(name: str, value: Any, index: Any) -> NDArray[Any]:
     return values
 
 
-def newly_numbered(value: Any, index: Any) -> bool:
-    """Whether a Series is numbered 0, 1, 2, ... while rows have other labels, as is ``pd.Series(model.predict(X))``."""
-    if not is_series(value) or value.index.isin(index).all():
-        return False
-    return np.array_equal(value.index, np.arange(len(value)))
+def predictions_in_order(name: str, value: Any, index: Any) -> NDArray[Any]:
+    """Decisions or scores as an array in the order of the rows, whose index is `index`; None if they have none.
+
+    A Series is matched by label, as `at_index` does, but for one that is numbered 0, 1, 2, ... as
+    ``pd.Series(model.predict(X))`` is: beside rows with other labels it is in their order. Where the rows have the same
+    labels in another order, nothing tells which of the two is meant, and it is rejected.
+    """
+    if index is None or not is_series(value) or value.index.equals(index):
+        return at_index(name, value, index)
+    among_rows = value.index.isin(index).all()
+    if (
+        among_rows
+        and len(value) == len(index)
+        and value.index.is_unique
+        and (_numbered(value.index) or _numbered(index))
+    ):
+        raise ValueError(
+            f"{name} is a pandas Series with the labels of y_true in another order, one of them numbered 0, 1, 2, ..., "
+            f"so that its values may be meant by label or by position. Pass {name}.to_numpy() if it is in the order of "
+            f"y_true, or {name}.loc[y_true.index] if it is to be found by its labels."
+        )
+    return np.asarray(value) if _numbered(value.index) and not among_rows else at_index(name, value, index)
+
+
+def _numbered(index: Any) -> bool:
+    return np.array_equal(index, np.arange(len(index)))
 
 
 def _rows_of(name: str, given: Any, wanted: Any) -> Any:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ._types import Mask, RowNumbers, Vector
 from .costs import check_costs_matter, check_weights_matter, cost_column, read_costs, read_weights
-from .matching import at_index, is_series, matched, newly_numbered
+from .matching import is_series, matched, predictions_in_order
 from .target import Target, is_word, listed, plain
 
 
@@ -239,8 +239,7 @@ class Sample:
             )
 
     def _paired(self, name: str, value: Any) -> NDArray[Any]:
-        index = None if self.index is None or newly_numbered(value, self.index) else self.index
-        values = one_dimensional(name, at_index(name, value, index))
+        values = one_dimensional(name, predictions_in_order(name, value, self.index))
         if len(values) != len(self):
             raise ValueError(
                 f"{name} must hold one value for each row of y_true, shape ({len(self)},); "

@@ -207,3 +207,44 @@ def test_a_frame_is_no_column_of_costs():
 def test_decisions_that_are_newly_numbered_are_taken_in_order():
     y = FRAME["y"]
     assert cost_risk(y, pd.Series([0, 0, 1, 0, 1]), fn_cost=FRAME["amount"]) == 10 / 5
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [list("dbeca"), [7, 9, 3, 3, 1], [3, 1, 2, 0, 9], [0, 1, 2, 3, 4], [5, 4, 3, 2, 1]],
+    ids=["words", "repeated", "partial", "fresh", "shifted"],
+)
+def test_predictions_numbered_anew_are_taken_by_position(labels):
+    y, decided, scores = np.array([1, 0, 1, 0, 1]), np.array([0, 0, 1, 1, 1]), np.array([0.1, 0.3, 0.9, 0.5, 0.7])
+    y_true = pd.Series(y, index=labels)
+    assert cost_risk(y_true, pd.Series(decided)) == cost_risk(y, decided)
+    assert min_cost_risk(y_true, pd.Series(scores), fn_cost=3.0) == min_cost_risk(y, scores, fn_cost=3.0)
+
+
+@pytest.mark.parametrize("fresh", ["predictions", "labels"])
+def test_predictions_numbered_anew_beside_a_shuffled_table_are_rejected(fresh):
+    """By label and by position they differ, and either may be meant."""
+    shuffled, y, decided = [3, 1, 4, 0, 2], np.array([1, 0, 1, 0, 1]), np.array([0, 0, 1, 1, 1])
+    y_true = pd.Series(y, index=shuffled if fresh == "predictions" else None)
+    y_pred = pd.Series(decided, index=None if fresh == "predictions" else shuffled)
+    with pytest.raises(
+        ValueError, match=r"y_pred is a pandas Series with the labels of y_true in another order.*numpy"
+    ):
+        cost_risk(y_true, y_pred)
+    with pytest.raises(ValueError, match="y_score is a pandas Series"):
+        min_cost_risk(y_true, y_pred.astype(float))
+    assert cost_risk(y_true, y_pred.to_numpy()) == cost_risk(y, decided)
+    assert cost_risk(y_true, y_pred.loc[y_true.index]) == np.mean(y_pred.loc[y_true.index] != y_true)
+
+
+@pytest.mark.parametrize("labels", [list("abcde"), [10, 20, 30, 40, 50]])
+def test_predictions_with_the_labels_of_the_rows_are_found_by_label(labels):
+    y_true, y_pred = pd.Series([1, 0, 1, 0, 1], index=labels), pd.Series([0, 0, 1, 1, 1], index=labels)
+    assert cost_risk(y_true, y_pred.iloc[::-1]) == cost_risk(y_true, y_pred)
+
+
+def test_costs_are_found_by_label_whatever_the_order_of_the_rows():
+    y, amount, shuffled = np.array([1, 0, 1, 0, 1]), pd.Series([10.0, 20, 30, 40, 50]), [3, 1, 4, 0, 2]
+    y_true = pd.Series(y, index=shuffled)
+    nobody = np.zeros(5, dtype=int)
+    assert cost_risk(y_true, nobody, fn_cost=amount) == cost_risk(y, nobody, fn_cost=amount.to_numpy()[shuffled])
