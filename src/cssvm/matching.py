@@ -82,12 +82,8 @@ def predictions_in_order(name: str, value: Any, index: Any) -> NDArray[Any]:
     if index is None or not is_series(value) or value.index.equals(index):
         return at_index(name, value, index)
     among_rows = value.index.isin(index).all()
-    if (
-        among_rows
-        and len(value) == len(index)
-        and value.index.is_unique
-        and (_numbered(value.index) or _numbered(index))
-    ):
+    reordered = among_rows and len(value) == len(index) and value.index.is_unique
+    if reordered and (_numbered(value.index) or _numbered(index)):
         raise ValueError(
             f"{name} is a pandas Series with the labels of y_true in another order, one of them numbered 0, 1, 2, ..., "
             f"so that its values may be meant by label or by position. Pass {name}.to_numpy() if it is in the order of "

@@ -4,8 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -236,3 +238,43 @@ def test_folds_that_hold_out_no_weight_are_rejected():
     weights = np.r_[np.ones(30), np.zeros(30)]
     with pytest.raises(ValueError, match="sample_weight must be positive for some of the rows that are held out"):
         evaluate(LogisticRegression(), X, y, sample_weight=weights, cv=[(np.arange(30), np.arange(30, 60))])
+
+
+ROUTED = {
+    "bayes": CostThresholdClassifier(LogisticRegression(), cv=2),
+    "tuned": CostThresholdClassifier(LogisticRegression(), method="tuned", cv=2),
+    "two learners": DirectCostClassifier(LogisticRegression(), Ridge(), cv=2),
+    "two pipelines": DirectCostClassifier(
+        make_pipeline(StandardScaler(), LogisticRegression()), make_pipeline(StandardScaler(), Ridge()), cv=2
+    ),
+    "meta cost": MetaCostClassifier(LogisticRegression(), n_estimators=3, random_state=0),
+    "meta cost of amounts": MetaCostClassifier(
+        LogisticRegression(), amount_estimator=Ridge(), n_estimators=3, random_state=0
+    ),
+    "costing": CostProportionateClassifier(LogisticRegression(), n_estimators=3, random_state=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("model", ROUTED.values(), ids=ROUTED)
+def test_weights_and_costs_reach_all_learners_with_and_without_metadata_routing(model):
+    weights = np.random.default_rng(1).lognormal(0.0, 1.5, len(Y))
+    given = {"fn_cost": AMOUNT, "fp_cost": 0.5, "sample_weight": weights, "cv": FOLDS, "n_resamples": 10}
+    found = []
+    for routing in (False, True):
+        with config_context(enable_metadata_routing=routing):
+            found.append(evaluate(model, X, Y, blind=False, **given).held_out)
+    np.testing.assert_array_equal(found[0].scores.values, found[1].scores.values)
+    np.testing.assert_array_equal(found[0].acted, found[1].acted)
+
+
+def test_weights_reach_all_members_of_an_ensemble_with_metadata_routing():
+    weights = np.random.default_rng(1).lognormal(0.0, 1.5, len(Y))
+    train, held_out = np.arange(0, 120), np.arange(120, 240)
+    members = [LogisticRegression(), STUMP]
+    with config_context(enable_metadata_routing=True):
+        vote = VotingClassifier(list(zip("ab", members, strict=True)), voting="soft")
+        found = evaluate(vote, X, Y, sample_weight=weights, cv=[(train, held_out)], blind=False, n_resamples=10)
+    fitted = [clone(each).fit(X[train], Y[train], sample_weight=weights[train]) for each in members]
+    expected = np.mean([each.predict_proba(X[held_out])[:, 1] for each in fitted], axis=0)
+    np.testing.assert_allclose(found.held_out.scores.values, expected)

@@ -8,7 +8,7 @@ classifier that takes them, and no further in. A model whose classifier they can
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ from ..decisions import COSTS, refuses
 from ..nesting import nested
 
 WEIGHT, GROUPS = "sample_weight", "groups"
+
+# Parameters that hold a learner, in scikit-learn and here.
+LEARNERS = ("estimator", "amount_estimator", "final_estimator")
 
 
 def taker_of_costs(model: Any) -> Any:
@@ -53,13 +56,23 @@ def _by_steps(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
 def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
     """Arguments of `fit` with routing, after requests for all that the user has said nothing about."""
     path, taker = list(nested(model)), taker_of_costs(model)
-    outside = path if taker is None else path[: path.index(taker) + 1]
+    outside, weighted = path if taker is None else path[: path.index(taker) + 1], list(_weighted(model))
     for each in _estimators(model):
         for method in ("fit", "score"):
             wanted = dict.fromkeys(COSTS, any(each is one for one in outside) and _wants(each, COSTS[0]))
-            _request(each, method, wanted | {WEIGHT: any(each is one for one in path)})
+            _request(each, method, wanted | {WEIGHT: any(each is one for one in weighted)})
     names = get_routing_for_object(model).consumes("fit", metadata.keys())
     return {name: metadata[name] for name in names}
+
+
+def _weighted(estimator: Any) -> Iterator[Any]:
+    """What is trained with weights: the estimator, the last step of a pipeline, all learners that another is around."""
+    yield estimator
+    members = [*getattr(estimator, "steps", [])[-1:], *(getattr(estimator, "estimators", None) or [])]
+    inner = [each for _, each in members] + [getattr(estimator, name, None) for name in LEARNERS]
+    for each in inner:
+        if hasattr(each, "fit"):
+            yield from _weighted(each)
 
 
 def _wants(estimator: Any, name: str) -> bool:
