@@ -123,7 +123,7 @@ def test_the_objective_of_weights_is_that_of_the_best_bias():
     assert linear.objective(X, y, w, 4.0) == pytest.approx(0.5 * w @ w + min(losses), rel=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_the_cluster_benchmark_prints_times_and_peaks_beside_the_local_ones(capsys, tmp_path):
     from benchmarks import cluster
 

@@ -135,7 +135,7 @@ LARGE = ("covertype", "mnist")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in real.SOURCES]
+    "name", [pytest.param(name, marks=pytest.mark.system if name in LARGE else ()) for name in real.SOURCES]
 )
 def test_real_rows_are_read_as_dense_features_and_a_binary_target(shared_data, name):
     if reason := real.SOURCES[name].missing(shared_data):
@@ -319,7 +319,7 @@ def test_peers_that_are_not_installed_are_named_and_left_out(monkeypatch, capsys
     assert "sklearnex is left out" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_quick_run_prints_a_table_and_writes_it_as_json(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "passive")
     path = tmp_path / "run.json"
@@ -337,7 +337,7 @@ def test_quick_run_prints_a_table_and_writes_it_as_json(tmp_path, capsys, monkey
     assert summary_table(records) in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_run_of_full_size_starts_processes_for_its_case(tmp_path, monkeypatch):
     monkeypatch.setattr(timing, "touch_memory", lambda: None)
     path = tmp_path / "run.json"

@@ -18,7 +18,7 @@ def commands_of(document):
     return [line.rpartition("cssvm ")[::2] for line in lines if "cssvm " in line]
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.skipif(shutil.which("head") is None, reason="needs the commands of a Unix shell")
 def test_the_commands_of_the_page_run(cssvm, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -205,7 +205,7 @@ def test_streams_that_are_closed_or_full_are_one_line_and_exit_code_2(verb, said
     assert line.startswith(f"cssvm: {said}")
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
 def test_ctrl_c_is_exit_code_130_and_one_line(model, tmp_path):
     """The process waits for rows that do not come."""

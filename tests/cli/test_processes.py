@@ -59,7 +59,7 @@ def test_the_shell_completes_verbs_and_options(process):
         assert expected in process(env=environment, text=True).stdout.split()
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_model_trained_by_one_process_decides_in_another_as_in_python(process, tmp_path):
     train, new = applicants(100), applicants(70, seed=4).drop(columns="outcome")
     model, out = tmp_path / "model.skops", tmp_path / "out.csv"
@@ -81,7 +81,7 @@ def test_a_model_trained_by_one_process_decides_in_another_as_in_python(process,
     np.testing.assert_array_equal(written["probability"], expected.probabilities)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_rows_come_and_decisions_go_through_pipes_and_a_reader_may_leave(model, folder):
     command = f"cat '{folder / 'new.csv'}' | '{sys.executable}' -m cssvm predict '{model}' - | head -n 2"
@@ -92,7 +92,7 @@ def test_rows_come_and_decisions_go_through_pipes_and_a_reader_may_leave(model, 
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.skipif(sys.platform != "linux", reason="memory as Linux counts it")
 def test_many_rows_are_decided_within_600_megabytes():
     from benchmarks import streaming

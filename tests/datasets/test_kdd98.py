@@ -153,7 +153,7 @@ def test_the_answers_alone_have_no_features(real):
     assert answers.fn_cost.min() == 0.0  # a donation of 32 cents among them
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.parametrize("variant", ["donors", "categorical"])
 def test_a_pipeline_learns_from_the_raw_frame_fold_by_fold(real, variant):
     bunch = real("kdd98", variant=variant)

@@ -77,7 +77,7 @@ def test_a_label_that_is_not_the_cups_is_refused(provide):
         load("kdd99", data_home=provide("kdd99", contents, variant="10_percent"), download=False)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_the_classes_of_attacks_are_the_cups(real, shared_data):
     bunch = real("kdd99")
     train = bunch.split == "train"

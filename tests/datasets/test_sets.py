@@ -42,7 +42,7 @@ LARGE = {
     "ijcnn": (141_691, 22, 13_565),
     "mnist": (70_000, 784, 6_313),
 }
-ALL = [*COUNTED, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)]
+ALL = [*COUNTED, *(pytest.param(name, marks=pytest.mark.system) for name in LARGE)]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -209,7 +209,7 @@ def test_rows_of_libsvm_files_are_those_of_the_text(real, shared_data):
     np.testing.assert_allclose(sp.linalg.norm(pages.data, axis=1), 1.0, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["webspam", "siam11", pytest.param("kdd99", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["webspam", "siam11", pytest.param("kdd99", marks=pytest.mark.system)])
 def test_sparse_rows_are_such_that_scikit_learns_svms_take_them(real, name):
     bunch = real(name, **({"subset": "test"} if name != "webspam" else {}))
     rows = np.concatenate([np.flatnonzero(bunch.target == label)[:50] for label in (0, 1)])
@@ -241,7 +241,7 @@ def test_isolet_keeps_its_groups_of_speakers_and_ucis_split(real, shared_data):
     assert real("isolet", subset="test").data.shape == (1559, 617)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_isolet_can_be_had_from_ucis_text_files_which_are_compared_row_by_row(real, tmp_path):
     bunch = real("isolet")
     (tmp_path / "isolet").mkdir()
@@ -281,7 +281,7 @@ def test_siam_targets_are_exact_sets_of_the_official_labels(real, shared_data, n
     assert {k for k in np.flatnonzero(bunch.labels[0])} == {k - 500 for k in first if k >= 500}
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_covertype_begins_and_ends_as_its_file_does(real, shared_data):
     bunch = real("covertype")
     lines = text(shared_data, "covertype/covtype.csv.gz").splitlines()
@@ -294,7 +294,7 @@ def test_covertype_begins_and_ends_as_its_file_does(real, shared_data):
     assert np.bincount(bunch.cover_type)[1:].tolist() == [211840, 283301, 35754, 2747, 9493, 17367, 20510]
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_mnist_is_the_bytes_of_its_files(real, shared_data):
     bunch = real("mnist")
     assert np.bincount(bunch.digit).tolist() == [6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958]

@@ -72,7 +72,7 @@ print(json.dumps([saved.card.pos_label, *found]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_another_process_decides_from_the_file_alone(path, tmp_path):
     model, X = fitted("search, threshold"), table()
     save_model(model, path)

@@ -49,7 +49,7 @@ def cases(frame):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_single_cases_are_decided_as_by_the_model_and_others_are_refused(saved, request):
     model, frame = load_model(saved).model, table().iloc[:6]
     sent = cases(frame)
@@ -83,7 +83,7 @@ def test_single_cases_are_decided_as_by_the_model_and_others_are_refused(saved, 
     assert server.process.wait(timeout=30) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_model_of_bare_rows_and_the_end_after_so_many_seconds(tmp_path):
     path = tmp_path / "model.skops"
     model = fitted("cost-sensitive")

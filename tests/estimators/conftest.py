@@ -31,7 +31,7 @@ SHIPPED = {"breast cancer": _breast_cancer, "wine": _wine, "digits": _digits}
 FETCHED = {"german_credit": _one_and_two, "heart": _one_and_two, "sonar": _words}
 
 
-@pytest.fixture(params=[*SHIPPED, *FETCHED])
+@pytest.fixture(params=[*SHIPPED, *(pytest.param(name, marks=pytest.mark.system) for name in FETCHED)])
 def raw_data(request):
     """(X, y) of two classes, real and of different kinds, features as they come."""
     if request.param in SHIPPED:

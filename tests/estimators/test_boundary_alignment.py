@@ -207,7 +207,7 @@ def board(n_targets, n_others, rng):
     return X[rows], dark[rows].astype(int)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.parametrize(("C", "gamma"), [(1.0, 4.0), (10.0, 2.0)])
 def test_alignment_improves_a_checkerboard_of_one_to_a_hundred(C, gamma):
     """Balanced accuracy and AUC on fresh rows, over the SVM with the same costs: 4 boards, better on each of them."""

@@ -24,7 +24,7 @@ finally:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize("delay", [0.3, 1.5])
 def test_ctrl_c_ends_a_long_fit_within_a_second(delay):

@@ -102,7 +102,7 @@ def test_the_same_study_elsewhere_and_on_two_processes_gives_the_same_results(re
     assert values(again) == values(found)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this platform")
 def test_killed_in_the_middle_it_goes_on_with_identical_tables(results, shared_data, tmp_path):
     folder, found = results

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_from_a_folder_of_parquet_to_decisions_that_cost_less_than_none(tmp_path):
     script = str(ROOT / "examples" / "parquet_cluster.py")
     done = subprocess.run([sys.executable, script, "--rows", "8000"], cwd=tmp_path, capture_output=True, text=True)

@@ -39,7 +39,7 @@ def numbers(model):
     [
         pytest.param(0, 1 << 26, id="read in each pass, chosen rows here"),
         pytest.param(1 << 40, 0, id="kept in memory, chosen rows on the cluster"),
-        pytest.param(0, 0, id="read in each pass, chosen rows on the cluster", marks=pytest.mark.slow),
+        pytest.param(0, 0, id="read in each pass, chosen rows on the cluster", marks=pytest.mark.system),
     ],
 )
 def test_the_local_solver_given_the_same_blocks_has_the_same_bits(client, arrays, monkeypatch, room, here):
@@ -55,7 +55,7 @@ def test_the_local_solver_given_the_same_blocks_has_the_same_bits(client, arrays
     assert model.n_iter_ == twin.n_iter
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_any_number_of_workers_and_threads_gives_the_same_bits(client, started, arrays, small_blocks, monkeypatch):
     monkeypatch.setattr(Session, "room", 0)
     X, y, amount = in_partitions(*arrays)
@@ -167,10 +167,10 @@ def test_a_fit_leaves_no_tasks_behind(client, arrays, small_blocks):
     assert left_behind(client) == []
 
 
-QUICK, SLOW = ("survey", "sampled", "predict"), ("totals", "measure", "reach", "look", "near")
+PHASES = ("survey", "sampled", "predict", "totals", "measure", "reach", "look", "near")
 
 
-@pytest.mark.parametrize("phase", [*QUICK, *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW)])
+@pytest.mark.parametrize("phase", PHASES)
 def test_an_interrupted_fit_leaves_no_tasks_and_the_estimator_as_it_was(
     client, arrays, small_blocks, monkeypatch, phase
 ):
@@ -192,7 +192,7 @@ def test_an_interrupted_fit_leaves_no_tasks_and_the_estimator_as_it_was(
     assert left_behind(client) == []
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.parametrize(("every", "grows"), [(3, False), (10**6, True)])
 def test_checkpoints_keep_what_a_state_depends_on_short(client, arrays, small_blocks, monkeypatch, every, grows):
     """Without them all iterations would have to be repeated for a worker that dies in the last one."""
@@ -212,7 +212,7 @@ def test_checkpoints_keep_what_a_state_depends_on_short(client, arrays, small_bl
     assert (known[-1] > 2 * max(known[:5])) == grows
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_states_are_sent_in_parts_that_fit(client, arrays, small_blocks, monkeypatch):
     X, y = in_partitions(*arrays[:2])
     first = CostSensitiveLinearSVC(client).fit(X, y)
@@ -221,6 +221,7 @@ def test_states_are_sent_in_parts_that_fit(client, arrays, small_blocks, monkeyp
     np.testing.assert_array_equal(numbers(CostSensitiveLinearSVC(client).fit(X, y)), numbers(first))
 
 
+@pytest.mark.system
 def test_a_step_keeps_no_more_than_one_state_for_each_block(client, arrays, small_blocks, monkeypatch):
     """Beside those of the blocks that are under way."""
     monkeypatch.setattr("cssvm.primal.active.FEW_ROWS", 10**6)
@@ -239,6 +240,7 @@ def test_a_step_keeps_no_more_than_one_state_for_each_block(client, arrays, smal
     assert all(n_states <= n_blocks + 2 for n_states, n_blocks in kept)
 
 
+@pytest.mark.system
 def test_a_feature_map_travels_once_and_not_with_every_task(client, arrays, monkeypatch):
     sizes, make = {}, tasks._tasks
 

@@ -173,9 +173,9 @@ def test_an_error_inside_a_collection_names_the_partition(client, arrays):
     refused(client, r"^partition 1: no such currency", X.map_blocks(broken, dtype=float), y)
 
 
-def test_workers_without_this_version_of_the_library_are_refused(client, arrays, monkeypatch):
+def test_workers_without_this_version_of_the_library_are_refused(processes, arrays, monkeypatch):
     monkeypatch.setattr(cssvm, "__version__", "99.0")
-    refused(client, "all workers must have cssvm 99.0", cut(arrays[0]), cut(arrays[1]))
+    refused(processes, "all workers must have cssvm 99.0", cut(arrays[0]), cut(arrays[1]))
 
 
 def frame(**columns):

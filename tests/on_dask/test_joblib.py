@@ -48,7 +48,6 @@ def witness():
     return Witness()
 
 
-@pytest.mark.slow
 def test_evaluate_finds_on_a_cluster_what_it_finds_here(default_client, rows):
     X, y, amount = rows
     compare = {"linear": CostSensitiveLinearSVC(), "metacost": MetaCostClassifier(
@@ -62,10 +61,10 @@ def test_evaluate_finds_on_a_cluster_what_it_finds_here(default_client, rows):
     np.testing.assert_array_equal(there.held_out.scores.values, here.held_out.scores.values)
 
 
-def test_the_fits_are_done_by_the_workers(default_client, rows):
+def test_the_fits_are_done_by_the_workers(default_processes, rows):
     X, y, amount = rows
-    default_client.wait_for_workers(2)
-    workers = set(default_client.run(os.getpid).values())
+    default_processes.wait_for_workers(2)
+    workers = set(default_processes.run(os.getpid).values())
     with joblib.parallel_config(backend="dask"):
         there = evaluate(witness(), X, y, fn_cost=amount, fp_cost=5.0, blind=False, cv=6, n_resamples=50)
     assert {model.process_ for model in there.held_out.models} <= workers

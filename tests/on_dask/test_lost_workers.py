@@ -12,7 +12,7 @@ from cssvm.dask.tasks import Session
 
 from .problems import in_partitions, left_behind, rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 
 
 @pytest.fixture

@@ -292,11 +292,11 @@ def counted():
     return Counted
 
 
-def test_the_model_reaches_every_worker_once(default_client, rows):
+def test_the_model_reaches_every_worker_once(default_processes, rows):
     model, blocks = counted()().fit(*rows[:2]), da.from_array(rows[3], chunks=(10, 4))
-    default_client.wait_for_workers(2)
+    default_processes.wait_for_workers(2)
     np.testing.assert_array_equal(predict(model, blocks).compute(), model.predict(rows[3]))
-    times = default_client.run(lambda: getattr(sys, "n_unpickled", 0))
+    times = default_processes.run(lambda: getattr(sys, "n_unpickled", 0))
     assert sum(times.values()) <= 2, times  # for 50 blocks
 
 

@@ -22,7 +22,7 @@ def test_as_many_payments_are_fraudulent_as_their_probabilities_say(fraud):
         assert abs(share - p) < 4 * np.sqrt(p * (1 - p) / len(rows))
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_nobody_beats_the_true_probabilities_and_costs_of_rows_save_most_of_what_they_do(fraud):
     payments = fraud["make_payments"](1000)
     found = fraud["compare"](payments, cv=2)
@@ -37,7 +37,7 @@ def test_nobody_beats_the_true_probabilities_and_costs_of_rows_save_most_of_what
     assert cost["cost-blind SVC"] > 0.8 * cost["act on nobody"]
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_it_prints_what_each_method_saves(fraud, capsys):
     fraud["main"](400)
     shown = capsys.readouterr().out

@@ -100,7 +100,7 @@ def shell(tmp_path_factory):
     return InTheShell(tmp_path_factory.mktemp("shell"))
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_training_prints_the_policies_of_evaluate(python, shell):
     found = {policy["policy"]: policy for policy in shell.trained["evaluation"]["policies"]}
     assert list(found) == [policy.name for policy in python.trained.policies]
@@ -115,7 +115,7 @@ def test_training_prints_the_policies_of_evaluate(python, shell):
     assert shell.trained["card"]["parameters"]["C"] == python.model.best_params_["C"]
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_new_rows_get_the_same_decisions_and_cost_the_same(python, shell):
     assert shell.decisions["label"].tolist() == python.decided.labels.tolist()
     assert shell.decisions["probability"] == pytest.approx(python.decided.probabilities, **ALL_ROUNDING)
@@ -133,7 +133,7 @@ def test_new_rows_get_the_same_decisions_and_cost_the_same(python, shell):
         assert reported[policy.name]["total"] == pytest.approx(policy.total, **ALL_ROUNDING)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_the_page_shows_these_numbers(python, shell):
     cells = Cells(shell.page.read_text())
     for policy in python.judged.policies:
@@ -150,7 +150,7 @@ def test_the_page_shows_these_numbers(python, shell):
             assert same(difference, policy.difference.value)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_browser_computes_them_anew(python, shell, opened):
     """The moving part, at the costs that the rows have."""
 
