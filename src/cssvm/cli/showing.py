@@ -73,7 +73,7 @@ def facts_of(card: ModelCard) -> list[tuple[str, str]]:
         share = f"{card.n_targets:,} of the target ({card.n_targets / card.n_rows:.1%})"
         facts.insert(0, ("rows", f"{card.n_rows:,}, {share}"))
     if gap is not None:
-        facts.append(("certificate", f"{card.certificate.get('status')}, within {gap:.1g} of the optimum"))
+        facts.append(("certificate", f"{card.certificate.get('status')}, duality gap {gap:.1g}"))
     return [*facts, *(("note", note) for note in card.notes)]
 
 

@@ -38,7 +38,8 @@ def certified(
     """The `Solution` of a solver that ended with this beta and gradient, (n,) float64 each, which are not copied.
 
     With `rows` a sample of the gradient is computed again from the definition of the kernel. What errors of that size
-    hide of the gap is added to it.
+    hide of the gap is added to it: the gap is then an estimate, and a bound only for values in float64. The objectives
+    are those of the gradient given, without that addition.
     """
     bias = best_bias(gradient, problem)
     primal, dual = objectives(beta, gradient, bias, problem)

@@ -89,7 +89,8 @@ class CostSensitiveSVC(KernelSVC):
     fit_status_ : Status
         0 converged, 1 iteration limit reached, 2 stalled.
     primal_objective_, dual_objective_, dual_gap_ : float
-        The certificate: both objectives and their relative gap.
+        The objectives reached and the relative duality gap. With kernel values in float64, up to 1,500 samples, the
+        gap bounds the distance to the optimum; above, where they are in float32, it is an estimate.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
