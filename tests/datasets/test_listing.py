@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
+import sklearn
 
 from cssvm.datasets import list_datasets, make_preprocessor, where
 from cssvm.datasets.registry import TABLE_1
@@ -92,6 +94,29 @@ def test_the_preparation_learns_medians_words_and_scales_from_its_training_rows_
 def test_rare_words_share_an_indicator():
     frame = pd.DataFrame({"b": pd.Categorical(["x"] * 5 + ["y", "z"])})
     assert make_preprocessor(frame, min_frequency=3).fit_transform(frame).shape == (7, 2)
+
+
+@pytest.mark.parametrize("wanted", ["pandas", "polars"])
+def test_the_preparation_is_the_same_whatever_output_is_configured(wanted):
+    frame = pd.DataFrame({"a": [1.0, 3.0, np.nan, 5.0], "b": ["x", "y", "y", "z"]})
+    several = frame.assign(**{f"c{k}": list("pqrs") for k in range(9)})  # mostly zeros
+    for rows in (frame, several, frame[["a"]].to_numpy(), sp.csr_array([[0.0, 4.0], [2.0, 0.0]])):
+        expected = make_preprocessor(rows, min_frequency=1).fit_transform(rows)
+        with sklearn.config_context(transform_output=wanted):
+            found = make_preprocessor(rows, min_frequency=1).fit_transform(rows)
+        assert type(found) is type(expected)
+        np.testing.assert_array_equal(sp.csr_array(found).toarray(), sp.csr_array(expected).toarray())
+
+
+@pytest.mark.parametrize("dates", [pd.to_datetime(["2024-01-01"] * 3), pd.to_timedelta([1, 2, 3], unit="D")])
+def test_dates_and_times_are_rejected_by_name(dates):
+    with pytest.raises(ValueError, match="dates or times in when"):
+        make_preprocessor(pd.DataFrame({"a": [1.0, 2.0, 3.0], "when": dates}))
+
+
+def test_frames_of_other_libraries_are_rejected():
+    with pytest.raises(TypeError, match=r"must be a pandas data frame; got polars.*Pass X.to_pandas\(\)"):
+        make_preprocessor(pl.DataFrame({"a": [1.0], "b": ["x"]}))
 
 
 def test_sparse_rows_stay_sparse():

@@ -24,7 +24,7 @@ def make_preprocessor(X: Any, *, min_frequency: int = RARE) -> Any:
 
     Parameters
     ----------
-    X : array, CSR matrix or DataFrame, (n_samples, n_features)
+    X : array, CSR matrix or pandas DataFrame, (n_samples, n_features)
         ``data`` or ``frame`` of what `load` returned; only its type is looked at.
 
     min_frequency : int, default=20
@@ -33,7 +33,8 @@ def make_preprocessor(X: Any, *, min_frequency: int = RARE) -> Any:
     Returns
     -------
     transformer : scikit-learn transformer
-        Not fitted. For a frame it selects columns by type, so that it does for any frame with numbers and words.
+        Not fitted. For a frame it selects columns by type, so that it does for any frame with numbers and words. It
+        returns arrays or CSR matrices, also with ``sklearn.set_config(transform_output="pandas")``.
 
     See Also
     --------
@@ -50,14 +51,30 @@ def make_preprocessor(X: Any, *, min_frequency: int = RARE) -> Any:
            [ 1.2,  1.2, -0.7]])
     """
     if sp.issparse(X):
-        return MaxAbsScaler()
-    if not hasattr(X, "columns"):
-        return _for_numbers()
-    words = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=min_frequency)
-    return make_column_transformer(
-        (_for_numbers(), make_column_selector(dtype_include=np.number)),
-        (words, make_column_selector(dtype_exclude=np.number)),
-    )
+        found = MaxAbsScaler()
+    elif not hasattr(X, "columns"):
+        found = _for_numbers()
+    else:
+        _check_frame(X)
+        words = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=min_frequency)
+        found = make_column_transformer(
+            (_for_numbers(), make_column_selector(dtype_include=np.number)),
+            (words, make_column_selector(dtype_exclude=np.number)),
+        )
+    return found.set_output(transform="default")  # sparse indicators are no data frame, whatever set_config says
+
+
+def _check_frame(X: Any) -> None:
+    """Raise for frames of other libraries than pandas, and for dates and times, which are neither numbers nor words."""
+    if not hasattr(X, "iloc"):
+        kind = f"{type(X).__module__}.{type(X).__name__}"
+        raise TypeError(f"X must be a pandas data frame; got {kind}. Pass X.to_pandas().")
+    dates = [str(name) for name, dtype in X.dtypes.items() if getattr(dtype, "kind", None) in ("m", "M")]
+    if dates:
+        raise ValueError(
+            f"X must have columns of numbers and of categories; got dates or times in {', '.join(dates)}. Turn them "
+            "into numbers, such as days since a date, or leave them out."
+        )
 
 
 def _for_numbers() -> Any:

@@ -91,4 +91,4 @@ def preparation(columns: Sequence[Column], features: Any) -> Any:
     if categories:
         encoder = OneHotEncoder(categories=words, handle_unknown="ignore")
         steps.append((encoder, [column.name for column in categories]))
-    return make_column_transformer(*steps)
+    return make_column_transformer(*steps).set_output(transform="default")  # sparse, whatever set_config says
