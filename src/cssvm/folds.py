@@ -11,6 +11,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from ._types import Mask, RowNumbers, Vector, is_number
@@ -34,12 +35,55 @@ def make_splits(
     positive : (n,) which rows are of the target; weights : (n,), rows of weight zero count for no class; groups : (n,)
     labels of rows that belong together, which no fold of ours then parts.
     """
+    groups = read_groups(groups, len(positive))
     if cv is None or is_number(cv):
         cv = _shuffled(DEFAULT_FOLDS if cv is None else cv, positive, weights, groups)
     splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
     if not splits:
         raise ValueError(f"cv must yield at least one split; got none from cv={cv!r}. Pass for example cv=5.")
     return [Fold(*(_row_numbers(part, len(positive), number) for part in parts)) for number, parts in enumerate(splits)]
+
+
+def alone_where_missing(groups: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Groups (n,) in which a missing or empty entry is a group of its own, and how many entries that are.
+
+    Without any the groups are as they were, else numbers stand for them.
+    """
+    if groups.dtype.kind in "iub":
+        return groups, 0
+    missing = np.array([_is_missing(entry) for entry in groups.tolist()], dtype=bool)
+    n_missing = int(np.count_nonzero(missing))
+    if not n_missing:
+        return groups, 0
+    codes = np.empty(len(groups), dtype=np.intp)
+    known, codes[~missing] = np.unique(groups[~missing], return_inverse=True)
+    codes[missing] = len(known) + np.arange(n_missing)
+    return codes, n_missing
+
+
+def _is_missing(entry: Any) -> bool:
+    """Whether an entry is None, nan, empty, or what pandas has for missing values."""
+    return entry is None or type(entry).__name__ in ("NAType", "NaTType") or entry == "" or bool(entry != entry)
+
+
+def read_groups(groups: Any, n_samples: int) -> NDArray[Any] | None:
+    """What each sample belongs to, (n_samples,), or None; samples without a group are groups of their own."""
+    if groups is None:
+        return None
+    found = np.asarray(groups)
+    if found.shape != (n_samples,):
+        raise ValueError(
+            f"groups must hold one value for each row, shape ({n_samples},); got shape {found.shape}. Pass what each "
+            "of these rows belongs to, such as its customer."
+        )
+    found, n_alone = alone_where_missing(found)
+    if n_alone:
+        warnings.warn(
+            f"groups is missing or empty on {n_alone} of {n_samples} rows: each of them is a group of its own.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return found
 
 
 def _row_numbers(part: Any, n: int, number: int) -> RowNumbers:

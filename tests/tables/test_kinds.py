@@ -49,13 +49,57 @@ def test_codes_can_be_asked_for_as_categories_and_columns_left_out(tmp_path):
         chosen(tmp_path / "t.csv", "label,x\n1,\n", without=["label"])
 
 
-def test_a_slip_among_numbers_is_refused_and_not_taken_for_a_category(tmp_path):
-    entries = [str(k) for k in range(20)]
-    entries[11] = "1O"
-    text = "a\n" + "\n".join(entries)
-    with pytest.raises(TableError, match="numbers but for 1 of 20 entries, such as '1O' in row 12"):
-        chosen(tmp_path / "t.csv", text)
-    assert kinds(chosen(tmp_path / "t.csv", text, category=["a"])) == {"a": "category"}
+def mixed(folder, entries, kind):
+    """A table with these entries as text, as CSV, Parquet strings, a frame of strings or one of Python objects."""
+    if kind == "csv":
+        (folder / "t.csv").write_text("a,b\n" + "".join(f"{entry},{k}\n" for k, entry in enumerate(entries)))
+        return folder / "t.csv"
+    frame = pd.DataFrame({"a": entries, "b": range(len(entries))})
+    if kind == "parquet":
+        frame.to_parquet(folder / "t.parquet")
+        return folder / "t.parquet"
+    if kind == "objects":
+        frame["a"] = pd.Series([float(each) if each.isdigit() else each for each in entries], dtype=object)
+    return frame
+
+
+MIXED = pytest.mark.parametrize("kind", ["csv", "parquet", "strings", "objects"])
+
+
+@MIXED
+def test_entries_among_many_numbers_that_are_none_are_refused_and_shown(kind, tmp_path):
+    entries = [str(k) for k in range(70)]
+    for row, entry in ((11, "1O"), (30, "x"), (31, "x"), (40, "y"), (50, "z"), (55, "v"), (60, "w")):
+        entries[row] = entry
+    data = mixed(tmp_path, entries, kind)
+    with pytest.raises(TableError, match="7 of 70 entries are not numbers: '1O' in row 12, 'x' in row 31, ") as found:
+        choose_columns(open_table(data).whole(), without=(), category=())
+    assert "'v' in row 56 and others" in str(found.value)
+    assert "--category a" in str(found.value)
+    assert kinds(choose_columns(open_table(data).whole(), without=(), category=["a"])) == {
+        "a": "category",
+        "b": "number",
+    }
+
+
+@MIXED
+def test_few_numbers_with_an_entry_that_is_none_are_a_category_with_a_note(kind, tmp_path):
+    entries = [str(k % 5) for k in range(30)]
+    entries[7] = "unknown"
+    found = choose_columns(open_table(mixed(tmp_path, entries, kind)).whole(), without=(), category=())
+    assert found.columns[0] == Column("a", "category", "str", ["0", "1", "2", "3", "4", "unknown"])
+    assert found.notes == ["column 'a' is read as a category: 1 of 30 entries are not numbers: 'unknown' in row 8"]
+
+
+def test_dates_and_categories_of_many_strings_are_noted(tmp_path):
+    days = [f"2024-{k % 12 + 1:02d}-{k % 28 + 1:02d}" for k in range(300)]
+    text = "day,customer,home\n" + "".join(f"{day},c{k % 60},{'ab'[k % 2]}\n" for k, day in enumerate(days))
+    found = chosen(tmp_path / "t.csv", text)
+    assert kinds(found) == dict.fromkeys(["day", "customer", "home"], "category")
+    day, customer = found.notes
+    assert day.startswith(f"column 'day' looks like a date: {len(set(days))} categories; drop it with --drop day")
+    assert customer.startswith("column 'customer' has 60 categories in 300 rows; if it is an identifier, drop it with")
+    assert chosen(tmp_path / "t.csv", text, category=["day", "customer"]).notes == []
 
 
 def test_numbers_with_commas_are_refused_and_not_taken_for_categories(tmp_path):

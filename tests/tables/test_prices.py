@@ -5,6 +5,8 @@ import pytest
 
 from cssvm.deploy import SavedModel
 from cssvm.tables import TableError, evaluate_table, predict_table, report_table, sources, train_table
+from cssvm.tables.prices import Price
+from cssvm.tables.task import Task
 from tests.tables.applicants import TRAIN
 
 COSTS = {"fn_cost": "miss", "fp_cost": "alarm", "drop": ["miss", "alarm"]}
@@ -129,3 +131,74 @@ def test_columns_of_costs_and_those_to_keep_are_not_among_those_not_read(priced,
     table = priced.assign(customer=1, note="x")
     found = predict_table(models["bayes"], table, tmp_path / "out.csv", keep=["customer"])
     assert found.not_read == ["outcome", "note"]
+
+
+def test_a_cost_that_is_both_a_number_and_a_column_is_refused_and_can_be_written_otherwise():
+    with pytest.raises(TableError, match=r"fn_cost 2023 is a number and also a column .* 1\*2023 .* \+2023"):
+        Price.read("fn_cost", "2023", ["2023", "y"])
+    assert Price.read("fn_cost", "+2023", ["2023"]) == Price("fn_cost", 2023.0)
+    assert Price.read("fn_cost", 2023, ["2023"]) == Price("fn_cost", 2023.0)
+    column = Price.read("fn_cost", "1*2023", ["2023", "y"])
+    assert column == Price("fn_cost", 1.0, "2023")
+    assert Price.read("fn_cost", column.written, ["2023", "y"]) == column  # as a card keeps it
+
+
+def test_a_misspelt_column_is_met_with_the_one_that_is_close(frame):
+    with pytest.raises(TableError, match="Did you mean 'amount'"):
+        Price.read("fn_cost", "0.6*amuont", list(frame.columns))
+    with pytest.raises(TableError, match=r"has no column 'Outcom'; .* Did you mean 'outcome'"):
+        train_table(frame, **{**TRAIN, "target": "Outcom"})
+    with pytest.raises(TableError) as found:
+        train_table(frame, **{**TRAIN, "target": "zzz"})
+    assert "mean" not in str(found.value)
+
+
+def test_a_table_without_the_cost_column_of_training_is_told_which_it_is(priced, models, tmp_path):
+    for verb in verbs(models["bayes"], tmp_path / "out.csv").values():
+        with pytest.raises(TableError, match="the model takes fn_cost from column 'miss', which this table lacks"):
+            verb(priced.drop(columns="miss"))
+
+
+@pytest.mark.parametrize("absent", [0.0, np.nan])
+@pytest.mark.parametrize("label", ["bad", "good"])
+def test_a_cost_that_is_absent_on_every_row_of_one_class_is_not_learnt_from(label, absent, priced):
+    known = priced["outcome"] != label
+    leaking = priced.assign(miss=priced["miss"].where(known, absent).where(priced.index != np.argmax(known), 0.0))
+    name = "fn_cost" if label == "good" else "fp_cost"
+    costs = {name: "miss"}
+    with pytest.raises(TableError, match=r"'miss', the .*, is 0 or missing on every row of one class, .*--drop miss"):
+        train_table(leaking, **costs, **TRAIN)
+    Task.read(leaking, **reading(costs, drop=["miss"]))
+    Task.read(priced, **reading(costs))
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (lambda bad, n: np.where(bad, 1.0, np.nan), "it is missing on every row of one class"),
+        (lambda bad, n: np.where(bad & (n % 2 == 0), "x", ""), "it is missing on every row of one class"),
+        (lambda bad, n: np.where(bad, 5.0 + n, -n), "AUC 1"),
+        (lambda bad, n: np.where(bad, -5.0 - n, np.where(n % 2, n, np.nan)), "AUC 1"),
+        (lambda bad, n: np.where(n % 7 == 0, np.nan, n % 5), None),
+    ],
+)
+def test_a_column_that_alone_tells_the_classes_apart_is_noted(column, said, frame):
+    n = np.arange(len(frame))
+    task = Task.read(frame.assign(leak=column((frame["outcome"] == "bad").to_numpy(), n)), **reading())
+    notes = [note for note in task.notes if "alone tells the classes apart" in note]
+    assert [f"column 'leak' alone tells the classes apart: {said}" in note for note in notes] == [True] * bool(said)
+
+
+@pytest.mark.parametrize("missing", ["", None])
+def test_rows_without_a_group_are_groups_of_their_own(missing, frame):
+    task = Task.read(frame.assign(customer=["a", "b", missing, missing] * 40), **reading(group="customer"))
+    groups = task.of_rows["groups"]
+    assert len(np.unique(groups)) == 2 + 80
+    assert "80 rows have no entry in 'customer', the group: each is a group of its own" in task.notes
+
+
+def reading(costs=None, **given):
+    """Arguments of `Task.read`."""
+    costs = {"fn_cost": 1.0, "fp_cost": 1.0, **(costs or {})}
+    none = {"weight": None, "group": None, "drop": (), "category": (), "decided_by_costs": False}
+    return {"target": "outcome", "pos_label": "bad", "costs": costs, **none, **given}

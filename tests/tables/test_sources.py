@@ -201,11 +201,13 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_reason(content, said, tm
         open_table(path).whole()
 
 
-def test_a_file_that_is_not_there_and_a_frame_of_mixed_columns_are_refused(tmp_path):
+def test_a_file_that_is_not_there_and_a_frame_of_unknown_objects_are_refused(tmp_path):
     with pytest.raises(TableError, match="cannot be read: No such file"):
         open_table(tmp_path / "absent.csv")
     with pytest.raises(TableError, match="each hold one type"):
-        open_table(pd.DataFrame({"a": [1, "x", None]}))
+        open_table(pd.DataFrame({"a": [1, b"x", None]}))
+    mixed = open_table(pd.DataFrame({"a": [1, 2.0, 2.5, "x", None, np.nan]})).whole()
+    assert mixed.words("a").tolist() == ["1", "2", "2.5", "x", "", ""]
 
 
 @pytest.mark.parametrize(("entry", "row"), [("abc", 2), ("inf", 2), ("1e999", 2), ("1_000", 2), ("12,5", 2)])

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from .._types import RowNumbers, Vector
 from ..classifier import two_classes
 from ..decisions import COSTS
-from ..folds import Fold, make_splits
+from ..folds import Fold, make_splits, read_groups
 from ..matching import in_row_order
 from ..metrics.bootstrap import check_request
 from ..metrics.policies import Money, compared_policies
@@ -85,7 +85,8 @@ def evaluate(
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row, in training where the model takes it and in the sums.
     groups : array-like of shape (n_samples,), default=None
-        Rows that belong together: they are held out together, and together drawn for the intervals.
+        Rows that belong together: they are held out together, and together drawn for the intervals. A row whose group
+        is missing or empty is a group of its own, with a warning.
     pos_label : label, default=None
         The target, also of models that name none; a model that names another is refused. None takes the model's own,
         then the larger label.
@@ -225,19 +226,6 @@ def _check_counted(folds: list[Fold], sample: Sample) -> None:
             "cv must hold out samples of positive weight; all that it holds out have sample_weight 0. Use other folds, "
             "or other weights."
         )
-
-
-def read_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
-    """What each row belongs to, (n_rows,), or None."""
-    if groups is None:
-        return None
-    found = np.asarray(groups)
-    if found.shape != (n_rows,):
-        raise ValueError(
-            f"groups must hold one value for each row, shape ({n_rows},); got shape {found.shape}. Pass what each of "
-            "these rows belongs to, such as its customer."
-        )
-    return found
 
 
 def compared(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..folds import read_groups
 from ..matching import in_row_order
 from ..metrics.action import GIVEN, ActionScores, scores_of_decisions
 from ..metrics.bootstrap import check_request
@@ -16,7 +17,7 @@ from ..outcomes import OUTCOMES, decision_costs
 from ..sample import Sample
 from ..target import TargetScores
 from .deciding import named
-from .one_call import compared, read_groups
+from .one_call import compared
 from .table import MODEL, Evaluation, HeldOutDecisions
 
 

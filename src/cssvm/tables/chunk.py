@@ -5,8 +5,8 @@
     a gap      an empty entry, or a null of a typed column; among numbers also NA, N/A, NaN, null, None and ?
     a word     anything else; the empty word is the gap
 
-Text files hold entries as they were written. Typed columns (Parquet, data frames) are turned into the same: whole
-numbers that are asked for as words lose their ".0", truth values are the words True and False.
+Text files hold entries as they were written. Typed columns (Parquet, data frames) are turned into the same, each value
+by itself: a whole number up to 2**53 has no decimal point (1e10 is 10000000000), booleans are True and False.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,9 +64,7 @@ class Chunk:
         """Raise unless all these columns are there; `fix` ends the message."""
         missing = [name for name in names if name not in self.names]
         if missing:
-            raise TableError(
-                f"{self.source} has no column {listed(missing)}; its columns are {listed(self.names)}." + fix
-            )
+            raise TableError(no_column(self.source, missing, self.names) + fix)
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds words, or what a text file holds."""
@@ -95,11 +94,14 @@ class Chunk:
             raise TableError(f"column {name!r} of {self.source} holds {column.type}, not numbers. {NO_NUMBERS}")
         try:
             values = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
-            wrong = np.flatnonzero(
-                np.isinf(values) | (np.isnan(values) & ~np.asarray(column.is_null(nan_is_null=True)))
-            )
         except pa.ArrowInvalid:
-            wrong = np.flatnonzero(~self.spells_number(column))
+            spelled = self.spells_number(column)
+            known = (
+                float(entry) if entry and is_one else np.nan
+                for entry, is_one in zip(column.to_pylist(), spelled, strict=True)
+            )
+            values = np.fromiter(known, np.float64, len(column))
+        wrong = np.flatnonzero(np.isinf(values) | (np.isnan(values) & ~np.asarray(column.is_null(nan_is_null=True))))
         if len(wrong):
             raise TableError(
                 f"column {name!r} of {self.source} must hold finite numbers; got {column[int(wrong[0])].as_py()!r} in "
@@ -125,9 +127,12 @@ class Chunk:
         if pa.types.is_boolean(column.type):
             column = pc.if_else(column, "True", "False")
         elif pa.types.is_floating(column.type):
-            values = np.asarray(column, dtype=np.float64)
-            if whole_numbers(values[~np.isnan(values)]).dtype == np.int64:
-                column = pa.chunked_array([pa.array(values, from_pandas=True).cast(pa.int64())])
+            values = np.asarray(column.cast(pa.float64()), dtype=np.float64)
+            whole = np.flatnonzero(is_whole(values))
+            words = np.asarray(column.cast(pa.string()).to_pandas(), dtype=object)
+            words[whole] = [str(int(value)) for value in values[whole]]
+            words[np.isnan(values)] = ""
+            return words
         elif not _is_numeric(column.type):
             raise TableError(f"column {name!r} of {self.source} holds {column.type}, not words. {NO_NUMBERS}")
         return np.asarray(pc.fill_null(column.cast(pa.string()), ""), dtype=object)
@@ -160,8 +165,12 @@ def sliced(rows: pa.Table, source: str, n_rows: int, *, typed: bool) -> Iterator
 
 def whole_numbers(values: Vector) -> NDArray[Any]:
     """Numbers (n,) as int64 if all of them are whole and float64 holds each exactly, else as they are."""
-    whole = not (values % 1).any() and (np.abs(values) <= EXACT).all()
-    return values.astype(np.int64) if whole else values
+    return values.astype(np.int64) if is_whole(values).all() else values
+
+
+def is_whole(values: Vector) -> Mask:
+    """Which numbers (n,) are whole and held exactly by float64."""
+    return (np.abs(values) <= EXACT) & (values == np.floor(values))
 
 
 NO_NUMBERS = "Leave it out, or turn it into numbers first, such as days since a date."
@@ -178,6 +187,20 @@ def listed(names: Sequence[Any], at_most: int = 8) -> str:
     """Names for a message, the first few of many."""
     shown = ", ".join(repr(name) for name in names[:at_most])
     return shown + (f" and {len(names) - at_most:,} more" if len(names) > at_most else "")
+
+
+def no_column(source: str, missing: Sequence[str], names: Sequence[str]) -> str:
+    """The message that a table lacks columns, with what the first of them may have been meant to be."""
+    return (
+        f"{source} has no column {listed(missing)}; its columns are {listed(names)}.{did_you_mean(missing[0], names)}"
+    )
+
+
+def did_you_mean(given: str, names: Sequence[str]) -> str:
+    """A question that ends a message, if one of the names is close to what was given."""
+    lower = {name.lower(): name for name in names}
+    close = get_close_matches(given.lower(), lower, 1)
+    return f" Did you mean {lower[close[0]]!r}?" if close else ""
 
 
 def check_names(names: Sequence[str], source: str) -> None:

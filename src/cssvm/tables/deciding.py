@@ -15,10 +15,10 @@ from ..decisions import COSTS, costs_for_predict, decide, known_costs
 from ..deploy import ModelCard, SavedModel, load_model
 from ..sample import both_classes
 from ..target import Target, plain, target_scores
-from .chunk import Chunk, TableError
+from .chunk import Chunk, TableError, did_you_mean, listed
 from .features import Oddities, read_features
 from .labels import known_labels
-from .prices import DECIDED_BY, Price, check_where_they_count
+from .prices import DECIDED_BY, Price, check_where_they_count, column_named
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,21 @@ class Decider:
     def prices(self, names: Sequence[str]) -> dict[str, Price]:
         """What errors on rows with columns of these names cost, as far as that is known."""
         known = {name: self.given.get(name, getattr(self.card, name)) for name in COSTS}
+        for name, cost in known.items():
+            if name not in self.given and isinstance(cost, str):
+                self._check_there(name, cost, names)
         return {name: Price.read(name, cost, names) for name, cost in known.items() if cost is not None}
+
+    @staticmethod
+    def _check_there(name: str, cost: str, names: Sequence[str]) -> None:
+        """Raise if the table lacks the column that a cost of the card is taken from."""
+        column = cost if cost in names else column_named(cost)
+        if column not in names:
+            raise TableError(
+                f"the model takes {name} from column {column!r}, which this table lacks; its columns are "
+                f"{listed(names)}. Add the column, or give another cost with {name} (--{name.replace('_', '-')})."
+                + did_you_mean(column, names)
+            )
 
     def cost_columns(self, names: Sequence[str]) -> set[str]:
         """Those of the columns of these names that the model decides by as costs."""

@@ -15,7 +15,7 @@ import numpy as np
 from ..deploy import ModelCard, save_model
 from ..runtime.files import check_writable
 from ..runtime.parquet import truth_with_gaps
-from .chunk import Chunk, TableError, listed
+from .chunk import Chunk, TableError, no_column
 from .cluster import connected, in_order, parts_for_workers
 from .labels import labels_are_numbers, read_labels
 from .parquet import ParquetPart
@@ -103,7 +103,7 @@ def train_partitions(
     beside = [name for name in (target, weight) if name is not None]
     missing = [name for name in (*beside, *drop) if name not in names]
     if missing:
-        raise TableError(f"{source.name} has no column {listed(missing)}; its columns are {listed(names)}.")
+        raise TableError(no_column(source.name, missing, names))
     prices = {name: Price.read(name, cost, names) for name, cost in (("fn_cost", fn_cost), ("fp_cost", fp_cost))}
     learnt = [name for name in names if name not in (*beside, *drop)]
     with connected(scheduler) as client, redirect_stdout(sys.stderr):
@@ -176,24 +176,22 @@ def _frame(rows: Chunk, names: Sequence[str], prices: Mapping[str, Price]) -> An
 class _Seen:
     """What a look at the labels and at the costs has found.
 
-    labels : how many rows have each; n_without : rows that have none; truth : whether they are truth values; there,
-    absent : by cost, the labels of rows for which it is there, not 0, and of those for which it is not.
+    labels : how many rows have each; n_without : rows that have none; truth : whether they are truth values; there :
+    by cost, the labels of the rows on which it is there and not 0.
     """
 
     labels: Counter[Any] = field(default_factory=Counter)
     n_without: int = 0
     truth: bool = False
     there: dict[str, set[Any]] = field(default_factory=dict)
-    absent: dict[str, set[Any]] = field(default_factory=dict)
 
     def add(self, more: _Seen) -> None:
         """Count further rows."""
         self.labels.update(more.labels)
         self.n_without += more.n_without
         self.truth = more.truth
-        for mine, other in ((self.there, more.there), (self.absent, more.absent)):
-            for name, labels in other.items():
-                mine.setdefault(name, set()).update(labels)
+        for name, labels in more.there.items():
+            self.there.setdefault(name, set()).update(labels)
 
     def label(self, source: str, column: str, pos_label: Any, prices: Mapping[str, Price]) -> Any:
         """The target among the labels, as they are read."""
@@ -212,8 +210,7 @@ class _Seen:
             )
         for name, price in prices.items():
             if price.column in learnt:
-                sides = (self.there.get(name, set()), self.absent.get(name, set()))
-                check_giveaway(price, apart=all(sides) and not set.intersection(*sides))
+                check_giveaway(price, one_class_only=len(self.there.get(name, set())) == 1)
 
 
 def _looked_at(client: Any, parts: Sequence[ParquetPart], target: str, costs: dict[str, str | None]) -> _Seen:
@@ -238,5 +235,4 @@ def _look(what: tuple[str, dict[str, str | None]], part: ParquetPart) -> _Seen:
         for name, column in columns.items():
             there = np.nan_to_num(rows.numbers(column)) != 0
             found.there.setdefault(name, set()).update(y[known & there].tolist())
-            found.absent.setdefault(name, set()).update(y[known & ~there].tolist())
     return found

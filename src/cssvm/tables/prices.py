@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Mask, Vector, is_number
-from .chunk import Chunk, TableError, listed
+from .chunk import Chunk, TableError, did_you_mean, listed
 
 DECIDED_BY = "and decisions are made by the costs of each row"
 MULTIPLE = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*\*\s*(.+?)\s*")
@@ -35,6 +35,11 @@ class Price:
         text = str(given)
         number = float(given) if is_number(given) else _number(text)
         if number is not None:
+            if isinstance(given, str) and text in columns:
+                raise TableError(
+                    f"{name} {text} is a number and also a column of the table. Write 1*{text} for the column or "
+                    f"+{text} for the number, or rename the column."
+                )
             if not 0.0 <= number < math.inf:
                 raise TableError(f"{name} must be a finite number of at least 0; got {text}.")
             return cls(name, number)
@@ -45,7 +50,7 @@ class Price:
             return cls(name, number, found[2])
         raise TableError(
             f"{name} must be a number, a column of the table, or number*column; got {text!r}, and the columns are "
-            f"{listed(columns)}."
+            f"{listed(columns)}.{did_you_mean(column_named(text), columns)}"
         )
 
     def of(self, rows: Chunk) -> Any:
@@ -65,7 +70,13 @@ class Price:
         if self.column is None:
             return self.factor
         factor = repr(self.factor).removesuffix(".0")  # all digits: later evaluations read it again
-        return self.column if self.factor == 1.0 else f"{factor}*{self.column}"
+        return self.column if self.factor == 1.0 and _number(self.column) is None else f"{factor}*{self.column}"
+
+
+def column_named(text: str) -> str:
+    """The column in a text that is a column or ``number*column``."""
+    found = MULTIPLE.fullmatch(text)
+    return found[2] if found else text
 
 
 def check_where_they_count(prices: Mapping[str, Price], rows: Chunk, costs: Mapping[str, Any], positive: Mask) -> None:

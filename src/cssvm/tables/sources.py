@@ -23,8 +23,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .._types import is_number
 from ..runtime.parquet import table_columns
-from .chunk import Chunk, TableError, check_names, sliced, whole_numbers
+from .chunk import EXACT, Chunk, TableError, check_names, sliced, whole_numbers
 from .delimited import read_csv
 from .parquet import ParquetPart, parquet_parts
 
@@ -150,7 +151,7 @@ def _of_frame(data: Any) -> Source:
 
     try:
         if hasattr(data, "iloc"):
-            rows = pa.Table.from_pandas(data.rename(columns=str), preserve_index=False)
+            rows = pa.Table.from_pandas(_one_type_each(data.rename(columns=str)), preserve_index=False)
         else:
             rows = pa.table(data)
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -161,6 +162,23 @@ def _of_frame(data: Any) -> Source:
     check_names(columns, "the data frame")
     rows = rows.select(columns)
     return Source("the data frame", lambda n_rows: sliced(rows, "the data frame", n_rows, typed=True))
+
+
+def _one_type_each(frame: Any) -> Any:
+    """A frame of pandas in which columns of both strings and numbers, as `read_csv` may leave them, hold strings."""
+    text = {}
+    for name in [each for each, dtype in frame.dtypes.items() if dtype.kind == "O"] if frame.columns.is_unique else []:
+        values = frame[name].tolist()
+        if any(isinstance(each, str) for each in values) and any(map(is_number, values)):
+            text[name] = [_number_as_text(each) if is_number(each) else each for each in values]
+    return frame.assign(**text)
+
+
+def _number_as_text(value: Any) -> str | None:
+    """As `Chunk.words` has it."""
+    if value != value:
+        return None
+    return str(int(value)) if abs(value) <= EXACT and value == int(value) else str(value)
 
 
 def _parquet(path: Any, name: str) -> Source:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
 
-from .._types import Mask
+from .._types import Mask, Vector
 from ..deploy import Column
+from ..deploy.card import NUMBER
+from ..folds import alone_where_missing
 from ..target import Target
 from .chunk import Chunk, TableError, listed
 from .features import read_features
@@ -19,6 +24,7 @@ from .labels import label_meant, labels_are_numbers, read_labels
 from .prices import DECIDED_BY, Price, check_where_they_count, weights_of
 from .sources import LABEL, open_table
 
+NEARLY_PERFECT = 0.999  # area under the ROC curve of one column
 HELD_OUT = DECIDED_BY + ' (with decision "threshold", or without evaluation, gaps do where a cost does not count)'
 
 
@@ -78,12 +84,15 @@ class Task:
                 price.check_known(table, given[name], np.ones(len(y), dtype=bool), HELD_OUT)
         of_rows = {name: cost for name, cost in given.items() if np.ndim(cost)}
         of_rows |= {} if weight is None else {"sample_weight": weights_of(table, weight)}
-        of_rows |= {} if group is None else {"groups": table.words(group)}
+        groups, notes_on_groups = (None, []) if group is None else _groups(table.words(group), group)
+        of_rows |= {} if group is None else {"groups": groups}
+        X = read_features(table, chosen.columns)
         notes = [f"column {name!r} was left out: {reason}" for name, reason in chosen.left_out.items()]
+        notes += notes_on_groups + chosen.notes + _leakage(X, chosen.columns, y == pos_label)
         if not known.all():
             notes.append(f"{np.count_nonzero(~known):,} rows without a label were left out")
         return cls(
-            X=read_features(table, chosen.columns),
+            X=X,
             y=y,
             target=target,
             pos_label=pos_label,
@@ -134,24 +143,61 @@ def target_label(source: str, classes: NDArray[Any], column: str, pos_label: Any
     if isinstance(labels[0], str) and len({price.written for price in prices.values()}) > 1:
         raise TableError(
             f"the labels of {column!r} are words, {labels[0]!r} and {labels[1]!r}: say which of them is the target, "
-            f"whose miss costs fn_cost, with pos_label (--positive {labels[0]})."
+            f"whose miss costs fn_cost, with pos_label (--positive {quote(labels[0])} or --positive "
+            f"{quote(labels[1])})."
         )
     return labels[Target.among(classes, None).index]
 
 
 def _check_no_giveaway(table: Chunk, columns: Sequence[Column], prices: Mapping[str, Price], positive: Mask) -> None:
-    """Refuse to learn from a cost that is there for one class only."""
+    """Refuse to learn from a cost that is 0 or missing on every row of one class."""
     learnt = {column.name for column in columns}
     for price in prices.values():
         if price.column is not None and price.column in learnt:
             there = np.nan_to_num(table.numbers(price.column)) != 0
-            check_giveaway(price, apart=bool((there == positive).all() or (there != positive).all()))
+            check_giveaway(price, one_class_only=bool(there[positive].any() != there[~positive].any()))
 
 
-def check_giveaway(price: Price, *, apart: bool) -> None:
-    """Refuse to learn from a cost that tells the classes apart: it is not known when a decision is due."""
-    if apart:
+def check_giveaway(price: Price, *, one_class_only: bool) -> None:
+    """Refuse to learn from a cost that is known for one class only: it is not known when a decision is due."""
+    if one_class_only:
         raise TableError(
-            f"column {price.column!r}, the {price.name}, is 0 or missing for exactly one class and so gives the "
-            "label away. Drop it from what is learnt; it remains the cost."
+            f"column {price.column!r}, the {price.name}, is 0 or missing on every row of one class, which tells the "
+            "model the label. It must not be learnt from: drop it from the features "
+            f"(--drop {quote(str(price.column))}); it remains the cost."
         )
+
+
+def _leakage(X: Any, columns: Sequence[Column], positive: Mask) -> list[str]:
+    """A note for each column that tells the classes apart all by itself: a leak more often than a discovery."""
+    if not hasattr(X, "columns"):
+        return []
+    notes = []
+    for column in columns:
+        values = X[column.name].to_numpy()
+        missing = np.isnan(values) if column.kind == NUMBER else values == ""
+        apart = "" if column.kind != NUMBER else _told_apart(values, positive)
+        if missing[positive].all() != missing[~positive].all():
+            apart = "it is missing on every row of one class"
+        if apart:
+            notes.append(
+                f"column {column.name!r} alone tells the classes apart: {apart}. If it is not known when a decision "
+                f"is made, drop it with --drop {quote(column.name)}"
+            )
+    return notes
+
+
+def _told_apart(values: Vector, positive: Mask) -> str:
+    """How well a column of numbers, (n,) with nan, ranks the classes, if nearly perfectly; else nothing."""
+    for missing_as in (-np.inf, np.inf) if np.isnan(values).any() else (0.0,):
+        area = roc_auc_score(positive, rankdata(np.where(np.isnan(values), missing_as, values)))
+        if max(area, 1.0 - area) >= NEARLY_PERFECT:
+            return f"AUC {max(area, 1.0 - area):.4g}"
+    return ""
+
+
+def _groups(words: NDArray[np.object_], column: str) -> tuple[NDArray[Any], list[str]]:
+    """Groups (n,) of the rows from the entries of their column, and a note on rows without one."""
+    groups, n_alone = alone_where_missing(words)
+    note = f"{n_alone:,} rows have no entry in {column!r}, the group: each is a group of its own"
+    return groups, [note] if n_alone else []
