@@ -19,7 +19,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test test-system sanitize fuzz lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask clean
+.PHONY: help demo test test-system test-lowest coverage sanitize fuzz lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,14 +27,25 @@ help:  ## List the targets
 demo: $(VENV)/.installed-cli  ## Train on loans with their costs, compare, decide, and leave a report in demo/
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
 
-test: $(VENV)/.installed-test  ## Run the fast test suite
-	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not system" $(ARGS)
+test: $(VENV)/.installed-test  ## Run the fast tests: minutes on two cores
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=30 $(ARGS)
 
 test-system: $(VENV)/.installed-test  ## Run the tests of clusters, processes, browsers and real data, one at a time
-	@$(BIN)/python -m pytest -q -n 0 -m system $(ARGS)
+	@$(BIN)/python -m pytest -q -n 0 -m system --durations=30 $(ARGS)
 
-sanitize: $(VENV)/.installed-test  ## Run the quick tests with every index of compiled code checked
-	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.sanitize $(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+test-lowest: .venv-lowest/.installed  ## Run the fast tests and the verbs with the lowest versions of pyproject.toml
+	@.venv-lowest/bin/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
+	@PATH="$(CURDIR)/.venv-lowest/bin:$$PATH" .ci/verbs
+
+coverage: $(VENV)/.installed-test  ## Run the fast tests and show which branches they take, the ten least covered files first
+	@rm -rf build/coverage && mkdir -p build/coverage
+	@$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --skip-covered --sort=cover | awk '/^src/ && ++n > 10 { next } { print }'
+
+sanitize: $(VENV)/.installed-test  ## Run the fast tests of solvers and kernels with every index of compiled code checked
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.sanitize \
+	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/dual tests/kernels $(ARGS)
 
 fuzz: $(VENV)/.installed-test  ## Pose N generated hostile problems, from SEED on, and judge the answers
 	@$(BIN)/python -m tests.hostile.attack -n $(N) --seed $(SEED) $(ARGS)
@@ -86,7 +97,7 @@ proofdask: $(VENV)/.installed-all  ## Train on twice the memory of all workers, 
 	@$(BIN)/python -m benchmarks.cluster memory $(ARGS)
 
 clean:  ## Remove the environment, caches and build products
-	rm -rf $(VENV) .sanitize build dist demo docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-lowest .sanitize build dist demo docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp, not pyvenv.cfg, is the target: an interrupted creation is simply repeated.
@@ -100,4 +111,12 @@ $(VENV)/.created:
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.created
 	@echo "Installing cssvm with the extra '$*'"
 	@$(INSTALL) --editable ".[$*]"
+	@touch $@
+
+# uv alone can resolve to the lowest versions; of what is not named in pyproject.toml it takes the newest.
+.venv-lowest/.installed: pyproject.toml
+	@echo "Installing cssvm with the lowest versions of pyproject.toml into .venv-lowest"
+	@$(PYTHON) -m venv --clear .venv-lowest
+	@.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-input uv
+	@.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable ".[test]"
 	@touch $@

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 
+@pytest.mark.system
 def test_the_search_benchmark_runs_prints_and_writes_both_comparisons(capsys, tmp_path):
     from benchmarks import search
 
@@ -20,6 +21,7 @@ def test_the_search_benchmark_runs_prints_and_writes_both_comparisons(capsys, tm
     assert "with 5 kappas (200 points)" in printed
 
 
+@pytest.mark.system
 def test_the_racing_benchmark_runs_and_judges_the_winner(capsys, tmp_path):
     from benchmarks import racing
 
@@ -38,6 +40,7 @@ def test_a_winner_is_behind_by_standard_errors_of_the_best_point():
     assert standard_errors_behind(full, full) == 0.0
 
 
+@pytest.mark.system
 def test_the_measures_benchmark_runs_and_prints_ratios(capsys):
     from benchmarks import measures
 
@@ -47,6 +50,7 @@ def test_the_measures_benchmark_runs_and_prints_ratios(capsys):
     assert "1,000 resamples of 2,000 rows" in printed
 
 
+@pytest.mark.system
 def test_the_tuning_benchmark_prints_every_cost_and_every_constant(capsys):
     from benchmarks import tuning
 
@@ -75,6 +79,7 @@ def test_fitted_costs_are_those_the_times_were_made_of():
     np.testing.assert_allclose(fitted(features, features @ [0.025, 2.5]), [0.025, 2.5])
 
 
+@pytest.mark.system
 def test_the_serving_benchmark_runs_and_prints_what_a_row_costs(capsys):
     from benchmarks import serving
 
@@ -84,6 +89,7 @@ def test_the_serving_benchmark_runs_and_prints_what_a_row_costs(capsys):
     assert "onnxruntime, features included" in printed
 
 
+@pytest.mark.system
 def test_the_wrappers_benchmark_prints_seconds_and_costs_beside_the_bare_learners(capsys, tmp_path, monkeypatch):
     from benchmarks import wrappers
 
@@ -98,6 +104,7 @@ def test_the_wrappers_benchmark_prints_seconds_and_costs_beside_the_bare_learner
     assert "cost-blind" in printed
 
 
+@pytest.mark.system
 def test_the_linear_benchmark_times_all_solvers_on_one_objective(capsys, tmp_path):
     from benchmarks import linear
 

@@ -33,6 +33,7 @@ def test_numbers_of_tables_have_two_digits_that_count(value, text):
     assert document.significant(value) == text
 
 
+@pytest.mark.system
 def test_the_first_result_is_timed_in_a_process_of_its_own(tmp_path):
     found = first.seconds_of(first.FIT, str(tmp_path))
     assert found["seconds"] > 0

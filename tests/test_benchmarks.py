@@ -251,6 +251,7 @@ def test_short_fits_are_repeated_within_a_measurement(monkeypatch, seconds, call
     assert len(made) == pytest.approx(calls, abs=1)  # sums of 0.02 are rounded
 
 
+@pytest.mark.system
 @pytest.mark.skipif(memory.status_bytes("VmHWM") is None, reason="the system does not tell its peak memory")
 def test_peak_memory_is_what_was_held_since_the_reset():
     np.ones(20_000_000)

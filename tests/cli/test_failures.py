@@ -168,6 +168,7 @@ def test_ctrl_c_says_that_nothing_was_written_only_of_files_that_appear_whole(ou
     assert capsys.readouterr().err == f"cssvm: {said}\n"
 
 
+@pytest.mark.system
 def test_ctrl_c_while_the_command_line_is_imported_is_exit_code_130_without_a_traceback():
     code = """if True:
         import builtins, os, signal, cssvm.cli
@@ -184,6 +185,7 @@ def test_ctrl_c_while_the_command_line_is_imported_is_exit_code_130_without_a_tr
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+@pytest.mark.system
 @pytest.mark.skipif(shutil.which("sh") is None, reason="needs a shell")
 @pytest.mark.parametrize(
     ("verb", "said"),
@@ -215,7 +217,7 @@ def test_ctrl_c_is_exit_code_130_and_one_line(model, tmp_path):
     process = subprocess.Popen([sys.executable, "-m", "cssvm", *verb], stderr=subprocess.PIPE, text=True)
     with rows.open("w"):  # opens when the process does
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=600)
     assert process.returncode == 130
     assert said == "cssvm: stopped; nothing was written.\n"
     assert not out.exists()

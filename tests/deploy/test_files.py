@@ -84,6 +84,7 @@ def test_another_process_decides_from_the_file_alone(path, tmp_path):
     assert scores == model.decision_function(X).tolist()
 
 
+@pytest.mark.system
 def test_a_card_is_read_without_the_model_and_without_scikit_learn(path):
     save_model(fitted("pipeline"), path)
     code = "import sys; from cssvm.deploy import load_card; card = load_card(sys.argv[1]); "

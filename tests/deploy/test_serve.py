@@ -29,7 +29,7 @@ class Server:
         """Status and answer; text is sent as it is."""
         body = content if content is None or isinstance(content, bytes) else json.dumps(content).encode()
         try:
-            with urllib.request.urlopen(f"{self.address}{path}", data=body, timeout=30) as answer:
+            with urllib.request.urlopen(f"{self.address}{path}", data=body, timeout=300) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
@@ -80,7 +80,7 @@ def test_single_cases_are_decided_as_by_the_model_and_others_are_refused(saved, 
         assert message in answer["error"]
     assert server.ask("/nonsense")[0] == 404
     assert server.ask("/nonsense", {})[0] == 404
-    assert server.process.wait(timeout=30) == 0
+    assert server.process.wait(timeout=300) == 0
 
 
 @pytest.mark.system
@@ -92,13 +92,14 @@ def test_a_model_of_bare_rows_and_the_end_after_so_many_seconds(tmp_path):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     address = process.stdout.readline().split()[-1]
     row = {"x0": 1.0, "x1": -0.5, "x2": 0.0, "x3": 2.0}
-    with urllib.request.urlopen(f"{address}/decide", data=json.dumps(row).encode(), timeout=30) as answer:
+    with urllib.request.urlopen(f"{address}/decide", data=json.dumps(row).encode(), timeout=300) as answer:
         decided = json.load(answer)
     X = np.array([list(row.values())])
     assert decided == {"label": int(model.predict(X)[0]), "score": float(model.decision_function(X)[0])}
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=300) == 0
 
 
+@pytest.mark.system
 def test_a_damaged_model_is_not_served(tmp_path):
     path = tmp_path / "model.skops"
     path.write_bytes(b"PK")

@@ -114,7 +114,7 @@ def test_killed_in_the_middle_it_goes_on_with_identical_tables(results, shared_d
     command = [sys.executable, "-c", code, tmp_path / "out", tmp_path / "small.toml", shared_data]
     process = subprocess.Popen(command, env=os.environ)
     store = tmp_path / "out" / "store.sqlite"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 1000
     while time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.2)
         if store.exists():

@@ -186,13 +186,15 @@ def said_by(code, source, home):
     environment = {**os.environ, "PYTHONPATH": str(source), "HOME": str(home), "XDG_CACHE_HOME": str(home)}
     environment.pop("NUMBA_CACHE_DIR", None)
     command = [sys.executable, "-B", "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=200, check=True).stderr
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1000, check=True).stderr
 
 
+@pytest.mark.system
 def test_a_process_without_any_cache_folder_compiles_in_memory_and_says_so_once(tmp_path):
     assert said_by(NO_LOCATORS + FIT, SOURCE, tmp_path).count("NUMBA_CACHE_DIR") == 1
 
 
+@pytest.mark.system
 @pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="the superuser may write anywhere")
 def test_a_package_and_a_home_that_cannot_be_written_are_enough(tmp_path):
     package = shutil.copytree(SOURCE, tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
@@ -226,8 +228,9 @@ for model in (CostSensitiveSVC(), CostSensitiveSVC(kernel="linear"), CostSensiti
 """
 
 
+@pytest.mark.system
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs the size of the process")
 def test_a_process_out_of_memory_says_so():
     command = [sys.executable, "-c", OUT_OF_MEMORY]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=200, check=True)
+    found = subprocess.run(command, capture_output=True, text=True, timeout=1000, check=True)
     assert found.stdout.split() == ["MemoryError"] * 3

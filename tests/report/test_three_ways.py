@@ -1,9 +1,8 @@
 """One table through Python, through the shell and into the report: the same costs, totals, intervals and policies."""
 
+import contextlib
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -13,8 +12,10 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
+from typer.testing import CliRunner
 
 from cssvm import CostSensitiveSVCCV, CostThresholdClassifier, evaluate
+from cssvm.cli.app import app
 from cssvm.metrics import cost_risk
 from tests.conftest import ROOT
 from tests.report.cases import half_unit, read
@@ -60,7 +61,7 @@ class InPython:
 
 
 class InTheShell:
-    """What the verbs print as JSON, each in a process of its own, and the files that they leave."""
+    """What the verbs print as JSON, and the files that they leave."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -79,14 +80,9 @@ class InTheShell:
         self.page = Path(folder / "report.html")
 
     def run(self, *arguments):
-        done = subprocess.run(
-            [sys.executable, "-m", "cssvm", *arguments, "--json", "--quiet"],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        with contextlib.chdir(self.folder):
+            done = CliRunner().invoke(app, [*arguments, "--json", "--quiet"], catch_exceptions=False)
+        assert done.exit_code == 0, done.stderr
         return json.loads(done.stdout)
 
 
@@ -100,7 +96,6 @@ def shell(tmp_path_factory):
     return InTheShell(tmp_path_factory.mktemp("shell"))
 
 
-@pytest.mark.system
 def test_training_prints_the_policies_of_evaluate(python, shell):
     found = {policy["policy"]: policy for policy in shell.trained["evaluation"]["policies"]}
     assert list(found) == [policy.name for policy in python.trained.policies]
@@ -115,7 +110,6 @@ def test_training_prints_the_policies_of_evaluate(python, shell):
     assert shell.trained["card"]["parameters"]["C"] == python.model.best_params_["C"]
 
 
-@pytest.mark.system
 def test_new_rows_get_the_same_decisions_and_cost_the_same(python, shell):
     assert shell.decisions["label"].tolist() == python.decided.labels.tolist()
     assert shell.decisions["probability"] == pytest.approx(python.decided.probabilities, **ALL_ROUNDING)
@@ -133,7 +127,6 @@ def test_new_rows_get_the_same_decisions_and_cost_the_same(python, shell):
         assert reported[policy.name]["total"] == pytest.approx(policy.total, **ALL_ROUNDING)
 
 
-@pytest.mark.system
 def test_the_page_shows_these_numbers(python, shell):
     cells = Cells(shell.page.read_text())
     for policy in python.judged.policies:
@@ -150,7 +143,6 @@ def test_the_page_shows_these_numbers(python, shell):
             assert same(difference, policy.difference.value)
 
 
-@pytest.mark.system
 def test_a_browser_computes_them_anew(python, shell, opened):
     """The moving part, at the costs that the rows have."""
 

@@ -39,6 +39,7 @@ def test_without_room_for_one_matrix_there_is_none(monkeypatch):
     assert ways(monkeypatch, cache_size=8) == ("StreamingWorker", 1)
 
 
+@pytest.mark.system
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read in kilobytes, as Linux gives it")
 @pytest.mark.parametrize(("racing", "megabytes"), [(False, 120), (True, 120), (True, 450)])
 def test_a_search_keeps_to_its_budget(racing, megabytes):
@@ -57,7 +58,7 @@ def test_a_search_keeps_to_its_budget(racing, megabytes):
         CostSensitiveSVCCV(**settings, cache_size={megabytes}).fit(X, y)
         print(peak() - before)
     """)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=1000)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) <= megabytes
 
