@@ -19,7 +19,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test test-system test-lowest coverage sanitize fuzz lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask clean
+.PHONY: help demo test test-system test-lowest coverage sanitize fuzz mutate lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ sanitize: $(VENV)/.installed-test  ## Run the fast tests of solvers and kernels 
 
 fuzz: $(VENV)/.installed-test  ## Pose N generated hostile problems, from SEED on, and judge the answers
 	@$(BIN)/python -m tests.hostile.attack -n $(N) --seed $(SEED) $(ARGS)
+
+mutate: $(VENV)/.installed-test  ## List changes to costs, decisions and metrics that no test notices (ARGS="metrics/risk.py")
+	@$(BIN)/python .ci/mutate.py $(ARGS)
 
 lint: $(VENV)/.installed-lint  ## Check style, types and import rules
 	$(BIN)/ruff check .

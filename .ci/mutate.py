@@ -1,0 +1,328 @@
+"""Mutation testing: change one expression at a time, run the tests that reach it, list the changes no test notices.
+
+    python .ci/mutate.py [MODULE ...] [-j JOBS] [-t TEST ...]
+
+A module is a path below src/cssvm, as in `metrics/risk.py`; by default those that costs, decisions and measures are
+computed in. Changed are expressions in the bodies of functions: operators, constants, conditions, arguments, slices,
+statements. Messages (`raise`, `warnings.warn`, f-strings, strings with spaces), defaults, decorators and annotations
+stay as they are.
+
+Tests are collected once. Each mutant is a fork of that process which gives the changed code to the function objects,
+so that every importer sees it, and runs the tests that call the function, the fastest first, until one fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import gc
+import importlib
+import os
+import pickle
+import resource
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = ("costs.py", "decisions.py", "outcomes.py", "target.py", "metrics/*.py")
+TESTS = (
+    "tests/metrics",
+    "tests/test_costs.py",
+    "tests/test_target.py",
+    "tests/test_decisions.py",
+    "tests/practice/test_money.py",
+)
+OPTIONS = ("-q", "-s", "-p", "no:cacheprovider", "-p", "no:timeout", "--doctest-modules", "--disable-warnings")
+# Seconds: tests of a mutant, the fastest first, take at most this; one that takes so much more does not end.
+BUDGET, PATIENCE = 3.0, 15
+
+OPERATORS = {
+    ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.LtE], ast.GtE: [ast.Gt, ast.Lt],
+    ast.Eq: [ast.NotEq], ast.NotEq: [ast.Eq], ast.Is: [ast.IsNot], ast.IsNot: [ast.Is],
+    ast.In: [ast.NotIn], ast.NotIn: [ast.In], ast.And: [ast.Or], ast.Or: [ast.And],
+    ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div], ast.Div: [ast.Mult], ast.FloorDiv: [ast.Mult],
+    ast.Mod: [ast.Mult], ast.Pow: [ast.Mult], ast.BitAnd: [ast.BitOr], ast.BitOr: [ast.BitAnd],
+}  # fmt: skip
+PAIRS = [("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("any", "all"), ("zeros", "ones")]
+NAMES = {**dict(PAIRS), **{second: first for first, second in PAIRS}}
+UNCHANGED = (ast.Raise, ast.JoinedStr, ast.arguments, ast.expr_context)
+
+
+class Mutant(NamedTuple):
+    """One changed expression, and the code of its function with it."""
+
+    module: str
+    function: str
+    line: int
+    change: str
+    code: CodeType
+
+
+def variants(node: ast.AST) -> Iterator[ast.AST]:
+    """What could stand in the place of a node."""
+    match node:
+        case ast.operator() | ast.cmpop() | ast.boolop():
+            yield from (kind() for kind in OPERATORS.get(type(node), ()))
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield ast.Constant(value + 1)
+        case ast.Constant(value=str(value)) if " " not in value:
+            yield ast.Constant(value + "X")
+        case ast.UnaryOp():
+            yield node.operand
+        case ast.BoolOp() if len(node.values) > 2:
+            yield from (ast.BoolOp(node.op, node.values[:i] + node.values[i + 1 :]) for i in range(len(node.values)))
+        case ast.BoolOp():
+            yield from node.values
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.Mult() | ast.Div() | ast.Add() | ast.Sub()):
+            yield node.left
+        case ast.IfExp():
+            yield from (node.body, node.orelse)
+        case ast.Call():
+            for i, keyword in enumerate(node.keywords):
+                if keyword.arg is not None:
+                    yield ast.Call(node.func, node.args, node.keywords[:i] + node.keywords[i + 1 :])
+            if len(node.args) >= 2 and not any(isinstance(arg, ast.Starred) for arg in node.args[:2]):
+                yield ast.Call(node.func, [node.args[1], node.args[0], *node.args[2:]], node.keywords)
+        case ast.Attribute(attr=name) if name in NAMES:
+            yield ast.Attribute(node.value, NAMES[name], node.ctx)
+        case ast.Name(id=name) if name in NAMES:
+            yield ast.Name(NAMES[name], node.ctx)
+        case ast.Slice():
+            bounds = (node.lower, node.upper, node.step)
+            for i, bound in enumerate(bounds):
+                if bound is not None:
+                    yield ast.Slice(*(None if i == j else each for j, each in enumerate(bounds)))
+        case ast.If():
+            for test in (ast.Constant(False), ast.UnaryOp(ast.Not(), node.test)):
+                yield ast.If(test, node.body, node.orelse)
+        case ast.Return(value=ast.expr()) | ast.Expr(value=ast.Call()) | ast.AugAssign():
+            yield ast.Pass()
+
+
+def is_message(node: ast.AST) -> bool:
+    """Whether a node makes a message or is a docstring."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant) or ast.unparse(node).startswith("warnings.warn(")
+    return isinstance(node, UNCHANGED) or (isinstance(node, ast.FunctionDef) and node.name == "__repr__")
+
+
+def changes(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Make each change below a node, in place, while this iterator rests on its line and description."""
+    for field, value in ast.iter_fields(node):
+        if field in ("decorator_list", "returns", "annotation", "slice_type"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if not isinstance(child, ast.AST) or is_message(child):
+                continue
+            for variant in variants(child):
+                before = ast.unparse(node if not hasattr(child, "lineno") else child).split("\n")[0]
+                _replace(node, field, child, ast.copy_location(variant, child))
+                after = ast.unparse(node if not hasattr(child, "lineno") else variant).split("\n")[0]
+                yield getattr(child, "lineno", getattr(node, "lineno", 0)), f"{before}  ->  {after}"
+                _replace(node, field, variant, child)
+            yield from changes(child)
+
+
+def _replace(node: ast.AST, field: str, old: ast.AST, new: ast.AST) -> None:
+    value = getattr(node, field)
+    setattr(node, field, [new if each is old else each for each in value] if isinstance(value, list) else new)
+
+
+def outer_functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Functions of a module and methods of its classes, with their qualified names."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield prefix + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from outer_functions(node, f"{prefix}{node.name}.")
+
+
+def code_of(code: CodeType, name: str) -> CodeType | None:
+    """The code with this qualified name in that of a module."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found = constant if constant.co_qualname == name else code_of(constant, name)
+            if found is not None:
+                return found
+    return None
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    """Every change to the functions of a module."""
+    tree = ast.parse(path.read_text())
+    for name, function in outer_functions(tree):
+        for line, change in changes(function):
+            code = code_of(compile(ast.fix_missing_locations(tree), str(path), "exec"), name)
+            assert code is not None
+            yield Mutant(str(path.relative_to(ROOT / "src/cssvm")), name, line, change, code)
+
+
+def within_budget(tests: set[int], seconds: list[float]) -> list[int]:
+    """The fastest tests, in that order, as many as the budget allows."""
+    ordered = sorted(tests, key=seconds.__getitem__)
+    spent = np.cumsum([seconds[i] for i in ordered])
+    return ordered[: int(np.searchsorted(spent, BUDGET, side="right"))]
+
+
+class Mutation:
+    """A pytest plugin: what it does in place of running the tests."""
+
+    def __init__(self, paths: list[Path], jobs: int) -> None:
+        self.paths, self.jobs = paths, jobs
+        self.failed = False
+        self.outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def pytest_sessionstart(self) -> None:
+        """Let Hypothesis draw the same few examples for every mutant, and not look for smaller ones."""
+        settings.register_profile(
+            "mutate",
+            derandomize=True,
+            database=None,
+            deadline=None,
+            max_examples=20,
+            phases=[Phase.explicit, Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        settings.load_profile("mutate")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Judge every mutant by the tests that reach it."""
+        reached, seconds = self._survey(session.items)
+        functions = self._functions()
+        running: dict[int, Mutant] = {}
+        gc.freeze()  # nothing to copy when a fork collects garbage
+        for path in self.paths:
+            for mutant in mutants_of(path):
+                key = (mutant.module, mutant.function)
+                tests = within_budget(reached[key], seconds)
+                if len(running) == self.jobs:
+                    self._finish(running)
+                pid = os.fork()
+                if pid == 0:
+                    self._judge([session.items[i] for i in tests], functions[key], mutant)
+                running[pid] = mutant
+        while running:
+            self._finish(running)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember that a test has failed."""
+        self.failed |= report.failed
+
+    def _survey(self, items: list[Any]) -> tuple[dict[tuple[str, str], set[int]], list[float]]:
+        """Which tests call which function, and how long they take, found in a process of its own."""
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            names = {str(path): str(path.relative_to(ROOT / "src/cssvm")) for path in self.paths}
+            reached, seconds = defaultdict(set), []
+
+            def note(frame: Any, event: str, _: Any) -> None:
+                if event == "call" and frame.f_code.co_filename in names:
+                    name = frame.f_code.co_qualname.split(".<locals>")[0]
+                    reached[names[frame.f_code.co_filename], name].add(len(seconds))
+
+            threading.setprofile(note)
+            for item in items:
+                start = time.process_time()
+                sys.setprofile(note)
+                self._run(item)
+                sys.setprofile(None)
+                seconds.append(time.process_time() - start)
+                if self.failed:
+                    print(f"fails without any change: {item.nodeid}")
+                    os._exit(1)
+            with os.fdopen(writer, "wb") as stream:
+                pickle.dump((dict(reached), seconds), stream)
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as stream:
+            content = stream.read()
+        os.wait()
+        if not content:
+            pytest.exit("the tests must pass before they can judge mutants", 1)
+        reached, seconds = pickle.loads(content)
+        return defaultdict(set, reached), seconds
+
+    def _functions(self) -> dict[tuple[str, str], list[FunctionType]]:
+        """The function objects of every name."""
+        names = {}
+        for path in self.paths:
+            module = str(path.relative_to(ROOT / "src"))
+            importlib.import_module(module.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+            names[str(path)] = str(path.relative_to(ROOT / "src/cssvm"))
+        found = defaultdict(list)
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType) and each.__code__.co_filename in names:
+                found[names[each.__code__.co_filename], each.__code__.co_qualname].append(each)
+        return found
+
+    def _judge(self, items: list[Any], functions: list[FunctionType], mutant: Mutant) -> None:
+        """End this process with 0 if the mutant survives."""
+        resource.setrlimit(resource.RLIMIT_CPU, 2 * (int(time.process_time() + PATIENCE),))
+        for stream in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+        try:
+            for function in functions:
+                function.__code__ = mutant.code
+            for item in items:
+                self._run(item)
+                if self.failed:
+                    os._exit(1)
+        except BaseException:
+            os._exit(1)
+        os._exit(0 if items else 2)
+
+    def _run(self, item: Any) -> None:
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+
+    def _finish(self, running: dict[int, Mutant]) -> None:
+        pid, status = os.wait()
+        mutant = running.pop(pid)
+        outcome = {0: "survived", 2: "unreached"}.get(os.waitstatus_to_exitcode(status), "killed")
+        self.outcomes[mutant.module][outcome] += 1
+        if outcome != "killed":
+            print(f"{mutant.module}:{mutant.line} {mutant.function} {outcome}: {mutant.change}", flush=True)
+
+
+def main() -> None:
+    """Read the command line, judge the mutants and print the share that tests notice."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("modules", nargs="*", default=MODULES)
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    parser.add_argument("-t", "--tests", nargs="+", default=TESTS)
+    given = parser.parse_args()
+    paths = [path for each in given.modules for path in sorted((ROOT / "src/cssvm").glob(each))]
+    mutation = Mutation(paths, given.jobs)
+    tests = [*(test for test in given.tests if (ROOT / test.split("::")[0]).exists()), *map(str, paths)]
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT / "src"))
+    pytest.main(
+        [*OPTIONS, "-o", "addopts=--import-mode=importlib", "-m", "not slow and not system", *tests], [mutation]
+    )
+    total: Counter[str] = Counter()
+    for module, outcomes in sorted(mutation.outcomes.items()):
+        total += outcomes
+        print(f"{module:32} {outcomes['killed']:5} of {outcomes.total():5} killed, {score(outcomes):6.1%}")
+    print(f"{'all':32} {total['killed']:5} of {total.total():5} killed, {score(total):6.1%}")
+
+
+def score(outcomes: Counter[str]) -> float:
+    """The share of mutants that a test notices."""
+    return outcomes["killed"] / max(outcomes.total(), 1)
+
+
+if __name__ == "__main__":
+    main()
