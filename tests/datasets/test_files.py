@@ -105,10 +105,10 @@ def test_a_missing_set_tells_what_is_missing_and_the_manual_way(tmp_path):
     assert str(tmp_path / "german_credit/german.data-numeric") in message
     assert "statlog/german/german.data-numeric" in message
     assert "CSSVM_DATA" in message
-    with pytest.raises(MissingDatasetError, match=r"No public address.*variant='uci'"):
+    with pytest.raises(MissingDatasetError, match=r"No public address.*leave variant out"):
+        load("isolet", variant="grouped", data_home=tmp_path)
+    with pytest.raises(MissingDatasetError, match=r"isolet1.*gzip -d"):
         load("isolet", data_home=tmp_path)
-    with pytest.raises(MissingDatasetError, match=r"isolet5\.data|isolet1.*gzip -d"):
-        load("isolet", variant="uci", data_home=tmp_path)
     assert issubclass(MissingDatasetError, FileNotFoundError)
 
 

@@ -215,37 +215,6 @@ ISOLET_NOTES = (
 ISOLET = (
     Dataset(
         name="isolet",
-        variant="grouped",
-        title=ISOLET_TITLE,
-        experiment="IDL",
-        n_rows=7_797,
-        n_features=617,
-        n_positives=300,
-        target_names=("another letter", "K"),
-        files=(
-            File(
-                "letters",
-                (
-                    Edition(
-                        "isolet/isolet_int16.derived.npz",
-                        "98a88af1324f3cb413275882b922adec903e5c7bf1788707b7bdf2d54818add9",
-                        7_596_005,
-                    ),
-                ),
-                by_hand="this file was derived from UCI's and is not published; use variant='uci', which reads UCI's "
-                "own files",
-            ),
-        ),
-        read=read_isolet,
-        source=ISOLET_PAGE,
-        citation=ISOLET_CITATION,
-        licence=CC_BY,
-        notes=ISOLET_NOTES + "`groups` has the five groups of speakers.",
-        paper=(7_797, 617),
-        has_split=True,
-    ),
-    Dataset(
-        name="isolet",
         variant="uci",
         title=ISOLET_TITLE,
         experiment="IDL",
@@ -268,6 +237,38 @@ ISOLET = (
         notes=ISOLET_NOTES + "Rows in the order of UCI's files, whose content is compared with the rows on record.",
         paper=(7_797, 617),
         has_split=True,
+    ),
+    Dataset(
+        name="isolet",
+        variant="grouped",
+        title=ISOLET_TITLE,
+        experiment="IDL",
+        n_rows=7_797,
+        n_features=617,
+        n_positives=300,
+        target_names=("another letter", "K"),
+        files=(
+            File(
+                "letters",
+                (
+                    Edition(
+                        "isolet/isolet_int16.derived.npz",
+                        "98a88af1324f3cb413275882b922adec903e5c7bf1788707b7bdf2d54818add9",
+                        7_596_005,
+                    ),
+                ),
+                by_hand="this file was derived from UCI's and is not published; leave variant out to read UCI's own "
+                "files",
+            ),
+        ),
+        read=read_isolet,
+        source=ISOLET_PAGE,
+        citation=ISOLET_CITATION,
+        licence=CC_BY,
+        notes=ISOLET_NOTES + "`groups` has the five groups of speakers.",
+        paper=(7_797, 617),
+        has_split=True,
+        stands_in=True,
     ),
 )
 

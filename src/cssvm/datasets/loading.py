@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from .cache import cache_folder, obtain
+from .files import MissingDatasetError
 from .records import EXPERIMENTS, Dataset, Subset
-from .registry import find
+from .registry import DATASETS, find
 
 WIDTH = 88  # of DESCR
 
@@ -39,7 +41,7 @@ def load(
 
     variant : str, default=None
         Of a set that exists in several forms (``kdd98``, ``kdd99``, ``isolet``); None for the first that
-        `list_datasets` shows.
+        `list_datasets` shows, or one of the same rows where only its files are in the folder.
 
     subset : {"train", "test"}, default=None
         Only these rows of a set with an official split, without reading the others; None for all rows.
@@ -96,9 +98,7 @@ def load(
     >>> credit.data.shape, credit.target.sum(), credit.fn_cost, credit.fp_cost  # doctest: +SKIP
     ((1000, 24), 300, 5.0, 1.0)
     """
-    dataset = find(name, variant)
-    _check_subset(dataset, subset)
-    paths = obtain(dataset, cache_folder(data_home), subset=subset, download=download)
+    dataset, paths = _obtained(name, variant, subset, data_home, download)
     return as_bunch(dataset, dataset.read(paths, subset))
 
 
@@ -133,9 +133,24 @@ def fetch(
     >>> fetch("survival")  # doctest: +SKIP
     [PosixPath('/home/me/.cache/cssvm/haberman/haberman.data')]
     """
-    dataset = find(name, variant)
+    _, paths = _obtained(name, variant, subset, data_home, download)
+    return list(paths.values())
+
+
+def _obtained(
+    name: str, variant: str | None, subset: Subset | None, data_home: Any, download: bool
+) -> tuple[Dataset, dict[str, Path]]:
+    """The entry and its files; without a variant the default, or one of the same rows if only that is in the folder."""
+    dataset, folder = find(name, variant), cache_folder(data_home)
     _check_subset(dataset, subset)
-    return list(obtain(dataset, cache_folder(data_home), subset=subset, download=download).values())
+    try:
+        return dataset, obtain(dataset, folder, subset=subset, download=download)
+    except MissingDatasetError:
+        for other in DATASETS[name] if variant is None else ():
+            if other.stands_in:
+                with suppress(MissingDatasetError):
+                    return other, obtain(other, folder, subset=subset, download=False)
+        raise
 
 
 def as_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:

@@ -78,6 +78,7 @@ class Dataset:
     fp_cost: float | None = None
     variant: str = ""
     has_split: bool = False
+    stands_in: bool = False  # the rows of the default variant in other files
 
     @property
     def label(self) -> str:
