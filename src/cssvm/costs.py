@@ -198,15 +198,22 @@ def read_costs(positive: Mask, fn_cost: Any, fp_cost: Any) -> Vector:
 
 
 def read_decision_costs(fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
-    """Both costs of rows whose label is not known, a number or (n_samples,) each: checked on all rows."""
+    """Both costs of rows whose label is not known, a number or (n_samples,) each: checked on all rows.
+
+    Rows on which both are 0 are decided (`relative_saving`), with a warning that counts them.
+    """
     fn, fp = read_both_costs(
         fn_cost, fp_cost, n_samples, call="predict(X, {name}=...)", reason="the labels are not known"
     )
-    nothing = np.broadcast_to((fn == 0) & (fp == 0), n_samples)
-    if nothing.any():
-        raise ValueError(
-            f"fn_cost and fp_cost must not both be 0; got this in row {np.argmax(nothing)} ({nothing.sum()} such "
-            "rows), where either decision costs nothing. Drop the rows, or give one of the costs a value."
+    if fn.ndim == 0 and fp.ndim == 0 and fn == fp == 0:
+        raise ValueError("fn_cost and fp_cost must not both be 0 for all rows. Give one of the costs a value.")
+    n_free = np.count_nonzero(np.broadcast_to((fn == 0) & (fp == 0), n_samples))
+    if n_free:
+        warnings.warn(
+            f"fn_cost and fp_cost are both 0 on {n_free} of {n_samples} rows, where either decision costs nothing: "
+            "they are not acted on.",
+            FreeDecisionWarning,
+            stacklevel=5,
         )
     return fn, fp
 
@@ -243,6 +250,20 @@ def expected_saving(probability: Any, fn_cost: Any, fp_cost: Any) -> Any:
     p : probability of the target. Bayes' rule decides for the target where it is not negative.
     """
     return probability * fn_cost - (1.0 - probability) * fp_cost
+
+
+def relative_saving(probability: Any, fn_cost: Any, fp_cost: Any) -> Any:
+    """`expected_saving` divided by both costs together, p - fp_cost / (fn_cost + fp_cost).
+
+    -1 where both costs are 0: such a row is not acted on.
+    """
+    total = np.asarray(fn_cost + fp_cost, dtype=np.float64)
+    saving = expected_saving(probability, fn_cost, fp_cost)
+    return np.divide(saving, total, out=np.full_like(saving, -1.0), where=total > 0)
+
+
+class FreeDecisionWarning(UserWarning):
+    """Rows on which neither decision costs anything."""
 
 
 def check_weights_matter(weights: Vector) -> None:

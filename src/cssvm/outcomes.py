@@ -7,8 +7,9 @@ With p the probability of the target, acting is the cheaper expectation if
 
 so only the two differences enter: what missing a target costs more than finding it, and what a false alarm costs more
 than leaving the row alone. They are the fn_cost and fp_cost of every other part of this library. Where one difference
-is negative the better action does not depend on the class, and so on no model: a donor worth less than the letter is
-never written to. Where both are negative the rule is upside down, which is refused.
+is negative or 0 the better action does not depend on the class, and so on no model: a donor worth less than the letter
+is never written to. Where both are 0 either action is as good, and the row is left alone. Where both are negative the
+rule is upside down, which is refused.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class DecisionCosts:
     """`fn_cost` and `fp_cost`, which unpack with ``**`` into the arguments of `fit`, `predict`, metrics and `evaluate`.
 
     fn_cost, fp_cost : float or (n_samples,), at least 0; fixed : 0 where the better action depends on the class, +1
-    where acting and -1 where leaving is better either way, a number or (n_samples,); outcomes : the four costs as
-    given, for ``income(y, decisions, **costs.outcomes)``.
+    where acting and -1 where leaving is never worse, a number or (n_samples,); outcomes : the four costs as given, for
+    ``income(y, decisions, **costs.outcomes)``.
     """
 
     fn_cost: Any
@@ -131,7 +132,9 @@ def decision_costs(*, tp_cost: Any = 0.0, fp_cost: Any = 0.0, tn_cost: Any = 0.0
             f"missing it, and a false alarm less than none; got this in {np.count_nonzero(upside_down)} rows, first in "
             f"row {row}. Check the signs: what earns money is a negative cost."
         )
-    fixed = np.where(missed < 0.0, -1, np.where(alarmed < 0.0, 1, 0))
+    leaving = (missed < 0.0) | ((missed == 0.0) & (alarmed >= 0.0))
+    acting = (alarmed < 0.0) | ((alarmed == 0.0) & (missed > 0.0))
+    fixed = np.where(leaving, -1, np.where(acting, 1, 0))
     index = indexes[0] if indexes else None
     return DecisionCosts(
         fn_cost=_clipped(missed, alarmed, index),

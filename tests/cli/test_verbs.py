@@ -61,7 +61,7 @@ def test_predict_writes_to_the_standard_output_what_it_writes_to_a_file(cssvm, f
     assert written.stderr == ""
     assert (summary["n_rows"], summary["not_read"]) == (40, [])
     lines = printed.stderr.splitlines()
-    assert lines[0].startswith(f"cssvm: 40 rows, {summary['n_targets']} of the target")
+    assert lines[0].startswith(f"cssvm: 40 rows, {summary['n_targets']} to act on")
     assert lines[0].endswith("EUR")
     assert lines[1] == f"cssvm: gaps filled: income {summary['gaps']['income']}"
     assert len(lines) == 2  # the customer is kept

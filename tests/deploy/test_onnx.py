@@ -96,6 +96,16 @@ def test_what_has_no_graph_is_refused_by_name(name):
         to_onnx(fitted(name))
 
 
+@pytest.mark.parametrize("pos_label", [0, 1])
+def test_rows_that_cost_nothing_are_not_acted_on_by_the_graph_either(many, pos_label):
+    X, y = many
+    model = CostThresholdClassifier(LogisticRegression(), calibration=None, pos_label=pos_label).fit(X[:300], y[:300])
+    fn_cost = np.where(np.arange(300) % 5 == 0, 0.0, 4.0)
+    with pytest.warns(UserWarning, match="both 0 on 60 of 300 rows"):
+        found = agree(model, X[:300], costs={"fn_cost": fn_cost, "fp_cost": fn_cost / 2})
+    assert set(found["output_label"][::5].tolist()) == {1 - pos_label}
+
+
 @pytest.fixture(scope="module")
 def many():
     """2,000 rows and their labels."""

@@ -35,6 +35,17 @@ def test_two_differences_decide_as_four_costs_do(seed):
     assert costs.n_fixed == np.count_nonzero((fn < tp) | (fp < tn))
 
 
+def test_rows_on_which_one_action_can_never_pay_are_decided_by_their_costs():
+    """All differences in {-1, 0, 1} that are not upside down, against what either action costs for either class."""
+    missed, alarmed = np.array([(m, a) for m in (-1.0, 0.0, 1.0) for a in (-1.0, 0.0, 1.0) if m >= 0 or a >= 0]).T
+    costs = decision_costs(fn_cost=missed, fp_cost=alarmed)
+    leaving_never_worse, acting_never_worse = (missed <= 0) & (alarmed >= 0), (missed >= 0) & (alarmed <= 0)
+    expected = np.where(leaving_never_worse, -1, np.where(acting_never_worse, 1, 0))  # with no difference: leave it
+    np.testing.assert_array_equal(costs.fixed, expected)
+    bank = decision_costs(tp_cost=1.0, fn_cost=np.array([1.0, 1.0, 5.0]), fp_cost=1.0)
+    assert (bank.n_fixed, bank.fixed.tolist()) == (2, [-1, -1, 0])
+
+
 def test_income_is_minus_what_the_outcomes_cost():
     rng = np.random.default_rng(0)
     y, acted = rng.integers(0, 2, (2, 50))

@@ -7,7 +7,7 @@ from cssvm.deploy import SavedModel
 from cssvm.tables import TableError, evaluate_table, predict_table, report_table, sources, train_table
 from cssvm.tables.prices import Price
 from cssvm.tables.task import Task
-from tests.tables.applicants import TRAIN
+from tests.tables.applicants import TRAIN, read_decisions
 
 COSTS = {"fn_cost": "miss", "fp_cost": "alarm", "drop": ["miss", "alarm"]}
 
@@ -118,12 +118,18 @@ def test_a_number_that_is_no_cost_is_refused(given, priced, models, tmp_path):
             verb()
 
 
-def test_rows_on_which_nothing_is_at_stake_cannot_be_decided_by_costs(priced, models, tmp_path):
+def test_rows_that_cost_nothing_are_not_acted_on_and_counted(priced, models, tmp_path):
     free, row = with_entry(priced, "miss", "bad", 0.0)
     free.loc[row - 1, "alarm"] = 0.0
+    before = predict_table(models["bayes"], priced, tmp_path / "before.csv")
+    found = predict_table(models["bayes"], free, tmp_path / "after.csv")
+    assert (before.n_free, found.n_free) == (0, 1)
+    decided = {name: read_decisions(tmp_path / f"{name}.csv")["label"] for name in ("before", "after")}
+    assert decided["after"][row - 1] == "good"
+    others = np.arange(len(free)) != row - 1
+    np.testing.assert_array_equal(decided["before"][others], decided["after"][others])
     for verb in verbs(models["bayes"], tmp_path / "out.csv").values():
-        with pytest.raises(TableError, match=rf"are both 0 in row {row} of"):
-            verb(free)
+        verb(free)
     evaluate_table(models["threshold"], free, n_resamples=1)
 
 

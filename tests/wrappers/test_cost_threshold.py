@@ -311,7 +311,7 @@ def test_folds_without_a_class_to_train_on_are_refused(data):
         ({"fp_cost": np.full(200, np.nan)}, r"fp_cost must be finite .* labels are not known; got fp_cost=nan"),
         ({"fn_cost": np.inf}, "fn_cost must be finite"),
         ({"fn_cost": np.r_[np.ones(199), -1.0]}, r"got fn_cost=-1 \(1 such rows\)"),
-        ({"fn_cost": np.r_[np.ones(199), 0.0], "fp_cost": 0.0}, "both be 0; got this in row 199"),
+        ({"fn_cost": 0.0, "fp_cost": 0.0}, "must not both be 0"),
     ],
 )
 def test_unusable_costs_of_new_rows_are_refused(data, costs, reason):
@@ -319,6 +319,17 @@ def test_unusable_costs_of_new_rows_are_refused(data, costs, reason):
     model = CostThresholdClassifier(LogisticRegression(), calibration=None).fit(X, y)
     with pytest.raises(ValueError, match=reason):
         model.predict(X, **costs)
+
+
+def test_rows_that_cost_nothing_are_not_acted_on_and_counted(data):
+    X, y, _ = data
+    model = CostThresholdClassifier(LogisticRegression(), calibration=None).fit(X, y)
+    fn_cost = np.where(np.arange(200) % 4 == 0, 0.0, 3.0)
+    with pytest.warns(UserWarning, match="both 0 on 50 of 200 rows"):
+        decided = model.predict(X, fn_cost=fn_cost, fp_cost=fn_cost / 3)
+    np.testing.assert_array_equal(decided[::4], model.classes_[0])
+    others = np.arange(200) % 4 > 0
+    np.testing.assert_array_equal(decided[others], model.predict(X[others], fn_cost=3.0, fp_cost=1.0))
 
 
 def test_a_tuned_threshold_refuses_costs_of_new_rows_and_names_the_method_that_takes_them(data):

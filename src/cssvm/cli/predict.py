@@ -54,7 +54,9 @@ def predict(
 
 def _summarise(found: PredictedTable) -> None:
     cost = "" if found.expected_cost is None else f", expected cost {shown(found.expected_cost)} {found.currency}"
-    say(f"{found.n_rows:,} rows, {found.n_targets:,} of the target ({found.n_targets / found.n_rows:.1%}){cost}")
+    say(f"{found.n_rows:,} rows, {found.n_targets:,} to act on ({found.n_targets / found.n_rows:.1%}){cost}")
+    if found.n_free:
+        say(f"not acted on, as both of their costs are 0: {found.n_free:,} rows")
     if gaps := counted(found.gaps):
         say(f"gaps filled: {gaps}")
     if new_words := counted(found.new_words):

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.calibration import _SigmoidCalibration
 
 from .._types import Vector
-from ..costs import expected_saving, read_decision_costs
+from ..costs import read_decision_costs, relative_saving
 from ..metrics.thresholds import ONE_MARGIN, threshold_of_least_cost
 from ..sample import Sample
 
@@ -63,7 +63,7 @@ class ByProbability:
     def gain(self, scores: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
         """How much less accepting a row is expected to cost than refusing it, relative to both costs together."""
         fn, fp = read_decision_costs(fn_cost, fp_cost, len(scores))
-        return expected_saving(self.probabilities(scores), fn, fp) / (fn + fp)
+        return relative_saving(self.probabilities(scores), fn, fp)
 
 
 def check_decision(decision: Any, scoring: Any) -> str:

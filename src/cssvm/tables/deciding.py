@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Mask, Vector
+from ..costs import FreeDecisionWarning
 from ..decisions import COSTS, costs_for_predict, decide, known_costs
 from ..deploy import ModelCard, SavedModel, load_model
 from ..sample import both_classes
@@ -99,8 +101,6 @@ class Decider:
         for name in self.decides_by:
             if name in prices:
                 prices[name].check_known(rows, found[name], np.ones(len(rows), dtype=bool), DECIDED_BY)
-        if len(self.decides_by) == len(COSTS) == len(found):
-            _check_some_cost(rows, found)
         return found
 
     def all_costs(self, rows: Chunk, labels: NDArray[Any]) -> dict[str, Any]:
@@ -156,16 +156,24 @@ class Decider:
         """Decisions on these rows at these costs."""
         model, X = self.saved.model, self.features(rows)
         used = {name: costs[name] for name in self.decides_by if name in costs}
-        if hasattr(model, "decide"):
-            labels, scores, probabilities = model.decide(X, **used)
-        else:
-            labels, scores, probabilities = self._asked_one_by_one(X, used)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FreeDecisionWarning)  # such rows are counted
+            if hasattr(model, "decide"):
+                labels, scores, probabilities = model.decide(X, **used)
+            else:
+                labels, scores, probabilities = self._asked_one_by_one(X, used)
         if self.decides_by:
             costs = known_costs(model, X, costs)
         if probabilities is None or len(costs) < len(COSTS):
             return Decisions(labels, scores, probabilities, None, None, costs)
         acting, leaving = (1.0 - probabilities) * costs["fp_cost"], probabilities * costs["fn_cost"]
         return Decisions(labels, scores, probabilities, acting, leaving, costs)
+
+    def n_free(self, costs: dict[str, Any], n_rows: int) -> int:
+        """How many of the rows cost nothing whatever the decision, for a model that decides by both costs."""
+        if len(self.decides_by) < len(COSTS) or len(costs) < len(COSTS):
+            return 0
+        return int(np.count_nonzero(np.broadcast_to((costs["fn_cost"] == 0) & (costs["fp_cost"] == 0), n_rows)))
 
     def _asked_one_by_one(self, X: Any, costs: dict[str, Any]) -> tuple[NDArray[Any], Vector, Vector | None]:
         """Labels, scores and probabilities of a model that gives them one by one."""
@@ -175,13 +183,3 @@ class Decider:
         if not hasattr(model, "predict_proba"):
             return labels, scores, None
         return labels, scores, self.target.oriented(model.predict_proba(X))
-
-
-def _check_some_cost(rows: Chunk, costs: dict[str, Any]) -> None:
-    """Refuse rows on which neither decision costs anything, so that none is the better one."""
-    nothing = np.flatnonzero(np.broadcast_to((costs["fn_cost"] == 0) & (costs["fp_cost"] == 0), len(rows)))
-    if len(nothing):
-        raise TableError(
-            f"fn_cost and fp_cost are both 0 in {rows.where(nothing)} of {rows.source}, where either decision costs "
-            "nothing. Leave out the rows, or give one of the costs a value."
-        )

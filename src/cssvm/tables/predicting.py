@@ -28,6 +28,7 @@ class PredictedTable:
     """What `predict_table` returns: counts of what it has done and met.
 
     n_rows, n_targets : rows, and those decided to be of the target
+    n_free : rows on which both costs are 0, which are not acted on
     expected_cost, currency : of all decisions, None without probabilities or costs
     gaps : missing entries of numbers, and of words if training had no gap among them, by column
     new_words : entries that training has not seen, by column of categories
@@ -36,6 +37,7 @@ class PredictedTable:
 
     n_rows: int = 0
     n_targets: int = 0
+    n_free: int = 0
     expected_cost: float | None = None
     currency: str = ""
     gaps: Counter[str] = field(default_factory=Counter)
@@ -48,6 +50,7 @@ class PredictedTable:
             self.not_read = more.not_read
         self.n_rows += more.n_rows
         self.n_targets += more.n_targets
+        self.n_free += more.n_free
         self.gaps.update(more.gaps)
         self.new_words.update(more.new_words)
         if more.expected_cost is not None:
@@ -168,9 +171,11 @@ def _decided_part(
     for rows in _needed_chunks(decider, part, known):
         _check_kept(rows, keep)
         decider.oddities = Oddities()
-        decided = decider.decide(rows, decider.costs(rows) if decider.decides_by else {})
+        costs = decider.costs(rows) if decider.decides_by else {}
+        decided = decider.decide(rows, costs)
         write(_table_of(rows, keep, decided))
         own = _counted(decided, target)
+        own.n_free = decider.n_free(costs, len(rows))
         own.gaps, own.new_words = decider.oddities.gaps, decider.oddities.new_words
         names = part.schema.names if isinstance(part, ParquetPart) else rows.names
         used = known | decider.cost_columns(names)
@@ -210,4 +215,4 @@ def _counted(decided: Decisions, target: Any) -> PredictedTable:
     expected = None
     if decided.cost_of_acting is not None and decided.cost_of_leaving is not None:
         expected = float(np.where(acted, decided.cost_of_acting, decided.cost_of_leaving).sum())
-    return PredictedTable(len(acted), int(np.count_nonzero(acted)), expected)
+    return PredictedTable(len(acted), int(np.count_nonzero(acted)), expected_cost=expected)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._types import Mask, Vector
 from ..classifier import given_cost
-from ..costs import expected_saving, read_decision_costs
+from ..costs import read_decision_costs, relative_saving
 from ..folds import make_splits
 from ..metrics.thresholds import ONE_MARGIN, threshold_of_least_cost
 from ..sample import Sample, both_classes, check_both_classes
@@ -89,7 +89,7 @@ class BayesRule(Rule):
         """P - fp / (fn + fp), in the form of the rule: no rounding of the threshold moves a tie."""
         fn, fp = self._costs(fn_cost, fp_cost, len(score))
         self.classifier._target.check_named(fn_cost=fn, fp_cost=fp)
-        return expected_saving(score, fn, fp) / (fn + fp)
+        return relative_saving(score, fn, fp)
 
     def _costs(self, fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
         """Costs of rows of unknown label: the given or the constructor's, which is a number."""
