@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import warnings
 
 import pytest
 import typer
@@ -166,6 +167,33 @@ def test_ctrl_c_says_that_nothing_was_written_only_of_files_that_appear_whole(ou
     with pytest.raises(typer.Exit):
         verb(out=out)
     assert capsys.readouterr().err == f"cssvm: {said}\n"
+
+
+def test_ctrl_c_in_fetch_says_what_stays(cssvm, monkeypatch):
+    def interrupted(*_, **__):
+        raise Stopped
+
+    monkeypatch.setattr("cssvm.datasets.fetch", interrupted)
+    stopped = cssvm("datasets", "fetch", "german_credit")
+    assert stopped.exit_code == 130
+    assert "stopped; files that were fetched completely stay" in stopped.stderr
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_warnings_are_lines_unless_quiet_is_asked_for(quiet, capsys):
+    @spoken("cssvm nothing")
+    def verb(quiet):
+        warnings.warn("careful", UserWarning, stacklevel=1)
+
+    verb(quiet=quiet)
+    assert capsys.readouterr().err == ("" if quiet else "cssvm: warning: careful\n")
+
+
+def test_groups_and_order_of_time_exclude_each_other(cssvm, folder, tmp_path):
+    arguments = ["train", folder / "loans.csv", "--target", "outcome", "--group", "home", "--by-time"]
+    refused = cssvm(*arguments, "--out", tmp_path / "m.skops")
+    assert refused.exit_code == 2
+    assert "give one of the two" in refused.stderr
 
 
 @pytest.mark.system

@@ -229,11 +229,34 @@ def test_warnings_are_one_line_each(cssvm, folder, tmp_path):
     bad = np.flatnonzero(few["outcome"] == "bad")
     few = few.drop(index=bad[3:])
     few.to_csv(tmp_path / "few.csv", index=False)
-    result = cssvm(
+    arguments = [
         "train", tmp_path / "few.csv", "--target", "outcome", "--positive", "bad", "--fn-cost", "3", "--no-evaluate",
-        "--quiet", "--out", tmp_path / "m.skops", "--grid", "2",
-    )  # fmt: skip
-    lines = result.stderr.splitlines()
-    assert lines
-    assert all(line.startswith("cssvm: warning: ") for line in lines)
-    assert sum("The rarer class has 3 rows" in line for line in lines) == 1
+        "--out", tmp_path / "m.skops", "--grid", "2",
+    ]  # fmt: skip
+    lines = cssvm(*arguments).stderr.splitlines()
+    assert sum(line.startswith("cssvm: warning: The rarer class has 3 rows") for line in lines) == 1
+    assert cssvm(*arguments, "--quiet").stderr == ""
+
+
+def test_options_of_the_search_are_refused_where_a_cluster_trains(cssvm, folder, tmp_path):
+    arguments = ["train", folder / "loans.csv", "--target", "outcome", "--scheduler", "tcp://127.0.0.1:1"]
+    refused = cssvm(*arguments, "--grid", "10", "--out", tmp_path / "m.skops")  # the default, but given
+    assert refused.exit_code == 2
+    assert "--grid" in refused.stderr
+    assert "without a search" in refused.stderr
+    assert "without a search" not in cssvm(*arguments, "--out", tmp_path / "m.skops").stderr
+
+
+def test_the_linear_kernel_is_shown_without_gamma(cssvm, folder, tmp_path):
+    for kernel, shows_gamma in (("linear", False), ("rbf", True)):
+        arguments = ["train", folder / "loans.csv", *OF_LOANS, "--kernel", kernel, "--no-evaluate", *SMALL]
+        assert ("gamma" in cssvm(*arguments, "--out", tmp_path / "m.skops").stdout) == shows_gamma
+
+
+def test_weighted_counts_are_said_to_be_weighted(cssvm, folder, tmp_path):
+    data, out = tmp_path / "weighted.csv", tmp_path / "m.skops"
+    pd.read_csv(folder / "loans.csv").assign(times=2.5).to_csv(data, index=False)
+    arguments = ["train", data, *OF_LOANS, "--weight", "times", "--out", out, *SMALL]
+    assert "Totals and counts are sums of weights." in cssvm(*arguments).stdout
+    assert "weighted total cost" in cssvm("evaluate", out, data, "--weight", "times", "--resamples", "2").stdout
+    assert "weighted" not in cssvm("evaluate", out, data, "--resamples", "2").stdout

@@ -1,7 +1,7 @@
-"""The command line: ``cssvm train | predict | evaluate | info``, each one call of the public API.
+"""The command line: ``cssvm train | predict | evaluate | report | info | datasets | reproduce``.
 
-A verb is one file with one function, registered in `app.py`. What computes is imported inside it, so that help and
-usage errors do not wait for it.
+Each verb is one call of the public API, in one file with one function (`datasets` has three), registered in `app.py`.
+What computes is imported inside of it, so that help and usage errors do not wait for it.
 """
 
 import signal

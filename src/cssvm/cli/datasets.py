@@ -36,7 +36,9 @@ def list_all(as_json: of.Json = False) -> None:
 
 
 @datasets.command()
-@spoken("cssvm datasets fetch german_credit")
+@spoken(
+    "cssvm datasets fetch german_credit", stays="files that were fetched completely stay, and are not fetched again"
+)
 def fetch(name: of.DatasetName, variant: of.Variant = None, home: of.Home = None, as_json: of.Json = False) -> None:
     """Fetch the files of a data set if they are not there, and check them."""
     from ..datasets import fetch as fetch_files

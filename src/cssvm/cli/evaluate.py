@@ -50,7 +50,7 @@ def evaluate(
     print_table(("", "", f"interval of {found.confidence:.0%}"), lines)
     typer.echo(
         f"{found.n_rows:,} rows, {found.n_targets:,} of the target, {found.n_acted:,} acted on; "
-        f"total cost {shown(found.total)} {found.currency}".rstrip()
+        f"{'total cost' if weight is None else 'weighted total cost'} {shown(found.total)} {found.currency}".rstrip()
     )
     if found.n_unlabelled and not quiet:
         say(f"{found.n_unlabelled:,} rows without a label were left out")

@@ -34,17 +34,21 @@ class Stopped(BaseException):
     """Ctrl-C. Not KeyboardInterrupt, which ends a search early and keeps what it has found."""
 
 
-def spoken(*example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A verb with an example in its help, whose failures on bad input and warnings are one line each."""
+def spoken(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A verb with an example in its help, whose failures on bad input and warnings are one line each.
+
+    stays : what a verb that is stopped leaves behind, if it writes something else than the file `out`.
+    """
 
     def of(verb: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(verb)
         def speaking(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                with _stoppable(), _warnings_as_lines():
+                with _stoppable(), _warnings_as_lines(quiet=bool(kwargs.get("quiet"))):
                     return verb(*args, **kwargs)
             except (Stopped, KeyboardInterrupt):
-                say("stopped; nothing was written." if _appears_whole(kwargs.get("out")) else "stopped.")
+                left = stays or ("nothing was written" if _appears_whole(kwargs.get("out")) else "")
+                say(f"stopped; {left}." if left else "stopped.")
                 raise typer.Exit(STOPPED) from None
             except BrokenPipeError:  # the reader of the standard output has gone, as `head` does
                 _leave_output()
@@ -115,12 +119,12 @@ def _stoppable() -> Iterator[None]:
 
 
 @contextmanager
-def _warnings_as_lines() -> Iterator[None]:
-    """Warnings to the user as messages, each once; those of numerical code to its author are left out."""
+def _warnings_as_lines(*, quiet: bool) -> Iterator[None]:
+    """Warnings to the user as messages, each once, or none; those of numerical code to its author are left out."""
     said: set[str] = set()
 
     def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-        if issubclass(category, UserWarning) and str(message) not in said:
+        if not quiet and issubclass(category, UserWarning) and str(message) not in said:
             said.add(str(message))
             say(f"warning: {message}")
 

@@ -59,6 +59,10 @@ def train(
     With --scheduler the workers of a Dask cluster read DATA, which is Parquet, and train a linear model, without a
     search and an evaluation: keep some files back for `cssvm evaluate`.
     """
+    if group is not None and by_time:
+        raise typer.BadParameter(
+            "rows in order of time cannot also be kept together by groups: give one of the two", param_hint="--group"
+        )
     from ..tables import train_partitions, train_table
 
     of_table: dict[str, Any] = {"target": target, "pos_label": positive, "fn_cost": fn_cost, "fp_cost": fp_cost}
@@ -92,7 +96,9 @@ def train(
 
 def _check_no_search(context: typer.Context) -> None:
     """Refuse options that a model without a search does not have."""
-    given = [name for name in OF_THE_SEARCH if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]
+    sources = {name: context.get_parameter_source(name) for name in OF_THE_SEARCH}
+    # By name: the enumeration is click's or, in later versions, typer's own copy of it.
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if given:
         option = "--" + given[0].replace("_", "-")
         raise typer.BadParameter("a cluster trains one linear model, without a search", param_hint=option)

@@ -73,10 +73,12 @@ class Evaluation:
 
     @property
     def how_decided(self) -> str:
-        """How many rows there are, and whether models were trained without them."""
+        """How many rows there are, whether models were trained without them, and whether rows are weighted."""
         trained_here = self.held_out is None or any(self.held_out.n_trained)
         how = "each decided by a model that has not seen it" if trained_here else "which the model must not have seen"
-        return f"{self.n_rows:,} rows, {how}; intervals of {self.confidence:.0%}."
+        weighted = self.held_out is not None and bool((self.held_out.sample.weights != 1.0).any())
+        counts = " Totals and counts are sums of weights." if weighted else ""
+        return f"{self.n_rows:,} rows, {how}; intervals of {self.confidence:.0%}.{counts}"
 
     def to_frame(self) -> Any:
         """The table as a pandas data frame."""
