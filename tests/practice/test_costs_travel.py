@@ -178,17 +178,6 @@ def test_raw_frames_reach_the_transformer_of_each_fold(real):
         search.predict(X.rename(columns={"status": "state"}))
 
 
-def test_a_checkpoint_knows_one_frame_from_another(real, tmp_path):
-    X, y = raw(real, n=200)
-    settings = {**SMALL, "transformer": preparation(X), "checkpoint": tmp_path / "search.npz"}
-    CostSensitiveSVCCV(**settings).fit(X, y)
-    CostSensitiveSVCCV(**settings).fit(X, y)
-    changed = X.copy()
-    changed.iloc[100, 1] += 1
-    with pytest.raises(ValueError, match="belongs to another search"):
-        CostSensitiveSVCCV(**settings).fit(changed, y)
-
-
 SHUFFLED = pd.Series([1.0, 10.0, 100.0, 1000.0], index=[3, 1, 0, 2])
 NUMBERS = np.array([[0.0], [1.0], [2.0], [3.0]])
 UNINDEXED = {

@@ -1,4 +1,4 @@
-"""Searches that are interrupted, and those that go on from a checkpoint."""
+"""Searches that are interrupted."""
 
 import os
 import subprocess
@@ -80,67 +80,6 @@ def test_ctrl_c_in_a_real_process_returns_a_usable_result():
     assert done.stdout == "1 (2,)\n", done.stdout + done.stderr
 
 
-class Counting:
-    """A scorer that counts its calls."""
-
-    def __init__(self):
-        self.calls = 0
-
-    def __repr__(self):
-        return "Counting()"
-
-    def __call__(self, estimator, X, y):
-        self.calls += 1
-        return float(np.mean(estimator.predict(X) == y))
-
-
-class Breaking(Counting):
-    """The same, but it breaks after some calls."""
-
-    def __call__(self, estimator, X, y):
-        if self.calls == 8:
-            raise RuntimeError("the disk is full")
-        return super().__call__(estimator, X, y)
-
-
-def test_a_search_goes_on_from_its_checkpoint(data, tmp_path):
-    file = tmp_path / "search.npz"
-    with pytest.raises(RuntimeError, match="disk is full"):
-        small(scoring=Breaking(), checkpoint=file, n_jobs=1).fit(*data)
-    scorer = Counting()
-    resumed = small(scoring=scorer, checkpoint=file, n_jobs=1).fit(*data)
-    assert scorer.calls == 12 - 8
-    whole = small(scoring=Counting()).fit(*data)
-    np.testing.assert_array_equal(resumed.cv_results_["mean_test_score"], whole.cv_results_["mean_test_score"])
-
-
-def test_the_checkpoint_of_another_search_is_refused(data, tmp_path):
-    X, y = data
-    file = tmp_path / "search.npz"
-    small(checkpoint=file).fit(X, y)
-    small(checkpoint=str(file)).fit(X, y)
-    for search, rows in ((small(checkpoint=file, Cs=[1.0]), X), (small(checkpoint=file), X + 1.0)):
-        with pytest.raises(ValueError, match="belongs to another search"):
-            search.fit(rows, y)
-    file.write_text("not a search")
-    with pytest.raises(ValueError, match="is not a saved search"):
-        small(checkpoint=file).fit(X, y)
-
-
-@pytest.mark.system
-def test_a_checkpoint_with_a_scorer_is_good_in_another_process(tmp_path):
-    script = textwrap.dedent(f"""
-        from sklearn.datasets import make_classification
-        from cssvm import CostSensitiveSVCCV
-        from cssvm.metrics import cost_risk_scorer
-        X, y = make_classification(80, 4, random_state=0)
-        file = {str(tmp_path / "search.npz")!r}
-        CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=2, scoring=cost_risk_scorer(), checkpoint=file).fit(X, y)
-    """)
-    for _ in range(2):
-        subprocess.run([sys.executable, "-c", script], check=True, timeout=1000)
-
-
 def test_tasks_under_way_are_told_to_stop_when_the_search_is_interrupted():
     """Told before they are waited for: a task can take minutes."""
     stopped, begun = threading.Event(), threading.Event()
@@ -155,12 +94,3 @@ def test_tasks_under_way_are_told_to_stop_when_the_search_is_interrupted():
     with pytest.raises(KeyboardInterrupt):
         list(threads.completed(task, [(0,), (1,)], 2, stopped.set))
     assert stopped.is_set()
-
-
-def test_a_checkpoint_of_other_folds_is_refused(tmp_path):
-    X, y = make_classification(2400, 2, n_informative=2, n_redundant=0, random_state=0)
-    rows = np.arange(2400)
-    settings = {"Cs": [1.0], "gammas": [0.1], "checkpoint": tmp_path / "search.npz"}
-    CostSensitiveSVCCV(cv=[(rows[rows % 100 != 50], rows[rows % 100 == 50])], **settings).fit(X, y)
-    with pytest.raises(ValueError, match="belongs to another search"):
-        CostSensitiveSVCCV(cv=[(rows[rows % 100 != 51], rows[rows % 100 == 51])], **settings).fit(X, y)

@@ -1,26 +1,24 @@
 """The values of a search on disk, so that an interrupted one goes on where it stopped.
 
-The file is written anew after each task, as a temporary file that then replaces it, so that it is never half-written.
-It holds a fingerprint of all that the values depend on, and is refused by a search with another one.
+The file is replaced as a whole after each task, so that it is never half-written. It holds an entry for each
+fingerprint of all that values depend on: several searches may share it, such as those of the folds of a nested
+cross-validation.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
-from collections.abc import Iterable
+import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
 
 from .._types import Vector
+from ..runtime.files import check_writable, whole_file
 
-# The address of a function in memory differs from process to process.
-ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+VALUES, DONE = "values", "n_done"  # of an entry, behind its fingerprint
 
 
 class Checkpoint:
@@ -28,11 +26,15 @@ class Checkpoint:
 
     def __init__(self, path: Any, fingerprint: str, shape: tuple[int, int], n_kernels: int):
         self.path = None if path is None else Path(path)
-        self.fingerprint = fingerprint
         self.values = np.full(shape, np.nan)
         self.n_done = np.zeros((n_kernels, shape[1]), dtype=np.int64)
-        if self.path is not None and self.path.exists():
-            self._load(self.path)
+        self._names = f"{fingerprint}.{VALUES}", f"{fingerprint}.{DONE}"
+        self._failed = False
+        if self.path is not None:
+            check_writable(self.path)
+            entries = _read(self.path)
+            if self._names[0] in entries:
+                self.values, self.n_done = (entries[name] for name in self._names)
 
     def record(self, kernel: int, fold: int, values: Vector, n_done: int) -> None:
         """Enter the values of a task that has done its first `n_done` steps, and save."""
@@ -43,39 +45,36 @@ class Checkpoint:
             self._save(self.path)
 
     def _save(self, path: Path) -> None:
-        beside = path.with_name(path.name + ".part")
-        with open(beside, "wb") as file:
-            np.savez(file, fingerprint=self.fingerprint, values=self.values, n_done=self.n_done)
-        os.replace(beside, path)
-
-    def _load(self, path: Path) -> None:
+        """Write this entry and those of others; where that fails, the search goes on without."""
         try:
-            with np.load(path, allow_pickle=False) as saved:
-                fingerprint, values, n_done = str(saved["fingerprint"]), saved["values"], saved["n_done"]
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise ValueError(
-                f"checkpoint={str(path)!r} is not a saved search: {error}. Delete it, or name another file."
-            ) from error
-        if fingerprint != self.fingerprint:
-            raise ValueError(
-                f"checkpoint={str(path)!r} belongs to another search: the data, the folds, the grid or the scoring "
-                "differ. Delete it to start afresh, or name another file."
-            )
-        self.values, self.n_done = values, n_done
+            entries = _read(path) | dict(zip(self._names, (self.values, self.n_done), strict=True))
+            with whole_file(path) as file:
+                np.savez(file, **entries)  # type: ignore[arg-type]
+        except (OSError, ValueError) as error:
+            if not self._failed:
+                warnings.warn(
+                    f"The checkpoint cannot be written: {error}. The search goes on; what is done from here on may not "
+                    "be kept.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            self._failed = True
 
 
-def fingerprint(parts: Iterable[Any]) -> str:
-    """A digest of arrays, sparse matrices, data frames and anything with a telling repr."""
-    digest = hashlib.sha256()
-    for part in parts:
-        if sparse.issparse(part):
-            for array in (part.data, part.indices, part.indptr):
-                digest.update(np.ascontiguousarray(array).tobytes())
-        elif isinstance(part, np.ndarray) and part.dtype != object:
-            digest.update(f"{part.dtype}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).tobytes())
-        elif isinstance(part, np.ndarray) or hasattr(part, "columns"):
-            digest.update(joblib.hash(part).encode())
-        else:
-            digest.update(ADDRESS.sub("", repr(part)).encode())
-    return digest.hexdigest()
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of all entries; none if there is no file."""
+    try:
+        with np.load(path, allow_pickle=False) as saved:
+            entries = dict(saved)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"checkpoint={str(path)!r} is not a saved search: {error}. Delete it, or name another file."
+        ) from error
+    if not all(name.endswith((f".{VALUES}", f".{DONE}")) for name in entries):
+        raise ValueError(
+            f"checkpoint={str(path)!r} is not a saved search of this version: it holds {next(iter(entries))!r}. Delete "
+            "it, or name another file."
+        )
+    return entries

@@ -90,7 +90,8 @@ class CostSensitiveSVCCV(SearchingClassifier):
         Memory for kernel values, in megabytes; ``"auto"`` takes up to half of what is available. What does not fit is
         searched without kernel matrices, more slowly.
     checkpoint : path, default=None
-        A file that keeps what is done. The same search with the same file goes on where it stopped.
+        A file that keeps what is done. The same search with the same file goes on where it stopped; other searches
+        have entries of their own in it.
     verbose : int, default=0
         1 shows progress and the time left.
 

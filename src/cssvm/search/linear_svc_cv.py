@@ -68,7 +68,8 @@ class CostSensitiveLinearSVCCV(SearchingClassifier):
         Threads of this process to use; None for all that BLAS may use, -1 for all cores. A search shares what it has
         prepared between its threads and so never leaves its process, whatever ``joblib.parallel_config`` says.
     checkpoint : path, default=None
-        A file that keeps what is done. The same search with the same file goes on where it stopped.
+        A file that keeps what is done. The same search with the same file goes on where it stopped; other searches
+        have entries of their own in it.
     verbose : int, default=0
         1 shows progress and the time left.
 

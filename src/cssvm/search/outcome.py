@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._types import Vector
 from .grid import Point
 from .growth import Edge
+from .results import ranks
 from .run import Run, RunResult
 
 
@@ -52,7 +53,7 @@ class Outcome:
     @property
     def best(self) -> int:
         """The number of the best point, the first of equals."""
-        return int(np.argmax(self.mean))
+        return int(np.argmin(ranks(self.mean)))
 
     def held_out_scores(self, number: int) -> list[Vector]:
         """Scores for the target of a point, on the validation rows of each fold."""

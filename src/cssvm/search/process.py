@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from .. import __version__
 from ..folds import Fold
 from ..runtime.threads import n_asked_for
 from ..sample import Sample
 from .axes import Axes
-from .checkpoint import fingerprint
 from .engine import Machines, MakeWorker
 from .features import Features
+from .fingerprint import fingerprint
 from .grid import Grid
 from .growth import Growth
 from .outcome import Outcome
+from .progress import say
 from .run import Run
 from .scoring import Scoring
 
@@ -42,14 +45,17 @@ class Search:
         found, growth = Outcome(), Growth(self.settings.kernel, axes)
         run = self._run(axes.grid())
         found.add(run, run.results())
-        for number in itertools.count(1):
-            edge = None if found.interrupted or not found.n_complete else growth.edge(found)
+        while not found.interrupted and found.n_complete:
+            edge = growth.edge(found)
             if edge is None:
                 break
             if not self.settings.grow or growth.is_exhausted(edge):
                 found.edge = edge
                 break
-            run = self._run(growth.beyond(edge, found.points[found.best]), suffix=f".grown{number}")
+            added = growth.beyond(edge, found.points[found.best])
+            if self.settings.verbose:
+                say(f"the best {edge.name} is at the edge of the grid: trying {added.description}")
+            run = self._run(added.grid)
             try:
                 found.add(run, run.results())
             except KeyboardInterrupt:  # the grid that was asked for is complete
@@ -60,16 +66,13 @@ class Search:
         """The axes with the kernel at which the standard SVM scores best, over all Cs; and its best parameters."""
         equal = replace(self.sample, cost=np.ones(len(self.sample)), fn_cost=1.0, fp_cost=1.0)
         found = Outcome()
-        run = self._run(axes.of_standard_svm().grid(), equal, suffix=".stage1")
+        run = self._run(axes.of_standard_svm().grid(), equal)
         found.add(run, run.results())
         best = found.points[found.best]
         return axes.with_kernel(axes.kernels[best.kernel]), best.params
 
-    def _run(self, grid: Grid, sample: Sample | None = None, *, suffix: str = "") -> Run:
-        """A run over this grid, with costs to train with other than the usual ones if there is a `sample`.
-
-        `suffix` tells its checkpoint from those of the other runs.
-        """
+    def _run(self, grid: Grid, sample: Sample | None = None) -> Run:
+        """A run over this grid, with costs to train with other than the usual ones if there is a `sample`."""
         settings = self.settings
         machines = Machines(
             self.features,
@@ -86,18 +89,29 @@ class Search:
             racing=settings.racing,
             n_jobs=n_asked_for(settings.n_jobs),
             verbose=settings.verbose,
-            checkpoint=None if settings.checkpoint is None else f"{settings.checkpoint}{suffix}",
+            checkpoint=settings.checkpoint,
             fingerprint=lambda: self._fingerprint(machines),
         )
 
     def _fingerprint(self, machines: Machines) -> str:
         """What the values of the points depend on."""
-        settings, sample, points = self.settings, self.sample, [point.params for point in machines.grid.points]
         return fingerprint(
-            [
-                *(machines.features.X, settings.transformer, sample.signs, sample.weights, sample.cost),
-                *(np.ndim(sample.fn_cost), np.ndim(sample.fp_cost), points, str(settings.scoring), settings.kernel),
-                *(machines.sample.cost, settings.decision, settings.grid, settings.tol, settings.racing),
-                *itertools.chain(*machines.folds),
-            ]
+            search=self._identity,
+            points=[point.params for point in machines.grid.points],
+            costs=machines.sample.cost,
+        )
+
+    @cached_property
+    def _identity(self) -> str:
+        """What the values of all runs depend on, as it is before the first of them."""
+        settings, sample = self.settings, self.sample
+        parameters = {name: getattr(settings, name) for name in ("kernel", "scoring", "transformer")}
+        return fingerprint(
+            **parameters | {"transformer": None if settings.transformer is None else clone(settings.transformer)},
+            X=self.features.X,
+            y=sample.labels,
+            costs=(sample.target.label, sample.weights, sample.fn_cost, sample.fp_cost),
+            folds=[tuple(fold) for fold in self.folds],
+            settings=(type(settings).__name__, settings.decision, settings.grid, settings.tol, settings.racing),
+            version=__version__,
         )

@@ -12,6 +12,11 @@ from typing import Any
 EVERY = 5.0
 
 
+def say(message: str, what: str = "search") -> None:
+    """One line on the error stream."""
+    print(f"{what}: {message}", file=sys.stderr, flush=True)
+
+
 class Silent:
     """Says nothing."""
 
@@ -55,7 +60,7 @@ class Lines(Silent):
             return
         self.said = now
         left = (now - self.begun) / max(1, self.done - self.before) * (self.total - self.done)
-        print(f"{self.what}: {self.done} of {self.total} {self.unit}, {left:.0f} s left", file=sys.stderr, flush=True)
+        say(f"{self.done} of {self.total} {self.unit}, {left:.0f} s left", self.what)
 
 
 class Bar(Silent):

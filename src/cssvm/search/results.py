@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
+from .._types import Vector
 from .grid import Point
+
+TIE = 1e-10  # of the largest mean; sums of costs in another unit differ by some 1e-16
 
 
 def results_table(points: Sequence[Point], values: NDArray[np.float64]) -> tuple[dict[str, Any], int]:
@@ -18,15 +20,35 @@ def results_table(points: Sequence[Point], values: NDArray[np.float64]) -> tuple
     A point that lacks a fold has no mean and ranks last.
     """
     mean, std = values.mean(axis=1), values.std(axis=1)
-    ranked = np.where(np.isnan(mean), -np.inf, mean)
+    rank = ranks(mean)
     params = [point.params for point in points]
     results: dict[str, Any] = {f"param_{name}": _column([each[name] for each in params]) for name in params[0]}
     results["params"] = params
     for fold in range(values.shape[1]):
         results[f"split{fold}_test_score"] = values[:, fold]
     results["mean_test_score"], results["std_test_score"] = mean, std
-    results["rank_test_score"] = rankdata(-ranked, method="min").astype(np.int32)
-    return results, int(np.argmax(ranked))
+    results["rank_test_score"] = rank
+    return results, int(np.argmin(rank))
+
+
+def ranks(mean: Vector) -> NDArray[np.int32]:
+    """The rank of each mean (n,), 1 for the greatest; NaN ranks last.
+
+    Means that differ by rounding rank alike, so that the unit of the costs does not decide between them.
+    """
+    known = np.where(np.isnan(mean), -np.inf, mean)
+    order = np.argsort(-known, kind="stable")
+    with np.errstate(invalid="ignore"):  # between two that are not known
+        drop = -np.diff(known[order])
+    begins = np.append(True, drop > rounding(known))
+    rank = np.empty(len(mean), dtype=np.int32)
+    rank[order] = np.maximum.accumulate(np.where(begins, np.arange(1, len(mean) + 1), 1))
+    return rank
+
+
+def rounding(mean: Vector) -> float:
+    """By how much equal means may differ."""
+    return TIE * float(np.abs(mean[np.isfinite(mean)]).max(initial=0.0))
 
 
 def _column(values: list[Any]) -> NDArray[Any]:

@@ -23,6 +23,7 @@ from .engine import Engine, FoldScores, Machines, Task
 from .grid import MachineKey
 from .progress import Silent, progress
 from .racing import KERNELS_AT_ONCE, PathKey, Race, stages
+from .results import ranks, rounding
 from .scoring import Scoring
 
 
@@ -52,11 +53,6 @@ class RunResult(NamedTuple):
     values: NDArray[np.float64]
     n_failed: int
     interrupted: bool
-
-    @property
-    def n_complete(self) -> int:
-        """Points that were scored on all folds."""
-        return int((~np.isnan(self.values)).all(axis=1).sum())
 
 
 @dataclass
@@ -161,9 +157,11 @@ class Run:
         mean = self._saved.values[numbers].mean(axis=1)
         if np.isnan(mean).all():
             return
-        place = int(np.nanargmax(mean))
-        number = numbers[place]
-        if self._best is None or (mean[place], -number) > (self._best.mean, -self._best.number):
+        place = int(np.argmin(ranks(mean)))
+        number, best = numbers[place], self._best
+        ahead = np.inf if best is None else mean[place] - best.mean
+        tie = 0.0 if best is None else rounding(np.array([mean[place], best.mean]))
+        if ahead > tie or (best is not None and ahead >= -tie and number < best.number):
             scale, offset = points[number].affine
             scores = [scale * part.scores[points[number].machine] + offset for part in of_folds]
             self._best = Best(number, float(mean[place]), scores)
