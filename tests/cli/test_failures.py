@@ -11,7 +11,9 @@ import pytest
 import typer
 
 from cssvm import CostSensitiveSVCCV
-from cssvm.cli.speaking import Stopped, spoken
+from cssvm.cli.speaking import spoken
+from cssvm.deploy import load_model
+from cssvm.search.run import Run
 from tests.cli.conftest import SMALL
 from tests.tables.applicants import applicants, as_csv
 
@@ -136,7 +138,7 @@ def test_a_mistake_of_ours_keeps_its_traceback():
         verb()
 
 
-def test_ctrl_c_ends_a_search_at_once_where_the_library_would_keep_what_it_has(data):
+def test_ctrl_c_ends_a_verb_at_once_where_a_search_by_itself_would_keep_what_it_has(data):
     X, y = data
     calls = []
 
@@ -153,7 +155,6 @@ def test_ctrl_c_ends_a_search_at_once_where_the_library_would_keep_what_it_has(d
     with pytest.raises(typer.Exit) as ended:
         verb()
     assert ended.value.exit_code == 130
-    assert not issubclass(Stopped, KeyboardInterrupt)
 
 
 @pytest.mark.parametrize(
@@ -259,3 +260,33 @@ def test_the_output_never_takes_the_place_of_what_it_is_made_from(cssvm, here, v
     assert refused.exit_code == 2
     assert f"{out} is the {what}, which the output would replace" in " ".join(refused.output.split())
     assert (here / out).read_bytes() == before
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Ctrl-C, once, when a search has scored the first points on all folds."""
+    keep, calls = Run._keep_best, []
+
+    def keep_and_stop(self, of_folds):
+        keep(self, of_folds)
+        calls.append(1)
+        if len(calls) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Run, "_keep_best", keep_and_stop)
+
+
+def test_ctrl_c_in_the_search_of_train_writes_the_best_model_so_far(cssvm, here, tmp_path, interrupted):
+    out = tmp_path / "model.skops"
+    found = cssvm(*replaced(TRAIN, out=out), "--no-evaluate")
+    assert found.exit_code == 0
+    assert "cssvm: warning: The search was interrupted: 2 of 4 points were scored on all folds" in found.stderr
+    assert load_model(out).card.parameters
+
+
+def test_ctrl_c_in_the_evaluation_of_train_ends_it(cssvm, here, tmp_path, interrupted):
+    out = tmp_path / "model.skops"
+    found = cssvm(*replaced(TRAIN, out=out), "--quiet")
+    assert found.exit_code == 130
+    assert found.stderr == "cssvm: stopped; nothing was written.\n"
+    assert not out.exists()

@@ -9,14 +9,20 @@ import threading
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.preprocessing import StandardScaler
 
-from cssvm import CostSensitiveSVCCV
+from cssvm import CostSensitiveSVCCV, evaluate
 from cssvm.runtime import threads
+from cssvm.search.run import Run
 
 
 @pytest.fixture(scope="module")
 def data():
     return make_classification(150, 5, n_informative=3, flip_y=0.1, weights=[0.7], random_state=0)
+
+
+# Megabytes that hold the distances of one fold of `data`, next to a kernel matrix, but not of three.
+TIGHT = 0.36
 
 
 def small(**settings):
@@ -44,6 +50,64 @@ def test_an_interrupted_search_keeps_what_is_done(data):
     assert complete.sum() == 2
     assert search.best_score_ == scores[complete].max()
     assert len(search.predict(data[0])) == len(data[0])
+
+
+@pytest.mark.parametrize("cache_size", ["auto", TIGHT], ids=["roomy", "tight"])
+@pytest.mark.parametrize("transformer", [None, StandardScaler()])
+def test_points_are_complete_long_before_the_search_is(data, transformer, cache_size):
+    """After the second of six kernels; where memory holds the distances of one fold only, after the first."""
+    settings = {"gammas": [0.01, 0.03, 0.1, 0.3, 1.0, 3.0], "n_jobs": 1, "cache_size": cache_size}
+    per_kernel = 2 * 3  # Cs and folds
+    expected = 2 if cache_size == TIGHT and transformer is not None else 4
+    with pytest.warns(UserWarning, match=f"interrupted: {expected} of 12 points"):
+        search = small(scoring=InterruptAfter(2 * per_kernel), transformer=transformer, **settings).fit(*data)
+    complete = ~np.isnan(search.cv_results_["mean_test_score"])
+    assert set(search.cv_results_["param_gamma"][complete]) <= {0.1, 0.3}  # from the middle of the grid
+
+
+def test_the_order_of_tasks_does_not_change_scores(data):
+    settings = {"gammas": [0.01, 0.1, 1.0], "transformer": StandardScaler(), "refit": False, "scoring": "tp_auc"}
+    roomy, tight = (small(**settings, cache_size=size).fit(*data).cv_results_ for size in ("auto", TIGHT))
+    np.testing.assert_array_equal(roomy["mean_test_score"], tight["mean_test_score"])
+
+
+def test_an_interrupted_growth_keeps_the_grid(data, monkeypatch):
+    results, runs = Run.results, []
+
+    def interrupted(self):
+        runs.append(self)
+        if len(runs) > 1:
+            raise KeyboardInterrupt
+        return results(self)
+
+    monkeypatch.setattr(Run, "results", interrupted)
+    monkeypatch.setattr("cssvm.search.growth.is_clearly_better", lambda *_: True)
+    settings = {"Cs": 2, "gammas": 2, "refit": False}
+    with pytest.warns(UserWarning, match="interrupted: 4 of 4 points"):
+        search = small(**settings).fit(*data)
+    assert len(runs) == 2
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("count", [15, 40])
+def test_an_interruption_ends_an_evaluation_rather_than_one_of_its_searches(data, count):
+    calls = iter(range(1000))
+
+    def accuracy(estimator, X, y):
+        if next(calls) == count:
+            raise KeyboardInterrupt
+        return float(np.mean(estimator.predict(X) == y))
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(small(scoring=accuracy, n_jobs=1, gammas=[0.01, 0.1, 1.0]), *data, cv=3)
+    assert next(calls) == count + 1
+
+
+def test_an_interruption_of_the_first_stage_ends_the_search(data):
+    search = small(scoring=InterruptAfter(7), n_jobs=1, stages=True)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(*data)
+    assert search.scoring.count == -1
 
 
 def test_an_interruption_before_any_point_is_done_is_raised(data):

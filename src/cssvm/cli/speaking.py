@@ -22,16 +22,13 @@ from typing import Any, ParamSpec, TypeGuard, TypeVar
 import typer
 
 from ..runtime.files import DISK_FULL
+from ..runtime.interrupts import interrupts
 from . import STOPPED
 
 WRONG_INPUT = 2
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class Stopped(BaseException):
-    """Ctrl-C. Not KeyboardInterrupt, which ends a search early and keeps what it has found."""
 
 
 def spoken(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -44,9 +41,9 @@ def spoken(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callabl
         @functools.wraps(verb)
         def speaking(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                with _stoppable(), _warnings_as_lines(quiet=bool(kwargs.get("quiet"))):
+                with _stoppable(), interrupts(raised=True), _warnings_as_lines(quiet=bool(kwargs.get("quiet"))):
                     return verb(*args, **kwargs)
-            except (Stopped, KeyboardInterrupt):
+            except KeyboardInterrupt:
                 left = stays or ("nothing was written" if _appears_whole(kwargs.get("out")) else "")
                 say(f"stopped; {left}." if left else "stopped.")
                 raise typer.Exit(STOPPED) from None
@@ -103,15 +100,12 @@ def _appears_whole(out: Any) -> bool:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Ctrl-C raises `Stopped` inside."""
+    """Ctrl-C raises KeyboardInterrupt inside, also in a job in the background, which would ignore it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def stop(*_: Any) -> None:
-        raise Stopped
-
-    before = signal.signal(signal.SIGINT, stop)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:

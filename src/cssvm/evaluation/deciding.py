@@ -24,6 +24,7 @@ from ..metrics.policies import Money
 from ..metrics.risk import minimum_risk
 from ..metrics.scored import ScoredSample
 from ..runtime.backends import in_this_process
+from ..runtime.interrupts import interrupts
 from ..sample import Sample, at_rows
 from ..search.progress import Silent
 from ..target import check_same_target, listed, target_scores, with_pos_label
@@ -85,7 +86,7 @@ def _decided_in_fold(
     X_train, y_train = _safe_split(model, X, y, train)
     X_new, _ = _safe_split(model, X, y, held_out, train)
     each = clone(model)
-    with in_this_process():
+    with in_this_process(), interrupts(raised=True):
         each.fit(X_train, y_train, **for_fit(each, _at(metadata, train)))
         acted, scores = _decide(each, X_new, sample.take(held_out), _at(metadata, held_out), scored)
     return Decided(held_out, acted, each, len(train), scores)

@@ -150,7 +150,6 @@ def evaluate(
             cut = {FEWEST_ERRORS: cost_blind_cut(model, X, sample)}
     else:
         folds = make_splits(cv, X, labels, positive=sample.positive, weights=sample.weights, groups=groups)
-        _check_counted(folds, sample)
         found, notes = _trained_in_folds(models, X, labels, sample, folds, metadata, blind=blind, verbose=verbose)
         if not costs.all_four:
             estimates = [-part.model.best_score_ for part in found[MODEL] if has_own_estimate(part.model)]
@@ -217,15 +216,6 @@ def _trained_in_folds(
             except (TypeError, ValueError) as error:  # gaps or words that only the model itself can take
                 notes.append(f"No {BLIND}, which cannot be trained on these rows: {str(error).splitlines()[0]}")
     return found, notes
-
-
-def _check_counted(folds: list[Fold], sample: Sample) -> None:
-    """Raise if no sample of positive weight is held out."""
-    if not any(sample.weights[fold.valid].any() for fold in folds):
-        raise ValueError(
-            "cv must hold out samples of positive weight; all that it holds out have sample_weight 0. Use other folds, "
-            "or other weights."
-        )
 
 
 def compared(

@@ -129,9 +129,9 @@ class CostSensitiveSVCCV(SearchingClassifier):
 
     Notes
     -----
-    Where the best point lies at the end of an automatic axis of C or gamma, and no point inside is as good, the grid
-    grows there, up to three times or 64-fold, and a warning says so if that was not enough. `cv_results_` holds these
-    points too.
+    Where the best point lies at the end of an automatic axis of C or gamma, and is better than those inside by more
+    than a standard error over the folds, the grid grows there, up to three times and at most 64-fold, and a warning
+    says so if that was not enough. `cv_results_` holds these points too.
 
     Ctrl-C ends the search early: points with all folds done are kept, a warning says how many, and the best of them is
     trained. With a `checkpoint` nothing is lost.

@@ -105,8 +105,9 @@ class CostSensitiveLinearSVCCV(SearchingClassifier):
 
     Notes
     -----
-    Where the best point lies at the end of an automatic axis of C, and no point inside is as good, the grid grows
-    there, up to three times or 64-fold, and a warning says so if that was not enough.
+    Where the best point lies at the end of an automatic axis of C, and is better than those inside by more than a
+    standard error over the folds, the grid grows there, up to three times and at most 64-fold, and a warning says so if
+    that was not enough.
 
     Ctrl-C ends the search early: points with all folds done are kept, a warning says how many, and the best of them is
     trained. With a `checkpoint` nothing is lost.

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from .. import __version__
 from ..folds import Fold
+from ..runtime.interrupts import are_interrupts_raised
 from ..runtime.threads import n_asked_for
 from ..sample import Sample
 from .axes import Axes
@@ -58,8 +59,10 @@ class Search:
             run = self._run(added.grid)
             try:
                 found.add(run, run.results())
-            except KeyboardInterrupt:  # the grid that was asked for is complete
-                found.interrupted = True
+            except KeyboardInterrupt:
+                if are_interrupts_raised():
+                    raise
+                found.interrupted = True  # the grid that was asked for is complete
         return found
 
     def with_first_kernel(self, axes: Axes) -> tuple[Axes, dict[str, Any]]:
@@ -68,6 +71,8 @@ class Search:
         found = Outcome()
         run = self._run(axes.of_standard_svm().grid(), equal)
         found.add(run, run.results())
+        if found.interrupted:  # no point of the second stage is scored, so that there is nothing to keep
+            raise KeyboardInterrupt
         best = found.points[found.best]
         return axes.with_kernel(axes.kernels[best.kernel]), best.params
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Vector
+from ..runtime.interrupts import are_interrupts_raised
 from .checkpoint import Checkpoint
 from .engine import Engine, FoldScores, Machines, Task
 from .grid import MachineKey
@@ -93,7 +94,7 @@ class Run:
                 else:
                     self._train_all(shown)
             except KeyboardInterrupt:
-                if not (~np.isnan(values)).all(axis=1).any():
+                if are_interrupts_raised() or not (~np.isnan(values)).all(axis=1).any():
                     raise
                 interrupted = True
         return RunResult(values, self._n_failed, interrupted)

@@ -66,8 +66,8 @@ class SearchingClassifier(SearchedClassifier):
             if self.stages:
                 axes, self.first_stage_ = search.with_first_kernel(axes)
             found = search.outcome(axes)
-            self._warn(found)
             self.n_splits_, self.n_machines_ = len(folds), found.n_machines
+            self._warn(found)
             self.cv_results_, self.best_index_ = results_table(found.points, found.values)
             self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
             self.best_params_ = self.cv_results_["params"][self.best_index_]
@@ -100,10 +100,9 @@ class SearchingClassifier(SearchedClassifier):
 
     def _warn(self, found: Outcome) -> None:
         if found.interrupted:
-            go_on = "Give a checkpoint to go on later." if self.checkpoint is None else "Call fit again to go on."
             warnings.warn(
                 f"The search was interrupted: {found.n_complete} of {len(found.values)} points were scored on all "
-                f"folds; the best of them is used. {go_on}",
+                "folds; the best of them is used." + (" Call fit again to go on." if self.checkpoint else ""),
                 UserWarning,
                 stacklevel=4,
             )
@@ -124,12 +123,12 @@ class SearchingClassifier(SearchedClassifier):
                 stacklevel=4,
             )
         if found.n_failed:
-            scale = "Scale the features (for example with transformer=StandardScaler()), lower" * (
-                self.transformer is None
-            )
+            scale = "scale the features, for example with transformer=StandardScaler(), or "
             warnings.warn(
-                f"{found.n_failed} of the search's machines did not converge; such scores are approximate. "
-                f"{scale or 'Lower'} the largest C or raise tol.",
+                f"{found.n_failed} of the search's {found.n_machines * self.n_splits_} fits did not converge, so that "
+                "their scores are approximate. That matters if the best C, "
+                f"{found.points[found.best].params['C']:.3g}, is one of the largest: then "
+                f"{scale * (self.transformer is None)}pass smaller Cs or a larger tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

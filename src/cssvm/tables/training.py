@@ -20,6 +20,7 @@ from ..evaluation.table import MODEL
 from ..folds import SEED
 from ..kernels import DEFAULT_KERNEL
 from ..runtime.files import check_writable
+from ..runtime.interrupts import interrupts
 from ..search import CostSensitiveSVCCV
 from ..wrappers import CostThresholdClassifier
 from .features import preparation
@@ -153,7 +154,8 @@ def train_table(
         **task.class_costs,
     )
     found = _evaluated(model, task, currency, random_state, verbose) if evaluation else None
-    model.set_params(verbose=verbose).fit(task.X, task.y, **task.of_rows)
+    with interrupts(raised=False):  # Ctrl-C ends the search, whose best point so far is the model
+        model.set_params(verbose=verbose).fit(task.X, task.y, **task.of_rows)
     model.set_params(verbose=0)  # a file is not to report the progress of a search
     card = ModelCard.of(model, currency=currency or None, measures=_measures(found), **task.described)
     if out is not None:
