@@ -183,7 +183,7 @@ from cssvm.search.fingerprint import fingerprint
             capture_output=True,
             text=True,
             check=True,
-            timeout=120,
+            timeout=1000,
             env={"PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")  # the second one reads what the first one has compiled

@@ -43,7 +43,7 @@ def test_the_unit_of_the_costs_does_not_choose_between_points_that_tie(seed, dec
     check_units(seed, decision, [factor])
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.parametrize("decision", ["zero", "threshold"])
 @pytest.mark.parametrize("seed", range(20))
 def test_the_unit_of_the_costs_does_not_change_the_model(seed, decision):

@@ -136,7 +136,7 @@ class SearchingClassifier(SearchedClassifier):
     def _train_best(self, features: Features, sample: Sample) -> None:
         """Train the best point on all rows, and show its fitted attributes as our own."""
         X, fitted = features.whole
-        vars(self).pop("transformer_", None)  # that of an earlier fit
+        self.__dict__.pop("transformer_", None)  # that of an earlier fit
         if fitted is not None:
             self.transformer_ = fitted
         best = self._final_model()
