@@ -172,7 +172,7 @@ def test_ctrl_c_says_that_nothing_was_written_only_of_files_that_appear_whole(ou
 
 def test_ctrl_c_in_fetch_says_what_stays(cssvm, monkeypatch):
     def interrupted(*_, **__):
-        raise Stopped
+        raise KeyboardInterrupt
 
     monkeypatch.setattr("cssvm.datasets.fetch", interrupted)
     stopped = cssvm("datasets", "fetch", "german_credit")
