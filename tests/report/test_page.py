@@ -69,6 +69,24 @@ def test_nothing_is_wider_than_a_phone(kind, opened):
     assert page.evaluate("document.documentElement.scrollWidth") == 375
 
 
+@pytest.mark.parametrize("width", [375, 1280])
+def test_boxes_of_numbers_and_the_table_of_support_vectors_are_not_cut_off(width, opened):
+    from cssvm import CostSensitiveSVC, Report
+
+    rows = case("class")
+    page = opened(
+        Report(CostSensitiveSVC(fn_cost=5.0), rows.score[:, None], rows.y, fn_cost=5.0, cv=2, n_resamples=2),
+        width=width,
+    )
+    for name in ("fn", "fp", "share"):
+        box = page.locator(f"#{name}-number")
+        box.evaluate("box => { box.value = '94.78036'; }")
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    table = page.get_by_role("region", name="Support vectors")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert table.evaluate("table => table.clientWidth > 0 && table.scrollWidth <= table.clientWidth")
+
+
 def test_no_script_runs_but_its_own(opened):
     """The content security policy holds: a script that gets in somehow is not run."""
     page = opened(case("class").report(), expected=["Content Security Policy"])
