@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from cssvm.deploy import load_model
+from cssvm.evaluation.table import ROW_COSTS
 from cssvm.tables import evaluate_table, train_table
 from tests.cli.conftest import SMALL
 from tests.tables.applicants import KINDS, applicants, as_csv, write
@@ -33,7 +34,14 @@ def test_train_prints_the_money_of_evaluate_and_writes_the_model(cssvm, folder, 
         gammas=2, cv=2, currency="EUR",
     )  # fmt: skip
     policies = {policy["policy"]: policy for policy in found["evaluation"]["policies"]}
-    assert list(policies) == ["model", "act on nobody", "act on everybody", "cost-blind SVC", "tuned threshold"]
+    assert list(policies) == [
+        "model",
+        "act on nobody",
+        "act on everybody",
+        "cost-blind SVC",
+        ROW_COSTS,
+        "tuned threshold",
+    ]
     for policy in trained.evaluation.policies:
         shown = policies[policy.name]
         assert (shown["cost"], shown["cost_low"], shown["cost_high"]) == tuple(policy.cost)

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
     TunedThresholdClassifierCV,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cssvm import (
@@ -30,6 +30,7 @@ from cssvm import (
     evaluate,
 )
 from cssvm.evaluation import evaluate_predictions
+from cssvm.evaluation.table import ROW_COSTS
 from cssvm.metrics import cost_risk, min_cost_risk, target_scores
 from cssvm.metrics.risk import risk_of_decisions
 
@@ -278,3 +279,32 @@ def test_weights_reach_all_members_of_an_ensemble_with_metadata_routing():
     fitted = [clone(each).fit(X[train], Y[train], sample_weight=weights[train]) for each in members]
     expected = np.mean([each.predict_proba(X[held_out])[:, 1] for each in fitted], axis=0)
     np.testing.assert_allclose(found.held_out.scores.values, expected)
+
+
+@pytest.mark.parametrize(
+    "model", [MODELS["tied probabilities"], make_pipeline(StandardScaler(), MODELS["probabilities"])]
+)
+def test_a_model_that_decides_by_costs_of_rows_stands_beside_a_logistic_regression_that_does_so(model):
+    found = evaluate(model, X, Y, fn_cost=AMOUNT, fp_cost=1.0, cv=FOLDS, n_resamples=10)
+    expected = np.empty(len(Y), dtype=bool)
+    for train, held_out in FOLDS.split(X, Y):
+        scaled = StandardScaler().fit(X[train]) if hasattr(model, "steps") else FunctionTransformer()
+        fitted = LogisticRegression(max_iter=1000).fit(scaled.transform(X[train]), Y[train])
+        p = fitted.predict_proba(scaled.transform(X[held_out]))[:, 1]
+        expected[held_out] = p * AMOUNT[held_out] > 1 - p
+    np.testing.assert_array_equal(found.decisions[ROW_COSTS], expected)
+
+
+@pytest.mark.parametrize(
+    ("model", "fn_cost"),
+    [
+        (MODELS["probabilities"], 5.0),
+        (MODELS["tuned"], AMOUNT),
+        (MODELS["estimated amounts"], np.where(Y, AMOUNT, 0.0)),
+    ],
+    ids=["costs of classes", "one threshold", "amounts that are not known"],
+)
+def test_costs_that_the_model_does_not_decide_by_row_by_row_are_no_baselines_either(model, fn_cost):
+    found = evaluate(model, X, Y, fn_cost=fn_cost, fp_cost=1.0, cv=FOLDS, n_resamples=10)
+    assert ROW_COSTS not in found.decisions
+    assert "cost-blind SVC" in found.decisions

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
@@ -17,7 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Mask, RowNumbers, Vector
-from ..decisions import costs_for_predict, decide
+from ..decisions import COSTS, costs_for_predict, decide
 from ..folds import Fold
 from ..metrics.action import LESS_OWN, ActionScores, action_scores
 from ..metrics.policies import Money
@@ -28,8 +29,9 @@ from ..runtime.interrupts import interrupts
 from ..sample import Sample, at_rows
 from ..search.progress import Silent
 from ..target import check_same_target, listed, target_scores, with_pos_label
+from ..wrappers import CostThresholdClassifier
 from .metadata import for_fit
-from .table import RESERVED, HeldOutDecisions
+from .table import BLIND, RESERVED, ROW_COSTS, HeldOutDecisions
 
 OWN_ESTIMATES = ("risk", "min_risk")  # scorings whose value is minus a cost per case
 
@@ -193,15 +195,35 @@ def own_classifier(model: Any) -> Any:
     return model
 
 
-def cost_blind_model(model: Any) -> Any:
-    """A standard SVC behind the same preparation of the rows, also where that is inside a wrapper or a search."""
+def baselines(model: Any, costs: dict[str, Any]) -> dict[str, Any]:
+    """Models to compare any with: a standard SVC, and for decisions by the costs of rows one of least effort by these.
+
+    Both stand behind the same preparation of the rows, also where that is inside a wrapper or a search.
+    """
+    pairwise = get_tags(model).input_tags.pairwise
+    standard = SVC(kernel=own_classifier(_innermost(model)).kernel) if pairwise else SVC()
+    found = {BLIND: _behind_preparation(model, standard)}
+    by_rows = any(np.ndim(costs.get(name)) for name in COSTS) and len(costs_for_predict(model)) == len(COSTS)
+    if by_rows and not pairwise:
+        learner = _behind_preparation(model, LogisticRegression(max_iter=1000))
+        found[ROW_COSTS] = CostThresholdClassifier(learner, calibration=None)
+    return found
+
+
+def _innermost(model: Any) -> Any:
+    """What a wrapper or a search is around, down to a pipeline."""
     while not hasattr(model, "steps") and hasattr(getattr(model, "estimator", None), "fit"):
         model = model.estimator
-    standard = SVC(kernel=own_classifier(model).kernel) if get_tags(model).input_tags.pairwise else SVC()
+    return model
+
+
+def _behind_preparation(model: Any, classifier: Any) -> Any:
+    """A classifier in the place of that of the model."""
+    model = _innermost(model)
     if hasattr(model, "steps"):
-        return clone(model).set_params(**{model.steps[-1][0]: standard})
+        return clone(model).set_params(**{model.steps[-1][0]: classifier})
     own = getattr(model, "transformer", None)
-    return standard if own is None else make_pipeline(clone(own), standard)
+    return classifier if own is None else make_pipeline(clone(own), classifier)
 
 
 def named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from ..search.progress import progress
 from ..target import RESPONSES, Target, own_pos_label
 from .deciding import (
     Decided,
+    baselines,
     cost_blind_cut,
-    cost_blind_model,
     decided_as_is,
     decided_in_folds,
     has_own_estimate,
@@ -33,7 +33,7 @@ from .deciding import (
     warn_of_giveaway,
 )
 from .metadata import taker_of_costs
-from .table import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, Evaluation, HeldOutDecisions
+from .table import EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, RESERVED, Evaluation, HeldOutDecisions
 
 PREFIT = "prefit"
 
@@ -97,8 +97,9 @@ def evaluate(
     compare : dict of names and models, or list of models, default=()
         Further models to compare with.
     blind : bool, default=True
-        Whether to compare with a standard SVC behind the same preparation of the rows, which knows no costs. It is left
-        out, with a note, where it cannot be trained on these rows.
+        Whether to compare with a standard SVC behind the same preparation of the rows, which knows no costs, and, if
+        the model decides by costs given for each row, with a logistic regression that does so too
+        (`CostThresholdClassifier`). One that cannot be trained on these rows is left out, with a note.
     n_resamples : int, default=1000
         Resamples of the rows for the intervals.
     confidence : float, default=0.95
@@ -205,16 +206,15 @@ def _trained_in_folds(
     blind: bool,
     verbose: int,
 ) -> tuple[dict[str, list[Decided]], list[str]]:
-    """The decisions of each model, and of a standard SVC if it can be trained on these rows; what there is to say."""
-    notes = []
-    with progress(verbose, (len(models) + blind) * len(folds), "evaluate", "fits") as shown:
+    """The decisions of each model, and of the baselines that can be trained on these rows; what there is to say."""
+    notes, others = [], baselines(models[MODEL], metadata) if blind else {}
+    with progress(verbose, (len(models) + len(others)) * len(folds), "evaluate", "fits") as shown:
         found = decided_in_folds(models, X, y, sample, folds, metadata, scored=MODEL, shown=shown)
-        if blind:
-            standard = {BLIND: cost_blind_model(models[MODEL])}
+        for name, other in others.items():
             try:
-                found |= decided_in_folds(standard, X, y, sample, folds, metadata, scored=None, shown=shown)
+                found |= decided_in_folds({name: other}, X, y, sample, folds, metadata, scored=None, shown=shown)
             except (TypeError, ValueError) as error:  # gaps or words that only the model itself can take
-                notes.append(f"No {BLIND}, which cannot be trained on these rows: {str(error).splitlines()[0]}")
+                notes.append(f"No {name}, which cannot be trained on these rows: {str(error).splitlines()[0]}")
     return found, notes
 
 
@@ -236,7 +236,7 @@ def compared(
     rows : row numbers of those held out, of which the ones of weight 0 are left out.
     """
     accepted = accepted | {NOBODY: np.zeros(len(sample)), EVERYBODY: np.ones(len(sample))}
-    order = [MODEL, NOBODY, EVERYBODY, *(each for each in (BLIND, FEWEST_ERRORS) if each in accepted)]
+    order = [each for each in RESERVED if each in accepted]
     order += [name for name in accepted if name not in order]
     if not sample.weights[rows].any():
         raise ValueError(

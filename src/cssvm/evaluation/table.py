@@ -14,8 +14,9 @@ from ..metrics.scored import ScoredSample
 from ..sample import Sample
 
 MODEL, NOBODY, EVERYBODY, BLIND = "model", "act on nobody", "act on everybody", "cost-blind SVC"
+ROW_COSTS = "logistic regression, row costs"
 FEWEST_ERRORS = "cost-blind cut"  # of the scores of a model that is not trained here
-RESERVED = (MODEL, NOBODY, EVERYBODY, BLIND, FEWEST_ERRORS)
+RESERVED = (MODEL, NOBODY, EVERYBODY, BLIND, ROW_COSTS, FEWEST_ERRORS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import Evaluation
-from ..evaluation.table import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY
+from ..evaluation.table import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, ROW_COSTS
 from ..metrics.policies import Interval, Policy
 from .numbers import count, number, percent
 
@@ -17,6 +17,7 @@ SUBTITLES = {
     NOBODY: "leave every case alone",
     EVERYBODY: "treat every case as the target",
     BLIND: "a standard SVM that knows no costs",
+    ROW_COSTS: "decides by its probabilities and the costs of each case",
     FEWEST_ERRORS: "the model's scores, cut where errors are fewest on these rows",
 }
 
