@@ -237,7 +237,7 @@ def test_samples_of_weight_zero_are_absent_from_intervals_and_counts():
 def test_folds_that_hold_out_no_weight_are_rejected():
     X, y = make_classification(60, 4, random_state=0)
     weights = np.r_[np.ones(30), np.zeros(30)]
-    with pytest.raises(ValueError, match="sample_weight must be positive for some of the rows that are held out"):
+    with pytest.raises(ValueError, match="cv must hold out samples of positive weight"):
         evaluate(LogisticRegression(), X, y, sample_weight=weights, cv=[(np.arange(30), np.arange(30, 60))])
 
 

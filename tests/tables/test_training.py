@@ -56,7 +56,7 @@ def test_the_model_and_its_money_are_those_of_the_steps_done_by_hand(frame, prep
         "cost per case, act on nobody",
         "cost per case, act on everybody",
         "cost per case, cost-blind SVC",
-        "cost per case, logistic regression, row costs",
+        "cost per case, logistic, row costs",
         "cost per case, tuned threshold",
     ]
     assert trained.card.measures["cost per case"] == table.model.cost._asdict()

@@ -238,11 +238,6 @@ def compared(
     accepted = accepted | {NOBODY: np.zeros(len(sample)), EVERYBODY: np.ones(len(sample))}
     order = [each for each in RESERVED if each in accepted]
     order += [name for name in accepted if name not in order]
-    if not sample.weights[rows].any():
-        raise ValueError(
-            f"sample_weight must be positive for some of the rows that are held out; got 0 for all {len(rows)} rows. "
-            "Use other folds, or other weights."
-        )
     rows = rows[sample.weights[rows] > 0]
     at_rows_held_out = {name: accepted[name][rows] for name in order}
     return Evaluation(

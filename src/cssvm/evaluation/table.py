@@ -14,7 +14,7 @@ from ..metrics.scored import ScoredSample
 from ..sample import Sample
 
 MODEL, NOBODY, EVERYBODY, BLIND = "model", "act on nobody", "act on everybody", "cost-blind SVC"
-ROW_COSTS = "logistic regression, row costs"
+ROW_COSTS = "logistic, row costs"
 FEWEST_ERRORS = "cost-blind cut"  # of the scores of a model that is not trained here
 RESERVED = (MODEL, NOBODY, EVERYBODY, BLIND, ROW_COSTS, FEWEST_ERRORS)
 

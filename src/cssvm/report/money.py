@@ -17,7 +17,7 @@ SUBTITLES = {
     NOBODY: "leave every case alone",
     EVERYBODY: "treat every case as the target",
     BLIND: "a standard SVM that knows no costs",
-    ROW_COSTS: "decides by its probabilities and the costs of each case",
+    ROW_COSTS: "a logistic regression that decides by the costs of each case",
     FEWEST_ERRORS: "the model's scores, cut where errors are fewest on these rows",
 }
 
