@@ -204,6 +204,31 @@ def test_one_cost_may_stand_for_all_rows():
     assert found["output_label"].tolist() == model.predict(X, fn_cost=9.0, fp_cost=2.0).tolist()
 
 
+@pytest.mark.parametrize("name", ["search, bayes", "sigmoid"])
+@pytest.mark.parametrize(
+    "costs",
+    [(-5.0, 1.0), (1.0, -5.0), (-1.0, -1.0), (-1.0, 1.0), (np.nan, 1.0), (1.0, np.inf), (-np.inf, 1.0)],
+    ids=str,
+)
+def test_costs_that_predict_rejects_fail_in_the_graph(name, costs):
+    model, X = fitted(name), inputs(name)[:3]
+    given = dict(zip(("fn_cost", "fp_cost"), (np.array([1.0, cost, 1.0]) for cost in costs), strict=True))
+    with pytest.raises(ValueError, match="cost"):
+        model.predict(X, **given)
+    with pytest.raises(Exception, match=r"Gather|idx="):
+        run(model, X, costs=given)
+
+
+@pytest.mark.parametrize("n_costs", [2, 3])
+def test_more_costs_than_rows_fail_in_the_graph(n_costs):
+    model, X = fitted("sigmoid"), inputs("sigmoid")[:1]
+    costs = {"fn_cost": np.full(n_costs, 2.0), "fp_cost": np.ones(1)}
+    with pytest.raises(ValueError, match="fn_cost"):
+        model.predict(X, **costs)
+    with pytest.raises(Exception, match=r"Reshape|reshape"):
+        run(model, X, costs=costs)
+
+
 def test_a_model_that_was_given_costs_of_rows_needs_those_of_new_ones():
     X, y = rows()
     amounts = 1.0 + np.arange(len(y)) % 7

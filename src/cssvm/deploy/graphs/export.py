@@ -8,7 +8,8 @@ With `row_costs` there are two more inputs, `fn_cost` and `fp_cost`, (n,) or (1,
 them: the probability of the target less fp_cost / (fn_cost + fp_cost) of the row, its sign that of ``classes_[1]``.
 
 A score that is not finite has no label: its row number in the table of labels does not exist, and the run fails, as
-`predict` does.
+`predict` does. Costs that `predict` rejects, negative, missing or infinite, give such a score, and so does
+a number of costs that is neither one nor that of the rows.
 """
 
 from __future__ import annotations
@@ -151,7 +152,9 @@ def _costs(graph: Graph, model: Any, row_costs: bool) -> Costs:
     from onnx import TensorProto
 
     if row_costs:
-        fn_cost, fp_cost = (graph.input(name, TensorProto.DOUBLE, None) for name in COSTS)
+        zero, nan = graph.constant(0.0), graph.constant(np.nan)
+        given = [graph.input(name, TensorProto.DOUBLE, None) for name in COSTS]
+        fn_cost, fp_cost = (graph.node("Where", graph.node("Less", cost, zero), nan, cost) for cost in given)
         return fn_cost, fp_cost
     own = model._fit_costs if isinstance(model, SearchedClassifier) else {}
     known: dict[str, Any] = {name: own.get(name, getattr(model, name, None)) for name in COSTS}

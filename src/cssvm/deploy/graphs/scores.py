@@ -136,13 +136,17 @@ def _mean(graph: Graph, vectors: list[str]) -> str:
 
 
 def _bayes(graph: Graph, model: Any, both: Pair, costs: Costs) -> str:
-    """(p fn_cost - (1 - p) fp_cost) / (fn_cost + fp_cost), -1 if both are 0, its sign turned to ``classes_[1]``."""
+    """(p fn_cost - (1 - p) fp_cost) / (fn_cost + fp_cost), -1 if both are 0, its sign turned to ``classes_[1]``.
+
+    The result has the shape of p: costs of more rows than there are cannot be given that shape, and the run fails.
+    """
     fn_cost, fp_cost = costs
     own, rest = both[model._target.index], both[1 - model._target.index]
     gain = graph.node("Sub", graph.node("Mul", own, fn_cost), graph.node("Mul", rest, fp_cost))
     total = graph.node("Add", fn_cost, fp_cost)
     free = graph.node("Equal", total, graph.constant(0.0))
-    return _oriented(graph, model, graph.node("Where", free, graph.constant(-1.0), graph.node("Div", gain, total)))
+    score = graph.node("Where", free, graph.constant(-1.0), graph.node("Div", gain, total))
+    return _oriented(graph, model, graph.node("Reshape", score, graph.node("Shape", own)))
 
 
 def _constants(graph: Graph, costs: Any) -> Costs:
