@@ -6,13 +6,16 @@ A file is a zip archive of
     schema.json, *.npy  the model, as skops writes it
     the archive comment the seal (`seal.py`)
 
-Nothing in a file is code, and nothing is made from it before its bytes, its format and its types have been checked.
+Nothing in a file is code, and nothing is made from it before its bytes, its format, its sizes and its types have been
+checked (`seal.py`, `vetting.py`).
 """
 
 from __future__ import annotations
 
 import io
 import os
+import pickle
+import tempfile
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,8 +25,7 @@ from typing import Any
 from .card import ModelCard
 from .seal import UNSEALED, ModelFileError, check_seal, sealed, write_whole
 from .trust import TRUSTED_TYPES
-
-CARD = "card.json"
+from .vetting import CARD, allowance, opened, read_card, untrusted_nodes
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,10 @@ def save_model(model: Any, path: Any, card: ModelCard | None = None, *, trusted:
     path = Path(path)
     trusted = tuple(trusted)
     card = ModelCard.of(model) if card is None else card
+    whose = f"this {type(model).__name__}"
     content = _content(model, card, trusted)
-    _model_of(content, f"this {type(model).__name__}", trusted)  # what cannot be read is not written
+    _card_of(content, whose)  # what cannot be read is not written
+    _model_of(content, whose, trusted)
     write_whole(content, path)
 
 
@@ -111,7 +115,7 @@ def load_model(path: Any, *, trusted: Iterable[str] = ()) -> SavedModel:
     """
     path = Path(path)
     content = _checked_bytes(path)
-    card, model = _card_of(content, path), _model_of(content, str(path), tuple(trusted))
+    card, model = _card_of(content, str(path)), _model_of(content, str(path), tuple(trusted))
     classes = model.classes_.tolist()
     if card.classes and card.classes != classes:
         raise ModelFileError(f"{path} has a card for the classes {card.classes}, and a model for {classes}.")
@@ -136,19 +140,27 @@ def load_card(path: Any) -> ModelCard:
         For a file that must not be read, with the reason.
     """
     path = Path(path)
-    return _card_of(_checked_bytes(path), path)
+    return _card_of(_checked_bytes(path), str(path))
 
 
 def _content(model: Any, card: ModelCard, trusted: tuple[str, ...]) -> bytes:
-    """The bytes of the file."""
-    io_ = _skops_io()
+    """The bytes of the file: deflated, or stored where deflating would make it suspiciously small."""
     _check_parameters(model, trusted)
+    content = _archive(model, card, zipfile.ZIP_DEFLATED)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    return content if size <= allowance(content) else _archive(model, card, zipfile.ZIP_STORED)
+
+
+def _archive(model: Any, card: ModelCard, compression: int) -> bytes:
+    """The sealed archive of a model and its card."""
+    io_ = _skops_io()
     buffer = io.BytesIO()
     try:
-        io_.dump(model, buffer, compression=zipfile.ZIP_DEFLATED)
+        io_.dump(model, buffer, compression=compression)
     except Exception as error:  # skops raises what the state of an object makes it raise
         raise ModelFileError(f"{type(model).__name__} cannot be saved: {error}") from error
-    with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "a", compression=compression) as archive:
         archive.writestr(CARD, card.to_json())
         archive.comment = UNSEALED
     return sealed(buffer.getvalue())
@@ -169,17 +181,11 @@ def _model_of(content: bytes, whose: str, trusted: tuple[str, ...]) -> Any:
     from .checks import check_model
 
     io_ = _skops_io()
-    allowed = (*TRUSTED_TYPES, *trusted)
+    _check_types(content, whose, trusted)
     try:
-        unknown = sorted(set(io_.get_untrusted_types(data=content)) - set(allowed))
-        model = None if unknown else io_.loads(content, trusted=list(allowed))
+        model = io_.loads(content, trusted=[*TRUSTED_TYPES, *trusted])
     except Exception as error:  # a forged schema can make skops raise anything
-        raise ModelFileError(f"{whose} holds no model that can be read: {type(error).__name__}: {error}") from error
-    if unknown:
-        raise ModelFileError(
-            f"{whose} holds types that are not trusted: {', '.join(unknown)}. If you know that they are harmless, pass "
-            f"trusted={unknown}."
-        )
+        raise _unreadable(whose, error) from error
     try:
         check_model(model)
     except ModelFileError as error:
@@ -187,12 +193,32 @@ def _model_of(content: bytes, whose: str, trusted: tuple[str, ...]) -> Any:
     return model
 
 
-def _card_of(content: bytes, path: Path) -> ModelCard:
+def _check_types(content: bytes, whose: str, trusted: tuple[str, ...]) -> None:
+    """Raise ModelFileError unless all types in a file are trusted, and its sizes are in proportion to its own."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return ModelCard.from_json(archive.read(CARD).decode())
-    except (KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise ModelFileError(f"{path} has no card that can be read: {error}") from error
+        with opened(content) as archive:
+            unknown = untrusted_nodes(archive, trusted, allowance(content))
+        unknown |= {*_skops_io().get_untrusted_types(data=content)} - {*TRUSTED_TYPES, *trusted}
+    except Exception as error:
+        raise _unreadable(whose, error) from error
+    if unknown:
+        raise ModelFileError(
+            f"{whose} holds types that are not trusted: {', '.join(sorted(unknown))}. If you know that they are "
+            f"harmless, pass trusted={sorted(unknown)}."
+        )
+
+
+def _unreadable(whose: str, error: Exception) -> ModelFileError:
+    return ModelFileError(f"{whose} holds no model that can be read: {type(error).__name__}: {error}")
+
+
+def _card_of(content: bytes, whose: str) -> ModelCard:
+    """The card in a file; `whose` names it in errors."""
+    try:
+        with opened(content) as archive:
+            return ModelCard.from_json(read_card(archive, allowance(content)))
+    except Exception as error:  # a forged archive can make zipfile raise anything
+        raise ModelFileError(f"{whose} has no card that can be read: {error}") from error
 
 
 def _check_parameters(model: Any, trusted: tuple[str, ...]) -> None:
@@ -221,5 +247,27 @@ def _skops_io() -> Any:
     try:
         import skops.io
     except ImportError as error:
-        raise ImportError("model files need skops: pip install 'cssvm[deploy]'") from error
+        if error.name == "skops":
+            raise ImportError("model files need skops: pip install 'cssvm[deploy]'") from error
+        raise ImportError(
+            f"skops cannot be imported: {error}. Install versions that fit together: pip install -U 'cssvm[deploy]'"
+        ) from error
     return skops.io
+
+
+def check_savable(part: Any) -> None:
+    """Raise ModelFileError or ImportError if a model with this part could not be saved, before it is trained."""
+    _check_types(_archive(part, ModelCard(), zipfile.ZIP_STORED), f"a model with this {type(part).__name__}", ())
+
+
+def save_or_keep(model: Any, path: Any, card: ModelCard) -> None:
+    """Save a model whose training was long; if that fails, keep it as a pickle, which the error names."""
+    try:
+        save_model(model, path, card)
+    except (OSError, ValueError, ImportError) as error:
+        with tempfile.NamedTemporaryFile(prefix="cssvm-", suffix=".pickle", delete=False) as file:
+            pickle.dump((model, card), file)
+        raise ModelFileError(
+            f"{error} The trained model was not lost: `model, card = pickle.load(open({file.name!r}, 'rb'))` reads it, "
+            "and save_model(model, path, card) saves it."
+        ) from error

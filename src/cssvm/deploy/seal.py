@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..runtime.files import whole_file
 
+MESSAGE_LIMIT = 2000  # a message quotes what a file holds
 FORMAT = 1  # raised when a file of today could not be read by the code of before
 PATTERN = re.compile(rb"cssvm-model format=(\d{1,9}) sha256=$")
 DIGITS = 64
@@ -23,7 +24,10 @@ UNSEALED = f"cssvm-model format={FORMAT} sha256=".encode() + b"0" * DIGITS
 
 
 class ModelFileError(ValueError):
-    """A model file that cannot be written, or must not be read; the message says why."""
+    """A model file that cannot be written, or must not be read; the message says why, in `MESSAGE_LIMIT` characters."""
+
+    def __init__(self, message: str):
+        super().__init__(message if len(message) <= MESSAGE_LIMIT else f"{message[:MESSAGE_LIMIT]}...")
 
 
 def sealed(content: bytes) -> bytes:

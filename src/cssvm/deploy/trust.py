@@ -73,3 +73,25 @@ OTHERS = (
 )
 
 TRUSTED_TYPES: tuple[str, ...] = (*ESTIMATORS, *KERNELS, *LOSSES, *KEPT, *OTHERS)
+
+# What skops may make with each of its loaders: a type, or those of a package, whose name ends in a dot; which of those
+# are trusted, skops and the list above decide. A loader that is not here makes only types that the caller names: such
+# loaders call functions, allocate memory by a number, or set the state of a random generator without checking it.
+SCALARS = (
+    *(f"numpy.{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
+    *("numpy.bool", "numpy.bool_", "numpy.float16", "numpy.float32", "numpy.float64", "numpy.str_"),
+)
+LOADERS: dict[str, tuple[str, ...]] = {
+    "DTypeNode": ("numpy.dtype",),
+    "DictNode": ("builtins.dict", "collections.OrderedDict"),
+    "FunctionNode": ("numpy.", "scipy.special."),
+    "JsonNode": ("builtins.str",),
+    "ListNode": ("builtins.list",),
+    "NdArrayNode": ("numpy.ndarray", *SCALARS),
+    "ObjectNode": ("cssvm.", "sklearn."),
+    "SetNode": ("builtins.set",),
+    "SliceNode": ("builtins.slice",),
+    "SparseMatrixNode": ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"),
+    "TupleNode": ("builtins.tuple", "cssvm."),
+    "TypeNode": ("builtins.bool", "builtins.float", "builtins.int", "builtins.str", "numpy.number", *SCALARS),
+}

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..deploy import ModelCard, save_model
+from ..deploy import ModelCard
+from ..deploy.files import save_or_keep
 from ..runtime.files import check_writable
 from ..runtime.parquet import truth_with_gaps
 from .chunk import Chunk, TableError, no_column
@@ -123,7 +124,7 @@ def train_partitions(
         **described,
     )
     if out is not None:
-        save_model(model, Path(out), card)
+        save_or_keep(model, Path(out), card)
     return TrainedTable(model, card, None)
 
 

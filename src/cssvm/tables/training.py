@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from .._types import is_number
-from ..deploy import ModelCard, save_model
+from ..deploy import ModelCard
+from ..deploy.files import check_savable, save_or_keep
 from ..evaluation import Evaluation, evaluate
 from ..evaluation.table import MODEL
 from ..folds import SEED
@@ -153,13 +154,15 @@ def train_table(
         pos_label=task.pos_label,
         **task.class_costs,
     )
+    if out is not None:
+        check_savable(clone(model.transformer).fit(task.X))
     found = _evaluated(model, task, currency, random_state, verbose) if evaluation else None
     with interrupts(raised=False):  # Ctrl-C ends the search, whose best point so far is the model
         model.set_params(verbose=verbose).fit(task.X, task.y, **task.of_rows)
     model.set_params(verbose=0)  # a file is not to report the progress of a search
     card = ModelCard.of(model, currency=currency or None, measures=_measures(found), **task.described)
     if out is not None:
-        save_model(model, Path(out), card)
+        save_or_keep(model, Path(out), card)
     return TrainedTable(model, card, found)
 
 

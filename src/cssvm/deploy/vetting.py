@@ -1,0 +1,130 @@
+"""Whether a model file may be unpacked and given to skops: the sizes of its members, its arrays and its schema.
+
+skops checks which types a file names, not what they are made of: a number in the schema can become an allocation, and a
+small member can unpack to any size. Here sizes are checked before anything is unpacked, and the schema before skops
+reads it. Everything together may take `FLOOR` bytes and `RATIO` times the size of the file, so that a small file is
+cheap to reject; `save_model` writes no file that takes more.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .trust import LOADERS
+
+CARD, SCHEMA = "card.json", "schema.json"
+FLOOR = 16 * 2**20
+RATIO = 100  # deflate reaches 1,000
+CARD_LIMIT = 8 * 2**20
+VALUE_BYTES = 64  # that a value of JSON takes once it is parsed
+MAX_MEMBERS = 10_000
+MAX_DEPTH = 200  # of JSON; a search with a pipeline has 40
+MAX_HEADER = 512  # bytes of the header of an array
+MAX_TEXT_BYTES = 2**14  # of one text in an array
+DIRECTORY_ENTRY = b"PK\x01\x02"  # begins the entry of a member
+SUFFIXES = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}
+
+
+def allowance(content: bytes) -> int:
+    """The bytes that the members of this archive may have together, unpacked."""
+    return FLOOR + RATIO * len(content)
+
+
+def opened(content: bytes, allowed: int | None = None) -> zipfile.ZipFile:
+    """The archive in `content`; raises ValueError before anything is unpacked if its members are too many or too large.
+
+    zipfile reads no more of a deflated or stored member than its entry states.
+    """
+    allowed = allowance(content) if allowed is None else allowed
+    if content.count(DIRECTORY_ENTRY) > MAX_MEMBERS:
+        raise ValueError(f"it has more than {MAX_MEMBERS:,} members")
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    members = archive.infolist()
+    if len({member.filename for member in members}) < len(members):
+        raise ValueError("two of its members have one name")
+    if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
+        raise ValueError("its members must be stored or deflated")
+    size = sum(member.file_size for member in members)
+    if size > allowed:
+        raise ValueError(f"it would unpack to {size:,} bytes, and {allowed:,} are allowed for its size")
+    return archive
+
+
+def read_card(archive: zipfile.ZipFile, allowed: int) -> str:
+    """The text of the card."""
+    size = archive.getinfo(CARD).file_size
+    if size > CARD_LIMIT:
+        raise ValueError(f"{CARD} would unpack to {size:,} bytes, and {CARD_LIMIT:,} are allowed")
+    return _checked_json(CARD, archive.read(CARD), allowed).decode()
+
+
+def untrusted_nodes(archive: zipfile.ZipFile, trusted: tuple[str, ...], allowed: int) -> set[str]:
+    """Types in the schema that `LOADERS` does not list for their loader, and that are not `trusted`.
+
+    Raises ValueError for arrays whose headers do not match their sizes, and for a schema that is too large or too deep.
+    """
+    for member in archive.infolist():
+        if member.filename.endswith(".npy"):
+            _check_array(archive, member)
+        elif member.filename.endswith(".npz"):
+            with opened(archive.read(member), allowed) as inner:
+                for part in inner.infolist():
+                    _check_array(inner, part)
+    schema = json.loads(_checked_json(SCHEMA, archive.read(SCHEMA), allowed))
+    unknown, owners = set(), dict[str, int]()
+    for node in _nodes(schema):
+        loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
+        listed = LOADERS.get(loader, ())
+        if name not in trusted and not any(
+            name == each or (each[-1] == "." and name.startswith(each)) for each in listed
+        ):
+            unknown.add(name)
+        if "file" in node:  # skops reads it once for each id
+            file, own = node["file"], node.get("__id__")
+            if not (own and owners.setdefault(file, own) == own and file.endswith(SUFFIXES.get(loader, ""))):
+                raise ValueError(f"a {loader} of {SCHEMA} has the file of another object")
+    return unknown
+
+
+def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    """All dictionaries that skops could make an object from."""
+    waiting = [(schema, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise ValueError(f"{SCHEMA} is nested more than {MAX_DEPTH} deep")
+        if isinstance(value, dict):
+            if isinstance(value.get("__loader__"), str):
+                yield value
+            waiting += [(each, depth + 1) for each in value.values()]
+        elif isinstance(value, list):
+            waiting += [(each, depth + 1) for each in value]
+
+
+def _checked_json(name: str, text: bytes, allowed: int) -> bytes:
+    """The text, if it does not hold more values than its file may."""
+    if VALUE_BYTES * sum(map(text.count, (b",", b"[", b"{"))) > allowed:
+        raise ValueError(f"{name} holds more values than are allowed for the size of its file")
+    return text
+
+
+def _check_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    """Raise ValueError unless a member is an array of numbers or short texts whose header matches its size."""
+    with archive.open(member) as file:
+        start = io.BytesIO(file.read(2 * MAX_HEADER))
+    read_header = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }[np.lib.format.read_magic(start)]
+    shape, _, dtype = read_header(start, max_header_size=MAX_HEADER)
+    if dtype.kind not in "biufSU" or (dtype.kind in "SU" and dtype.itemsize > MAX_TEXT_BYTES):
+        raise ValueError(f"{member.filename} must hold numbers or short texts; its dtype is {dtype}")
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != member.file_size - start.tell():
+        raise ValueError(f"{member.filename} has {member.file_size:,} bytes, which do not match the shape {shape}")

@@ -1,0 +1,263 @@
+"""A file that would take more memory or time than its own size warrants is rejected before it does."""
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from cssvm.deploy import ModelCard, ModelFileError, load_card, load_model, save_model, vetting
+from cssvm.deploy.seal import MESSAGE_LIMIT, UNSEALED, sealed
+from tests.deploy.models import fitted
+from tests.deploy.test_attacks import forge, in_schema, rezipped
+
+SMALL, LARGE = 32 * 2**20, 300 * 2**20
+ID = 7
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "model.skops"
+    save_model(fitted("sparse vectors"), path)
+    return path
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def node(loader, name, **content):
+    module, _, kind = name.rpartition(".")
+    return {"__class__": kind, "__module__": module, "__loader__": loader, "__id__": ID, **content}
+
+
+def array_node(name="numpy.ndarray", **content):
+    return node("NdArrayNode", name, type="numpy", file=f"{ID}.npy") | content
+
+
+def with_members(path, target, added, change=lambda name, content: content, **options):
+    """A forged file with more members."""
+    content = rezipped(path, change, comment=UNSEALED)
+    buffer = io.BytesIO(content)
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
+        for name, each in added.items():
+            archive.writestr(name, each, **options)
+    target.write_bytes(sealed(buffer.getvalue()))
+
+
+def attribute(name, value):
+    """A change of the schema that puts a node in the place of an attribute of the model."""
+
+    def put(found):
+        found["content"][name] = value
+
+    return in_schema(lambda found: name in found.get("content", ()) and "key_types" in found, put)
+
+
+def bomb(member):
+    def write(saved, target, size):
+        with zipfile.ZipFile(saved) as archive:
+            name = next(name for name in archive.namelist() if name.endswith(member))
+        forge(saved, lambda each, content: bytes(size) if each == name else content, target)
+
+    return write
+
+
+def large_card(saved, target, size):
+    def change(name, content):
+        return json.dumps(json.loads(content) | {"notes": ["x" * size]}).encode() if name == "card.json" else content
+
+    forge(saved, change, target)
+
+
+def allocating_scalar(name="C"):
+    def write(saved, target, size):
+        change = attribute(name, array_node("numpy.void"))
+        with_members(saved, target, {f"{ID}.npy": npy(np.array(size))}, change)
+
+    return write
+
+
+def forged_header(saved, target, size):
+    header = npy(np.zeros(3)).replace(b"'shape': (3,), }" + b" " * 12, b"'shape': (1000000000000,), }")
+    assert b"1000000000000" in header
+    with_members(saved, target, {f"{ID}.npy": header}, attribute("C", array_node()))
+
+
+def long_dtype(saved, target, size):
+    empty = npy(np.empty(0, dtype=f"U{size // 4}"))
+    with_members(
+        saved,
+        target,
+        {f"{ID}.npy": empty},
+        attribute("C", node("DTypeNode", "numpy.dtype", content=array_node(__id__=ID + 1))),
+    )
+
+
+def inner_bomb(saved, target, size):
+    """A sparse matrix whose arrays unpack twice."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, data=np.zeros(size, dtype=np.int8))
+    with zipfile.ZipFile(saved) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(".npz"))
+    forge(saved, lambda each, content: buffer.getvalue() if each == name else content, target)
+
+
+def deep_schema(saved, target, size):
+    forge(saved, lambda name, content: b"[" * (size // 64) if name == "schema.json" else content, target)
+
+
+def nested_nodes(saved, target, size):
+    nested = array_node()
+    for _ in range(vetting.MAX_DEPTH):
+        nested = node("ListNode", "builtins.list", content=[nested])
+    forge(saved, attribute("C", nested), target)
+
+
+def wide_schema(saved, target, size):
+    forge(saved, lambda name, content: b"[" + b"{}," * 2**21 + b"{}]" if name == "schema.json" else content, target)
+
+
+def many_members(saved, target, size):
+    with_members(saved, target, {str(i): b"" for i in range(vetting.MAX_MEMBERS + 1)})
+
+
+def one_name_twice(saved, target, size):
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        with_members(saved, target, {"card.json": b"{}"})
+
+
+def another_compression(saved, target, size):
+    with_members(saved, target, {"x.npy": bytes(2**20)}, compress_type=zipfile.ZIP_LZMA)
+
+
+def one_file_for_many_objects(saved, target, size):
+    nodes = [array_node(__id__=i + 1) for i in range(size // 2**20)]
+    change = attribute("C", node("ListNode", "builtins.list", content=nodes) | {"__id__": 10**6})
+    with_members(saved, target, {f"{ID}.npy": npy(np.zeros(2**17))}, change)
+
+
+def state_of_a_generator(saved, target, size):
+    state = {"bit_generator": "MT19937", "state": {"key": [0], "pos": 10**9}, "has_gauss": 0, "gauss": 0.0}
+    nodes = {name: node("JsonNode", "builtins.str", content=json.dumps(value)) for name, value in state.items()}
+    content = node("DictNode", "builtins.dict", content=nodes, key_types=[])
+    change = attribute("C", node("RandomStateNode", "numpy.random.mtrand.RandomState", content=content))
+    forge(saved, change, target)
+
+
+def understated_size(saved, target, size):
+    """The directory states a byte for a member that unpacks to many: what is beyond it is not unpacked."""
+    with_members(saved, target, {f"{ID}.npy": bytes(size)})
+    content = target.read_bytes()
+    target.write_bytes(sealed(content.replace(size.to_bytes(4, "little"), (1).to_bytes(4, "little"))))
+
+
+ATTACKS = {
+    "npy": (bomb(".npy"), "would unpack to"),
+    "npz": (bomb(".npz"), "would unpack to"),
+    "schema": (bomb("schema.json"), "would unpack to"),
+    "zeros for a card": (bomb("card.json"), "would unpack to"),
+    "a card": (large_card, "would unpack to"),
+    "an inner archive": (inner_bomb, "would unpack to"),
+    "a header": (forged_header, r"do not match the shape \(1000000000000,\)"),
+    "a dtype": (long_dtype, "must hold numbers or short texts"),
+    "brackets": (deep_schema, "would unpack to|RecursionError|more values"),
+    "nested nodes": (nested_nodes, "nested more than"),
+    "values": (wide_schema, "more values than"),
+    "members": (many_members, "more than 10,000 members"),
+    "one name": (one_name_twice, "have one name"),
+    "lzma": (another_compression, "stored or deflated"),
+    "one file": (one_file_for_many_objects, "has the file of another object"),
+    "a random state": (state_of_a_generator, r"not trusted: numpy\.random\.mtrand\.RandomState"),
+    "a directory": (understated_size, "no model that can be read"),
+    **{
+        f"numpy.void for {name}": (allocating_scalar(name), r"not trusted: numpy\.void")
+        for name in ("C", "classes_", "tol", "n_support_", "dual_gap_", "intercept_")
+    },
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_file_that_would_take_too_much_is_rejected_with_one_short_reason(saved, tmp_path, name):
+    attack, reason = ATTACKS[name]
+    attack(saved, tmp_path / "forged.skops", SMALL)
+    with pytest.raises(ModelFileError, match=reason) as caught:
+        load_model(tmp_path / "forged.skops")
+    assert len(str(caught.value)) <= MESSAGE_LIMIT + 3
+
+
+def test_numpy_void_is_rejected_in_place_of_every_attribute(saved, tmp_path):
+    with zipfile.ZipFile(saved) as archive:
+        names = json.loads(archive.read("schema.json"))["content"]["content"]
+    assert len(names) > 20
+    for name in names:
+        allocating_scalar(name)(saved, tmp_path / "forged.skops", SMALL)
+        with pytest.raises(ModelFileError, match=r"not trusted: numpy\.void"):
+            load_model(tmp_path / "forged.skops")
+
+
+MEASURED = """
+import re, sys, time
+from cssvm.deploy import ModelFileError, load_card, load_model
+load_model(sys.argv[1])  # all imports
+def peak():  # of this process; ru_maxrss is at least that of the parent
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) / 1024
+load = {"model": load_model, "card": load_card}[sys.argv[3]]
+memory, start = peak(), time.process_time()
+try:
+    load(sys.argv[2])
+    print("loaded")
+except ModelFileError as error:
+    print("rejected")
+print(time.process_time() - start, peak() - memory)
+"""
+
+
+@pytest.mark.system
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(
+    ("what", "name"), [*(("model", name) for name in ATTACKS), ("card", "a card"), ("card", "npy")]
+)
+def test_rejection_takes_less_than_a_second_and_50_megabytes(saved, tmp_path, what, name):
+    forged = tmp_path / "forged.skops"
+    ATTACKS[name][0](saved, forged, LARGE)
+    command = [sys.executable, "-c", MEASURED, str(saved), str(forged), what]
+    outcome, seconds, megabytes = subprocess.check_output(command, text=True).split()
+    assert (outcome, float(seconds) < 1.0, float(megabytes) < 50.0) == ("rejected", True, True), (seconds, megabytes)
+
+
+def test_load_card_rejects_a_large_card(saved, tmp_path):
+    large_card(saved, tmp_path / "forged.skops", SMALL)
+    with pytest.raises(ModelFileError, match="would unpack to"):
+        load_card(tmp_path / "forged.skops")
+
+
+def test_a_card_that_could_not_be_read_is_not_written(tmp_path):
+    path = tmp_path / "model.skops"
+    with pytest.raises(ModelFileError, match=r"card\.json would unpack to"):
+        save_model(fitted("linear"), path, ModelCard(notes=["x" * (vetting.CARD_LIMIT + 1)]))
+    assert not path.exists()
+
+
+def test_a_model_that_deflates_well_can_be_saved_and_loaded(tmp_path, monkeypatch):
+    """Such as one of many columns of zeros: it is stored, not deflated."""
+    monkeypatch.setattr(vetting, "FLOOR", 0)
+    monkeypatch.setattr(vetting, "RATIO", 2)
+    monkeypatch.setattr(vetting, "VALUE_BYTES", 1)
+    path = tmp_path / "model.skops"
+    save_model(fitted("linear"), path)
+    with zipfile.ZipFile(path) as archive:
+        assert {member.compress_type for member in archive.infolist()} == {zipfile.ZIP_STORED}
+    assert np.array_equal(load_model(path).model.coef_, fitted("linear").coef_)
+
+
+def test_an_honest_number_of_any_type_can_be_an_attribute(saved, tmp_path):
+    """The attacks are rejected for what they put in place of an attribute, not for putting anything."""
+    change = attribute("C", array_node("numpy.float64"))
+    with_members(saved, tmp_path / "forged.skops", {f"{ID}.npy": npy(np.array(2.5))}, change)
+    assert load_model(tmp_path / "forged.skops").model.C == 2.5
