@@ -8,14 +8,16 @@ On this machine only: run with ``python examples/serve.py model.skops [--port 80
 
 A request is one case: the columns of the model's card, and `fn_cost` and `fp_cost` beside them for a model that decides
 by the costs of each case. The answer holds the label, the score, and the probabilities of both classes where the model
-has them. The server ends by itself, after so many seconds or requests. A real one would stand behind something that
-knows who may ask.
+has them. The server ends by itself, after so many seconds or requests, whatever its clients do. It answers only to the
+names of this machine, so that no page of a browser can reach it under another name. A real one would stand behind
+something that knows who may ask.
 """
 
 import argparse
 import json
+import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ import pandas as pd
 from cssvm.deploy import Column, SavedModel, load_model
 
 LARGEST_REQUEST = 1 << 20  # bytes
+PATIENCE = 10.0  # seconds that a client may be silent
 COSTS = ("fn_cost", "fp_cost")
 
 
@@ -67,10 +70,22 @@ def decide(saved: SavedModel, case: Any) -> dict[str, Any]:
     return {name: each.item() if isinstance(each, np.generic) else each for name, each in answer.items()}
 
 
-def handler(saved: SavedModel) -> type[BaseHTTPRequestHandler]:
-    """What answers the requests for this model."""
+def handler(saved: SavedModel, answered: threading.Semaphore) -> type[BaseHTTPRequestHandler]:
+    """What answers the requests for this model, and counts the answers."""
 
     class Handler(BaseHTTPRequestHandler):
+        timeout = PATIENCE
+
+        def parse_request(self) -> bool:
+            """Read the head of a request, and refuse one for another host."""
+            if not super().parse_request():
+                return False
+            port = self.server.server_address[1]
+            known = self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}")
+            if not known:
+                self.answer(403, {"error": f"ask for http://127.0.0.1:{port}"})
+            return known
+
         def do_GET(self) -> None:
             if self.path == "/card":
                 self.answer(200, json.loads(saved.card.to_json()))
@@ -95,6 +110,7 @@ def handler(saved: SavedModel) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+            answered.release()
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -111,13 +127,14 @@ def main() -> None:
     options = parser.parse_args()
 
     saved = load_model(options.model)
-    end, left = time.monotonic() + options.seconds, options.requests
-    with HTTPServer(("127.0.0.1", options.port), handler(saved)) as server:
+    end, left, answered = time.monotonic() + options.seconds, options.requests, threading.Semaphore(0)
+    # A thread for each client, none of which is waited for: one that says nothing holds up neither others nor the end.
+    with ThreadingHTTPServer(("127.0.0.1", options.port), handler(saved, answered)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
-        while time.monotonic() < end and left != 0:
-            server.timeout = max(0.0, end - time.monotonic())
-            server.handle_request()
+        while left != 0 and answered.acquire(timeout=max(0.0, end - time.monotonic())):
             left = None if left is None else left - 1
+        server.shutdown()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,13 @@
 """The serving example as a real process: it decides as the model does, refuses what is no case, and ends by itself."""
 
+import contextlib
+import http.client
 import json
+import runpy
+import socket
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -84,19 +89,63 @@ def test_single_cases_are_decided_as_by_the_model_and_others_are_refused(saved, 
 
 
 @pytest.mark.system
-def test_a_model_of_bare_rows_and_the_end_after_so_many_seconds(tmp_path):
+def test_silent_clients_hold_up_neither_others_nor_the_end(saved, request):
+    server = Server(saved, n_requests=1)
+    request.addfinalizer(server.process.kill)
+    host, port = server.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))), socket.create_connection((host, int(port))) as begun:
+        begun.sendall(b"POST /decide HTTP/1.1\r\nContent-Length: 100\r\n")
+        assert server.ask("/card")[0] == 200
+        assert server.process.wait(timeout=300) == 0
+
+
+@pytest.fixture
+def serving(saved):
+    """The address of the example in this process."""
+    example = runpy.run_path(str(EXAMPLE))
+    handler = example["handler"](load_model(saved), threading.Semaphore(0))
+    with example["ThreadingHTTPServer"](("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+@pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 200), ("localhost", 200), ("evil.example", 403)])
+def test_a_request_under_another_name_of_this_machine_is_refused(serving, host, status):
+    """A page of a browser whose own name was pointed to this machine sends that name."""
+    asked = http.client.HTTPConnection("127.0.0.1", serving, timeout=30)
+    asked.request("GET", "/card", headers={"Host": f"{host}:{serving}"})
+    assert asked.getresponse().status == status
+    asked.close()
+
+
+def test_the_handler_gives_up_on_a_silent_client(saved):
+    example = runpy.run_path(str(EXAMPLE))
+    assert 0 < example["handler"](None, None).timeout <= 60
+
+
+@pytest.mark.system
+def test_a_case_is_decided_by_a_model_of_bare_rows(tmp_path, request):
     path = tmp_path / "model.skops"
     model = fitted("cost-sensitive")
     save_model(model, path)
-    command = [sys.executable, str(EXAMPLE), str(path), "--port", "0", "--seconds", "3"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    address = process.stdout.readline().split()[-1]
+    server = Server(path, n_requests=1)
+    request.addfinalizer(server.process.kill)
     row = {"x0": 1.0, "x1": -0.5, "x2": 0.0, "x3": 2.0}
-    with urllib.request.urlopen(f"{address}/decide", data=json.dumps(row).encode(), timeout=300) as answer:
-        decided = json.load(answer)
     X = np.array([list(row.values())])
-    assert decided == {"label": int(model.predict(X)[0]), "score": float(model.decision_function(X)[0])}
-    assert process.wait(timeout=300) == 0
+    expected = {"label": int(model.predict(X)[0]), "score": float(model.decision_function(X)[0])}
+    assert server.ask("/decide", row) == (200, expected)
+    assert server.process.wait(timeout=300) == 0
+
+
+@pytest.mark.system
+def test_the_server_ends_after_so_many_seconds_although_a_client_is_silent(saved, request):
+    command = [sys.executable, str(EXAMPLE), str(saved), "--port", "0", "--seconds", "0.5"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    request.addfinalizer(process.kill)
+    port = int(process.stdout.readline().split(":")[-1])
+    with contextlib.suppress(ConnectionError), socket.create_connection(("127.0.0.1", port)):
+        assert process.wait(timeout=300) == 0
 
 
 @pytest.mark.system
