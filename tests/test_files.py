@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import sys
 import threading
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cssvm.runtime.files import check_writable, whole_file
+from cssvm.tables.writing import check_out, destination
 
 
 def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path):
@@ -17,6 +19,57 @@ def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path):
         file.write(b"all")
     assert path.read_bytes() == b"all"
     assert len(os.listdir(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("letter", ["é", "日", "😀"])
+def test_a_long_name_of_letters_of_several_bytes_can_be_written(tmp_path, letter):
+    path = tmp_path / (letter * (250 // len(letter.encode())))
+    with whole_file(path) as file:
+        file.write(b"all")
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_the_umask_of_the_process_is_never_changed(tmp_path, monkeypatch):
+    """Another thread would create its files under the changed one."""
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask was changed"))
+    for _ in range(2):
+        with whole_file(tmp_path / "out.csv") as file:
+            file.write(b"all")
+        with destination(f"{tmp_path}/{_}/"):
+            pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs permissions")
+def test_new_files_and_folders_have_the_permissions_of_the_umask_and_replaced_files_their_own(tmp_path):
+    umask = os.umask(0o027)
+    try:
+        path = tmp_path / "out.csv"
+        with whole_file(path), destination(f"{tmp_path}/folder/"):
+            pass
+        assert [stat.S_IMODE(each.stat().st_mode) for each in (path, tmp_path / "folder")] == [0o640, 0o750]
+        path.chmod(0o604)
+        with whole_file(path):
+            beside = next(each for each in tmp_path.iterdir() if each.name.startswith("."))
+            assert stat.S_IMODE(beside.stat().st_mode) & ~0o604 == 0
+        assert stat.S_IMODE(path.stat().st_mode) == 0o604
+    finally:
+        os.umask(umask)
+
+
+def test_a_link_that_leads_to_itself_is_reported_with_its_name(tmp_path):
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(tmp_path / "other.csv")
+    (tmp_path / "other.csv").symlink_to(loop)
+    for use in (
+        check_writable,
+        check_out,
+        lambda path: check_out(f"{path}/"),
+        lambda path: whole_file(path).__enter__(),
+    ):
+        with pytest.raises(OSError, match=r"loop\.csv") as caught:
+            use(loop)
+        assert caught.value.errno == errno.ELOOP
+    assert sorted(os.listdir(tmp_path)) == ["loop.csv", "other.csv"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that nobody can write to")

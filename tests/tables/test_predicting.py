@@ -10,11 +10,12 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cssvm import CostSensitiveSVC, CostThresholdClassifier, target_scores
+from cssvm import CostSensitiveLinearSVC, CostSensitiveSVC, CostThresholdClassifier, target_scores
 from cssvm.deploy import ModelCard, SavedModel, load_model, save_model
 from cssvm.tables import TableError, predict_table, predicting, train_table
 from cssvm.tables.parquet import ParquetPart
 from cssvm.tables.sources import open_table
+from cssvm.tables.writing import without_formula
 from tests.tables.applicants import KINDS, TRAIN, applicants, read_decisions, write
 
 
@@ -207,3 +208,24 @@ def test_libsvm_rows_are_decided_by_the_model_of_libsvm_rows(tmp_path):
     expected = model.decide(np.array([[0.5, 0.0], [0.0, 1.0], [0.0, 0.0]]))
     np.testing.assert_allclose(written["score"], expected.scores, rtol=1e-12)
     assert found.n_rows == 3
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+49 30", "-a", "@x", "\t=1", "\r=1", "-1+1", "=\n", "+1e5x", "--5"])
+def test_a_text_that_a_spreadsheet_evaluates_gets_an_apostrophe(text):
+    assert without_formula(text) == "'" + text
+
+
+@pytest.mark.parametrize("value", ["-5", "+5.25", "-.5e-3", "-", "=", "a=b", "", "1-2", -5, -0.5, None, True])
+def test_numbers_and_harmless_texts_are_written_as_they_are(value):
+    assert without_formula(value) is value
+
+
+def test_labels_and_kept_entries_of_parquet_are_never_altered(tmp_path):
+    rows = pd.DataFrame({"a": np.arange(8.0), "who": ["=1+1"] * 8})
+    model = CostSensitiveLinearSVC(pos_label="=x").fit(rows[["a"]], np.where(rows["a"] > 3, "=x", "ok"))
+    saved = SavedModel(model, ModelCard.of(model))
+    for name, who, label in (("d.parquet", "=1+1", "=x"), ("d.csv", "'=1+1", "'=x")):
+        predict_table(saved, rows, tmp_path / name, keep=["who"])
+        written = pd.read_parquet(tmp_path / name) if name == "d.parquet" else pd.read_csv(tmp_path / name)
+        assert set(written["who"]) == {who}
+        assert set(written["label"]) == {label, "ok"}

@@ -54,6 +54,9 @@ Category = Annotated[
 Keep = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Written beside the decisions. Can be given several times.")
 ]
+AllowFormulas = Annotated[
+    bool, typer.Option("--allow-formulas", help="Write texts such as =A1 to a CSV as they are, without an apostrophe.")
+]
 
 ModelFile = Annotated[str, typer.Option("--out", metavar="FILE", help="The model file to write.")]
 DecisionFile = Annotated[

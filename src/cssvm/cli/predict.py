@@ -22,6 +22,7 @@ def predict(
     fn_cost: of.NewCost = None,
     fp_cost: of.NewCost = None,
     keep: of.Keep = None,
+    allow_formulas: of.AllowFormulas = False,
     scheduler: of.Scheduler = None,
     as_json: of.Json = False,
     quiet: of.Quiet = False,
@@ -43,6 +44,7 @@ def predict(
             fn_cost=fn_cost,
             fp_cost=fp_cost,
             keep=keep or (),
+            allow_formulas=allow_formulas,
             scheduler=scheduler,
             progress=progress,
         )

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-NAME_KEPT = 100  # characters of a name that the file beside it has too; a system may allow 255 in all
+NAME_KEPT = 40  # characters of a name that the file next to it has too; a system may allow 255 bytes in all
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # these name no file
 
 
@@ -28,21 +29,22 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             yield file
         return
     place = path.resolve()
+    beside = str(beside_of(place))
+    replaced = place.stat().st_mode & 0o777 if place.exists() else None
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        handle, beside = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:NAME_KEPT]}.")
-    except OSError as error:
-        raise _about(path, error) from error
-    try:
+        handle = os.open(beside, flags, 0o666 if replaced is None else replaced)  # the system applies the umask
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(beside, _mode(place))
+        if replaced is not None:
+            os.chmod(beside, replaced)
         os.replace(beside, place)
     except BaseException as error:
         with suppress(OSError):
             os.unlink(beside)
-        if isinstance(error, OSError) and (error.filename == beside or error.errno in DISK_FULL):
+        if isinstance(error, OSError) and (error.filename == beside or error.errno in (*DISK_FULL, errno.EIO)):
             raise _about(path, error) from error
         raise
 
@@ -69,8 +71,20 @@ def check_writable(path: Path, **inputs: Any) -> None:
 
 
 def is_no_file(path: Path) -> bool:
-    """Whether something is there that is neither a file nor a folder: a pipe or a device, perhaps behind a link."""
-    return path.exists() and not path.is_file() and not path.is_dir()
+    """Whether something is there that is neither a file nor a folder: a pipe or a device, perhaps behind a link.
+
+    A link that leads to itself raises OSError.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def beside_of(place: Path) -> Path:
+    """A new hidden name in the same folder."""
+    return place.with_name(f".{place.name[:NAME_KEPT]}.{secrets.token_hex(8)}")
 
 
 @contextmanager
@@ -87,15 +101,3 @@ def _naming(path: Path) -> Iterator[None]:
 def _about(path: Path, error: OSError) -> OSError:
     """The same error of another file."""
     return type(error)(error.errno, error.strerror, str(path))
-
-
-def _mode(path: Path) -> int:
-    """Permissions of the file that is replaced, or those that a new file gets here."""
-    return path.stat().st_mode & 0o777 if path.exists() else new_mode(0o666)
-
-
-def new_mode(wanted: int) -> int:
-    """The permissions that something new gets here, of those wanted."""
-    umask = os.umask(0)
-    os.umask(umask)
-    return wanted & ~umask

@@ -65,6 +65,7 @@ def predict_table(
     fn_cost: Any = None,
     fp_cost: Any = None,
     keep: Sequence[str] = (),
+    allow_formulas: bool = False,
     scheduler: Any = None,
     progress: Callable[[int], Any] | None = None,
 ) -> PredictedTable:
@@ -90,6 +91,10 @@ def predict_table(
         ``decision="bayes"`` takes others than it was trained with.
     keep : sequence of str, default=()
         Columns of the table to write in front of the decisions, such as the number of the case.
+    allow_formulas : bool, default=False
+        Whether texts are written to a CSV as they are. By default a text that a spreadsheet would evaluate gets an
+        apostrophe in front: one that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and is not a
+        number.
     scheduler : str or distributed.Client, default=None
         Address of the scheduler of a Dask cluster, such as ``"tcp://127.0.0.1:8786"``, whose workers are to read the
         table, which must be Parquet that they can see, and to write the folder, if there is one.
@@ -122,7 +127,7 @@ def predict_table(
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     decider.check_takes_costs()
     source, found = open_table(data), PredictedTable(currency=decider.card.currency or "")
-    with destination(out) as place:
+    with destination(out, allow_formulas=allow_formulas) as place:
         for own in _decided(decider, source, keep, place, scheduler):
             found.add(own)
             if progress is not None:

@@ -1,6 +1,7 @@
 """Where decisions go: the standard output, a CSV, a Parquet file, or a folder of Parquet files; whole or not at all.
 
-A CSV whose name ends in ``.gz`` is packed by gzip.
+A CSV whose name ends in ``.gz`` is packed by gzip. A text in it that a spreadsheet would take for a formula gets an
+apostrophe in front, unless formulas are allowed; numbers are never altered, and nothing in Parquet is.
 
 A name that ends in a slash is a folder: it gets one file for each part of the table, ``part-00000.parquet`` and so on,
 in the order of its rows. The folder must be new, or empty.
@@ -12,16 +13,16 @@ import csv
 import gzip
 import io
 import os
+import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..runtime.files import check_writable, new_mode, whole_file
+from ..runtime.files import beside_of, check_writable, is_no_file, whole_file
 from .chunk import TableError
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 STDOUT = "-"
 PARQUET, PACKED = (".parquet", ".pq"), ".gz"
 QUOTED = "\r\n"  # the characters that end a line for readers; csv quotes entries that hold one of its line terminator
+# What spreadsheets evaluate: text that begins so and is no number. A sign alone is not evaluated.
+FORMULA = re.compile(r"(?![+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$)[=+\-@\t\r].", re.DOTALL)
 Write = Callable[[Any], None]
 
 
@@ -68,17 +71,17 @@ def check_out(out: Any, **inputs: Any) -> None:
         )
     if not is_folder(out):
         check_writable(path, **inputs)
-    elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+    elif is_no_file(path) or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise FileExistsError(f"{path} is there already, and not an empty folder. Give the name of a new folder.")
     else:
-        check_writable(path.parent / f".{path.name}.new")
+        check_writable(beside_of(path))
 
 
 @contextmanager
-def destination(out: Any) -> Iterator[Destination]:
+def destination(out: Any, *, allow_formulas: bool = False) -> Iterator[Destination]:
     """The place that `out` names, in which everything appears when the block ends well, and nothing otherwise."""
     if str(out) == STDOUT:
-        with _writer(sys.stdout.buffer, parquet=False) as write:
+        with _writer(sys.stdout.buffer, parquet=False, allow_formulas=allow_formulas) as write:
             yield Destination(write)
     elif is_folder(out):
         with _whole_folder(Path(out)) as folder:
@@ -89,7 +92,7 @@ def destination(out: Any) -> Iterator[Destination]:
         with (
             whole_file(path) as file,
             _packed(file) if kind == PACKED else nullcontext(file) as content,
-            _writer(content, parquet=kind in PARQUET) as write,
+            _writer(content, parquet=kind in PARQUET, allow_formulas=allow_formulas) as write,
         ):
             yield Destination(write)
 
@@ -110,9 +113,9 @@ def parquet_file(path: str) -> Iterator[Write]:
 def _whole_folder(path: Path) -> Iterator[Path]:
     """A folder to write to, which takes the place of `path` when the block ends well and vanishes when it does not."""
     path = path.resolve()  # workers of a cluster have folders of their own to start from
-    beside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    beside = beside_of(path)
+    beside.mkdir()
     try:
-        beside.chmod(new_mode(0o777))  # workers of a cluster may write as somebody else
         yield beside
         for unfinished in beside.glob(".*"):  # of workers that died
             unfinished.unlink()
@@ -125,13 +128,15 @@ def _whole_folder(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _writer(file: IO[bytes], *, parquet: bool) -> Iterator[Callable[[pa.Table], None]]:
+def _writer(file: IO[bytes], *, parquet: bool, allow_formulas: bool = False) -> Iterator[Callable[[pa.Table], None]]:
     """A function that writes tables of one schema below each other."""
     writers: list[Any] = []
 
     def write(rows: pa.Table) -> None:
         if not writers:
-            writers.append(_parquet_writer(file, rows.schema) if parquet else _CsvWriter(file, rows.column_names))
+            writers.append(
+                _parquet_writer(file, rows.schema) if parquet else _CsvWriter(file, rows.column_names, allow_formulas)
+            )
         writers[0].write_table(rows)
 
     try:
@@ -150,17 +155,23 @@ def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
 class _CsvWriter:
     """Quotes only where needed, as Arrow's writer does not, and numbers that read back to the last bit."""
 
-    def __init__(self, file: IO[bytes], names: list[str]):
+    def __init__(self, file: IO[bytes], names: list[str], allow_formulas: bool):
+        self.cell: Callable[[Any], Any] = (lambda value: value) if allow_formulas else without_formula
         self.text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         self.rows = csv.writer(self, lineterminator=QUOTED)
-        self.rows.writerow(names)
+        self.rows.writerow(map(self.cell, names))
 
     def write(self, row: str) -> None:
         """A row, with a line feed at its end."""
         self.text.write(row.removesuffix(QUOTED) + "\n")
 
     def write_table(self, rows: pa.Table) -> None:
-        self.rows.writerows(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+        self.rows.writerows(zip(*(map(self.cell, column.to_pylist()) for column in rows.columns), strict=True))
 
     def close(self) -> None:
         self.text.detach()  # flushes, and leaves the file open
+
+
+def without_formula(value: Any) -> Any:
+    """The value, a text that a spreadsheet would evaluate with an apostrophe in front."""
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
