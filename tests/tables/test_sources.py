@@ -1,5 +1,6 @@
 """Files of all kinds are read as the same table, and what cannot be read is refused with the reason."""
 
+import contextlib
 import gzip
 import io
 import os
@@ -251,3 +252,30 @@ def test_libsvm_text_is_what_scikit_learn_reads(tmp_path):
             rows = slice(chunk.first - 1, chunk.first - 1 + len(chunk))
             dense[rows, : chunk.sparse.shape[1]] = chunk.sparse.toarray()
         np.testing.assert_array_equal(dense, X.toarray())
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + bytes(50), "a PNG picture"),
+        (b"PK\x03\x04" + bytes(50), "a zip archive, such as a model file or an Excel workbook"),
+        (b"%PDF-1.7", "a PDF document"),
+    ],
+)
+def test_a_file_that_is_no_table_is_called_what_it_is(content, what, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=rf"data\.csv is {what}, not a table\. Give CSV, Parquet or LIBSVM text\."):
+        open_table(path)
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "1 1:2\n", "a,b\n", "a,b\n1,2,3\n"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_is_closed_when_its_rows_are_read_or_refused(text, packed, tmp_path, monkeypatch):
+    path, opened = tmp_path / "data.csv", []
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    real = io.FileIO
+    monkeypatch.setattr(io, "FileIO", lambda *given: opened.append(real(*given)) or opened[-1])
+    with contextlib.suppress(TableError):
+        list(open_table(path).chunks())
+    assert [file.closed for file in opened] == [True]

@@ -18,6 +18,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -34,6 +35,13 @@ STDIN = "-"
 LABEL = "label"  # the one named column of LIBSVM text
 HEAD = 2**20  # bytes looked at to tell what a file is; the header of a CSV must fit
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
+OTHER_FILES = {
+    b"PK\x03\x04": "a zip archive, such as a model file or an Excel workbook",
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"%PDF-": "a PDF document",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+}
 SPARSE_ROW = re.compile(rb"\s*[+-]?[0-9.][^\s,:]*(\s+qid:[0-9]+)?(\s+[0-9]+:[^\s,:]+)*\s*(#.*)?")
 LINES_LOOKED_AT = 20
 UNREADABLE = (OSError, EOFError, zlib.error)  # the latter two of damaged gzip
@@ -95,21 +103,31 @@ def open_table(data: Any) -> Source:
     name = "standard input" if str(data) == STDIN else str(data)
     if str(data) != STDIN and Path(data).is_dir():
         return _parquet(data, name)
-    try:
-        stream = _stream(_standard_input() if str(data) == STDIN else io.FileIO(data))
-        head = stream.read(HEAD)
-    except UNREADABLE as error:
-        raise _unreadable(name, error) from error
-    if head.startswith(PARQUET):
-        if str(data) == STDIN:
-            raise TableError("Parquet cannot be read from the standard input. Give the file itself.")
-        stream.close()
-        return _parquet(data, name)
-    whole = len(head) < HEAD
+    with ExitStack() as files:  # closed here, or when all rows have been read
+        try:
+            raw = _standard_input() if str(data) == STDIN else files.enter_context(io.FileIO(data))
+            stream = _stream(raw)
+            head = stream.read(HEAD)
+        except UNREADABLE as error:
+            raise _unreadable(name, error) from error
+        if head.startswith(PARQUET):
+            if str(data) == STDIN:
+                raise TableError("Parquet cannot be read from the standard input. Give the file itself.")
+            return _parquet(data, name)
+        for signature, what in OTHER_FILES.items():
+            if head.startswith(signature):
+                raise TableError(f"{name} is {what}, not a table. Give CSV, Parquet or LIBSVM text.")
+        whole, still_open = len(head) < HEAD, files.pop_all()
     again: Any = io.BufferedReader(_Rejoined(head, stream), HEAD)
-    if _is_libsvm(head, whole=whole):
-        return Source(name, lambda n_rows: _libsvm(again, name, n_rows))
-    return Source(name, lambda n_rows: read_csv(again, head, name, n_rows, whole=whole))
+
+    def read(n_rows: int) -> Iterator[Chunk]:
+        with still_open:
+            if _is_libsvm(head, whole=whole):
+                yield from _libsvm(again, name, n_rows)
+            else:
+                yield from read_csv(again, head, name, n_rows, whole=whole)
+
+    return Source(name, read)
 
 
 class _Rejoined(io.RawIOBase):
