@@ -1,5 +1,6 @@
 """Bad input: one line on the error stream, exit code 2, no traceback, nothing half-written."""
 
+import errno
 import os
 import shutil
 import signal
@@ -7,12 +8,14 @@ import subprocess
 import sys
 import warnings
 
+import pandas as pd
 import pytest
 import typer
+from sklearn.linear_model import LogisticRegression
 
-from cssvm import CostSensitiveSVCCV
+from cssvm import CostSensitiveLinearSVC, CostSensitiveSVC, CostSensitiveSVCCV
 from cssvm.cli.speaking import spoken
-from cssvm.deploy import load_model
+from cssvm.deploy import ModelCard, load_model, save_model
 from cssvm.search.run import Run
 from tests.cli.conftest import SMALL
 from tests.tables.applicants import applicants, as_csv
@@ -250,6 +253,89 @@ def test_ctrl_c_is_exit_code_130_and_one_line(model, tmp_path):
     assert process.returncode == 130
     assert said == "cssvm: stopped; nothing was written.\n"
     assert not out.exists()
+
+
+TERMINATED = """if True:
+    import os, signal, sys
+    from cssvm.cli import main
+    os.fsync = lambda file: os.kill(os.getpid(), signal.SIGTERM)  # when all is written, before it takes its place
+    main()
+"""
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["predict", "loans.skops", "new.csv"],
+        ["report", "loans.skops", "loans.csv", "--resamples", "10"],
+        [*TRAIN[: TRAIN.index("--out")], "--no-evaluate", *SMALL],
+    ],
+    ids=lambda verb: verb[0],
+)
+def test_sigterm_is_exit_code_143_and_one_line_and_leaves_no_file(verb, here):
+    before = {*os.listdir()}
+    command = [sys.executable, "-c", TERMINATED, *verb, "--out", "stopped.out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 143, done.stderr
+    assert done.stderr.splitlines()[-1] == "cssvm: stopped; nothing was written."
+    assert {*os.listdir()} == before
+
+
+def test_sigterm_ends_a_verb_as_ctrl_c_does(capsys):
+    @spoken("cssvm nothing")
+    def verb(out):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(typer.Exit) as ended:
+        verb(out="new.csv")
+    assert ended.value.exit_code == 143
+    assert capsys.readouterr().err == "cssvm: stopped; nothing was written.\n"
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_link_that_leads_to_itself_is_one_line(cssvm, model, folder, tmp_path):
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    done = cssvm("predict", model, folder / "new.csv", "--out", loop)
+    assert done.exit_code == 2
+    assert done.stderr == f"cssvm: {loop}: {os.strerror(errno.ELOOP)}\n"
+
+
+@pytest.mark.parametrize("out", ["-", "decisions.csv"])
+def test_a_text_cannot_be_a_formula_unless_that_is_asked_for(cssvm, model, folder, tmp_path, out):
+    rows = pd.read_csv(folder / "new.csv", dtype=str).head(2)
+    rows.assign(**{"=name": ["=1+1", "-5"]}).to_csv(tmp_path / "new.csv", index=False)
+    where = out if out == "-" else tmp_path / out
+
+    def first_column(*options):
+        arguments = ["predict", model, tmp_path / "new.csv", "--keep", "=name", "--out", where, "--quiet"]
+        done = cssvm(*arguments, *options)
+        text = done.stdout if out == "-" else where.read_text()
+        return [line.split(",")[0] for line in text.splitlines()]
+
+    assert first_column() == ["'=name", "'=1+1", "-5"]
+    assert first_column("--allow-formulas") == ["=name", "=1+1", "-5"]
+
+
+def test_control_characters_of_a_card_do_not_reach_the_terminal(cssvm, tmp_path):
+    estimator = CostSensitiveLinearSVC().fit([[0.0], [1.0]], [0, 1])
+    save_model(estimator, tmp_path / "m.skops", ModelCard.of(estimator, notes=["\x1b[2J red", "x" * 10**5]))
+    printed = cssvm("info", tmp_path / "m.skops").stdout
+    assert "\x1b" not in printed
+    assert "\\x1b[2J red" in printed
+    assert len(printed) < 10_000
+    assert "\x1b" not in cssvm("info", tmp_path / "\x1b[2J.skops").stderr
+
+
+def test_info_of_a_model_fitted_with_costs_of_rows_says_so(cssvm, tmp_path):
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    save_model(CostSensitiveSVC(fp_cost=2.0).fit(X, y, fn_cost=[1.0, 2.0, 3.0, 4.0]), tmp_path / "m.skops")
+    assert "that of each row for a miss, 2.0 for a false alarm" in cssvm("info", tmp_path / "m.skops").stdout
+    plain = LogisticRegression().fit(X, y)
+    save_model(plain, tmp_path / "m.skops")
+    assert "not known for a miss" in cssvm("info", tmp_path / "m.skops").stdout
 
 
 @pytest.mark.parametrize(("what", "out"), [("model", "loans.skops"), ("data", "loans.csv")])

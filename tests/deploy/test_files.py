@@ -1,10 +1,14 @@
 """A model that was saved and loaded is the model: every decision, to the last bit, in this process or another."""
 
+import builtins
 import json
 import os
+import pickle
+import re
 import stat
 import subprocess
 import sys
+import tempfile
 import zipfile
 from importlib import import_module
 
@@ -17,11 +21,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import cssvm
 from cssvm import CostSensitiveSVC, CostThresholdClassifier, DesignedLossClassifier
 from cssvm.deploy import TRUSTED_TYPES, ModelCard, ModelFileError, load_card, load_model, save_model
+from cssvm.deploy.files import check_savable, save_or_keep
 from cssvm.kernels import KERNELS
 from cssvm.losses import Loss, design_loss
 from tests.deploy.models import MODELS, fitted, inputs, rows, table
@@ -280,3 +286,40 @@ def test_every_public_estimator_kernel_and_loss_is_trusted_and_every_trusted_typ
     for name in TRUSTED_TYPES:
         module, _, attribute = name.rpartition(".")
         assert hasattr(import_module(module), attribute), name
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ModuleNotFoundError("No module named 'skops'", name="skops"), "model files need skops: pip install"),
+        (ImportError("cannot import name 'Huber'", name="sklearn"), "skops cannot be imported: cannot import name"),
+    ],
+)
+def test_an_import_error_inside_of_skops_is_not_taken_for_a_missing_skops(error, said, path, monkeypatch):
+    real = builtins.__import__
+
+    def importing(name, *arguments, **options):
+        if name.startswith("skops"):
+            raise error
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", importing)
+    with pytest.raises(ImportError, match=said):
+        save_model(fitted("linear"), path)
+
+
+def test_a_model_that_cannot_be_saved_after_its_training_is_kept_as_a_pickle(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    model, card = fitted("linear"), ModelCard.of(fitted("linear"))
+    with pytest.raises(ModelFileError, match="The trained model was not lost") as caught:
+        save_or_keep(model, tmp_path / "nowhere" / "model.skops", card)
+    with open(re.search(r"'([^']*\.pickle)'", str(caught.value))[1], "rb") as file:
+        kept, kept_card = pickle.load(file)
+    assert kept_card == card
+    assert np.array_equal(kept.predict(rows()[0]), model.predict(rows()[0]))
+
+
+def test_a_step_that_no_file_can_hold_is_rejected_before_the_training():
+    check_savable(make_pipeline(StandardScaler()).fit(rows()[0]))
+    with pytest.raises(ModelFileError, match="a model with this Foreign holds types that are not trusted"):
+        check_savable(Foreign())

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from .speaking import printable
+
 if TYPE_CHECKING:
     from ..deploy import ModelCard
     from ..evaluation import Evaluation
     from ..metrics.policies import Interval
+
+CELL = 1000  # characters
 
 
 def shown(value: float | None, digits: int = 4) -> str:
@@ -50,11 +54,16 @@ def _print_aligned(head: tuple[str, ...], lines: Sequence[tuple[str, ...]], just
     for k, name in enumerate(head or [""] * len(lines[0])):
         table.add_column(Text(name), justify="left" if k == 0 else justify, header_style="dim", overflow="fold")
     for line in lines:
-        table.add_row(*(Text(cell) for cell in line))
+        table.add_row(*(Text(_cell(cell)) for cell in line))
     console = Console(highlight=False)
     with console.capture() as printed:
         console.print(table)
     typer.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))
+
+
+def _cell(text: str) -> str:
+    """A cell that is harmless and not too long: a card may come from a stranger."""
+    return printable(text if len(text) <= CELL else f"{text[:CELL]}...")
 
 
 def facts_of(card: ModelCard) -> list[tuple[str, str]]:
@@ -66,7 +75,10 @@ def facts_of(card: ModelCard) -> list[tuple[str, str]]:
     chosen += [f"{name} {found[name]}" for name in ("kernel", "decision") if found.get(name) is not None]
     facts = [
         ("target", f"{card.pos_label!r} of {card.classes!r}" + (f" in column {card.target!r}" if card.target else "")),
-        ("costs", f"{card.fn_cost} for a miss, {card.fp_cost} for a false alarm" + _in(card.currency)),
+        (
+            "costs",
+            f"{_cost(card, 'fn_cost')} for a miss, {_cost(card, 'fp_cost')} for a false alarm" + _in(card.currency),
+        ),
         ("columns", f"{numbers} of numbers, {len(card.columns) - numbers} of categories"),
         ("model", ", ".join([str(found.get("estimator", "")), *chosen])),
     ]
@@ -76,6 +88,14 @@ def facts_of(card: ModelCard) -> list[tuple[str, str]]:
     if gap is not None:
         facts.append(("certificate", f"{card.certificate.get('status')}, duality gap {gap:.1g}"))
     return [*facts, *(("note", note) for note in card.notes)]
+
+
+def _cost(card: ModelCard, name: str) -> str:
+    """A cost as the card has it; a model that takes costs and has no number was given one for each row."""
+    cost = getattr(card, name)
+    if cost is None:
+        return "that of each row" if name in card.parameters else "not known"
+    return str(cost)
 
 
 def _in(currency: str | None) -> str:

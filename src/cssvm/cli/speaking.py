@@ -1,6 +1,6 @@
 """How verbs speak: results on the standard output, messages on the error stream, one line for what went wrong.
 
-Exit codes: 0 done, 2 wrong use or input, 130 stopped by Ctrl-C.
+Exit codes: 0 done, 2 wrong use or input, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 from __future__ import annotations
@@ -25,10 +25,14 @@ from ..runtime.files import DISK_FULL
 from ..runtime.interrupts import interrupts
 from . import STOPPED
 
-WRONG_INPUT = 2
+WRONG_INPUT, TERMINATED = 2, 143
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Terminated(BaseException):
+    """SIGTERM. Not KeyboardInterrupt, which ends a search early and keeps what it has found."""
 
 
 def spoken(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -43,10 +47,10 @@ def spoken(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callabl
             try:
                 with _stoppable(), interrupts(raised=True), _warnings_as_lines(quiet=bool(kwargs.get("quiet"))):
                     return verb(*args, **kwargs)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, Terminated) as stopped:
                 left = stays or ("nothing was written" if _appears_whole(kwargs.get("out")) else "")
                 say(f"stopped; {left}." if left else "stopped.")
-                raise typer.Exit(STOPPED) from None
+                raise typer.Exit(TERMINATED if isinstance(stopped, Terminated) else STOPPED) from None
             except BrokenPipeError:  # the reader of the standard output has gone, as `head` does
                 _leave_output()
                 raise typer.Exit(1) from None
@@ -70,7 +74,12 @@ def with_example(help_text: str, *example: str) -> str:
 def say(message: str) -> None:
     """One line on the error stream, if there is one."""
     if sys.stderr is not None:
-        print(f"cssvm: {' '.join(message.split())}", file=sys.stderr, flush=True)
+        print(f"cssvm: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """The text without characters that a terminal would obey: a file of a stranger may hold any."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _said(error: Exception) -> str:
@@ -100,16 +109,24 @@ def _appears_whole(out: Any) -> bool:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Ctrl-C raises KeyboardInterrupt inside, also in a job in the background, which would ignore it."""
+    """Ctrl-C raises KeyboardInterrupt inside, also in a job in the background, which would ignore it.
+
+    SIGTERM raises `Terminated`, so that unfinished files are removed.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    def terminate(*_: Any) -> None:
+        raise Terminated
+
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: terminate}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
