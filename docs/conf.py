@@ -57,6 +57,7 @@ ELSEWHERE = {
     "benchmarks": ROOT / "benchmarks" / "README.md",
     "changelog": ROOT / "CHANGELOG.md",
     "contributing": ROOT / "CONTRIBUTING.md",
+    "security": ROOT / "SECURITY.md",
 }
 PAGES = {path: DOCS / f"{name}.md" for name, path in ELSEWHERE.items()} | {ROOT / "README.md": DOCS / "index.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
