@@ -2,12 +2,14 @@
 
 import os
 import signal
+import time
 
+import dask
 import numpy as np
 import pytest
 from distributed import Client
 
-from cssvm.dask import CostSensitiveLinearSVC, blocks
+from cssvm.dask import CostSensitiveLinearSVC, blocks, tasks
 from cssvm.dask.tasks import Session
 
 from .problems import in_partitions, left_behind, rows
@@ -31,20 +33,20 @@ def collections():
 def on_the_cluster(monkeypatch):
     """All rows are read in each pass; chosen ones and their states stay on the cluster, in several blocks."""
     monkeypatch.setattr(Session, "room", 0)
-    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 17)
+    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 13)
     monkeypatch.setattr(blocks, "HERE_BYTES", 0)
     monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", 3)
 
 
 def fitted(client, collections):
     X, y, amount = collections
-    return CostSensitiveLinearSVC(client, fp_cost=3.0, tol=1e-4).fit(X, y, fn_cost=amount)
+    return CostSensitiveLinearSVC(fp_cost=3.0, tol=1e-4, scale=True, client=client).fit(X, y, fn_cost=amount)
 
 
 @pytest.fixture
-def undisturbed(client, collections, on_the_cluster, found={}):  # noqa: B006 - the same for all tests
+def undisturbed(processes, collections, on_the_cluster, found={}):  # noqa: B006 - the same for all tests
     if not found:
-        found["model"] = fitted(client, collections)
+        found["model"] = fitted(processes, collections)
     return found["model"]
 
 
@@ -85,7 +87,7 @@ def test_a_worker_killed_in_each_of_these_passes_changes_no_bit(fragile, collect
     assert left_behind(fragile) == []
 
 
-def test_partitions_that_kill_every_worker_are_named(started, collections):
+def test_a_partition_that_kills_its_worker_is_named(started, collections):
     X, y, _ = collections
 
     def deadly(block, block_info=None):
@@ -93,10 +95,28 @@ def test_partitions_that_kill_every_worker_are_named(started, collections):
             os.kill(os.getpid(), signal.SIGKILL)
         return block
 
-    X, named = X.map_blocks(deadly, dtype=float), "partition 4: 4 workers in a row died of it"
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),  # one death is enough
         started(1) as cluster,
         Client(cluster, set_as_default=False) as client,
-        pytest.raises(RuntimeError, match=named),
+        pytest.raises(RuntimeError, match="partition 4: every worker that computed it died, 1 in a row"),
     ):
-        CostSensitiveLinearSVC(client).fit(X, y)
+        CostSensitiveLinearSVC(client=client).fit(X.map_blocks(deadly, dtype=float), y)
+
+
+def test_a_cluster_that_has_lost_all_workers_ends_the_fit(started, collections, monkeypatch):
+    monkeypatch.setattr(tasks, "NO_WORKERS_SECONDS", 0.0)
+    X, y, _ = collections
+    submit = Session.submit
+
+    with started(1) as cluster, Client(cluster, set_as_default=False) as client:
+
+        def without_workers(self, several):
+            cluster.scale(0)
+            while client.nthreads():
+                time.sleep(0.05)
+            return submit(self, several)
+
+        monkeypatch.setattr(Session, "submit", without_workers)
+        with pytest.raises(RuntimeError, match=r"^partition 0.*: the cluster has had no workers for 0 seconds"):
+            CostSensitiveLinearSVC(client=client).fit(X, y)

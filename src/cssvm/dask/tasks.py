@@ -31,6 +31,8 @@ QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 KEPT_FILLED = 0.4  # of the memory that workers have beyond that of their process, for rows that are kept
 PROCESS_BYTES = 350 << 20  # of a worker that has imported NumPy, scikit-learn and Numba, and has some rows in hand
 UNLIMITED = 4 << 30  # what a worker without a limit is taken to have
+NO_WORKERS_SECONDS = 300.0  # longer than a nanny or a cloud takes to start a worker; Dask itself would wait for ever
+LOOK_SECONDS = 1.0  # between looks at whether there are workers
 
 
 Given = Callable[[slice], Sequence[tuple[Any, ...]]]  # the arguments of the tasks of some partitions, asked for late
@@ -122,11 +124,14 @@ class Session:
 
     def results(self, futures: Sequence[Future], names: Sequence[str]) -> list[Any]:
         """What these are, which are released; an error names the first partition that has one."""
+        wait_for_workers(self.client, futures, names)
         try:
             values = self.client.gather(list(futures))
         except Exception as error:
             deadly = isinstance(error, distributed.KilledWorker)  # no worker may be left for the partitions before
             for future, name in zip(futures, names, strict=True):
+                if not deadly:
+                    wait_for_workers(self.client, [future], [name])
                 own = None if deadly and future.status != "error" else future.exception()
                 if own is not None:
                     raise _named(own, name) from own
@@ -134,6 +139,31 @@ class Session:
         for future in futures:
             future.release()
         return values
+
+
+def wait_for_workers(client: Client, futures: Sequence[Future], names: Sequence[str]) -> None:
+    """Return when all futures are done or one has failed; raise if there are no workers for `NO_WORKERS_SECONDS`."""
+    alone = None
+    for future in futures:
+        while future.status == "pending":
+            try:
+                future.exception(timeout=LOOK_SECONDS)
+            except TimeoutError:
+                if any(each.status == "error" for each in futures):
+                    return
+                if client.nthreads():
+                    alone = None
+                    continue
+                now = time.monotonic()
+                alone = now if alone is None else alone
+                if now - alone >= NO_WORKERS_SECONDS:
+                    waiting = [name for each, name in zip(futures, names, strict=True) if each.status == "pending"]
+                    more = ", ..." if len(waiting) > 5 else ""
+                    raise RuntimeError(
+                        f"{', '.join(waiting[:5])}{more}: the cluster has had no workers for {NO_WORKERS_SECONDS:.0f} "
+                        "seconds. See their logs for why they died, most often for want of memory: make partitions "
+                        "smaller, or give workers more memory."
+                    ) from None
 
 
 def _ahead(submit: Callable[[slice], list[Future]], n: int, at_once: int) -> Iterator[tuple[slice, list[Future]]]:
@@ -197,8 +227,8 @@ def _named(error: Exception, name: str) -> Exception:
     """The error with the partition in front of its message."""
     if isinstance(error, distributed.KilledWorker):
         return RuntimeError(
-            f"{name}: {error.allowed_failures + 1} workers in a row died of it, which is most often for want of "
-            "memory. Make partitions smaller, or give workers more memory; if workers die of other things, raise "
+            f"{name}: every worker that computed it died, {error.allowed_failures + 1} in a row, most often for want "
+            "of memory. Make partitions smaller, or give workers more memory; if workers die of other things, raise "
             "distributed.scheduler.allowed-failures in Dask's configuration."
         )
     if type(error) in (ValueError, TypeError, OSError, FileNotFoundError, ImportError):

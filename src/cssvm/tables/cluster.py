@@ -72,26 +72,29 @@ def in_order(client: Any, function: Callable[..., Any], shared: Any, calls: Iter
     import dask
     from distributed import KilledWorker
 
-    from ..dask.tasks import QUIET
+    from ..dask.tasks import QUIET, wait_for_workers
 
     waiting = iter(calls)
     at_once = AHEAD * max(1, sum(client.nthreads().values()))
     with dask.config.set(QUIET):
         common = client.submit(_itself, shared, pure=False)
     futures: deque[Any] = deque()
+    n_done = 0
     try:
         for call in islice(waiting, at_once):
             futures.append(client.submit(function, common, *call, pure=False))
         while futures:
+            wait_for_workers(client, [futures[0]], [f"part {n_done}"])
             found = futures[0].result()
             futures.popleft().release()
+            n_done += 1
             for call in islice(waiting, 1):
                 futures.append(client.submit(function, common, *call, pure=False))
             yield found
     except KilledWorker as error:
         raise TableError(
-            f"{error.allowed_failures + 1} workers in a row died of one part, most often for want of memory. Give "
-            "workers more of it, or write Parquet with smaller row groups."
+            f"every worker that computed part {n_done} of the table died, {error.allowed_failures + 1} in a row, most "
+            "often for want of memory. Give workers more of it, or write Parquet with smaller row groups."
         ) from error
     finally:
         for future in (*futures, common):  # the scheduler forgets what nobody wants, also what is under way
