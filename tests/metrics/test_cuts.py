@@ -54,3 +54,41 @@ def test_the_curve_has_both_ends_and_no_more_points_than_asked(n_points):
 def test_a_class_without_stakes_is_refused():
     with pytest.raises(ValueError, match="a class whose rows all cost 0"):
         best_cuts(ScoredSample.read([0, 1, 1], [0.0, 1.0, 2.0], fn_cost=[0, 0, 5.0], sample_weight=[1.0, 1.0, 0.0]))
+
+
+def test_one_class_has_no_best_cut():
+    with pytest.raises(ValueError, match="the best cut"):
+        best_cuts(ScoredSample.read([0, 0, 1], [0.0, 1.0, 2.0], sample_weight=[1.0, 1.0, 0.0]))
+
+
+def test_a_negative_class_without_stakes_is_refused_and_small_stakes_are_not():
+    with pytest.raises(ValueError, match="a class whose rows all cost 0"):
+        best_cuts(ScoredSample.read([0, 0, 1], [0.0, 1.0, 2.0], fp_cost=[5.0, 0, 0], sample_weight=[0.0, 1.0, 1.0]))
+    cents = best_cuts(ScoredSample.read([0, 1, 1], [0.0, 1.0, 2.0], fn_cost=0.01, fp_cost=0.01))
+    np.testing.assert_allclose(cents.all_rows.saved, [0.02])
+
+
+@pytest.mark.parametrize("n_points", [5, 20, 100])
+@pytest.mark.parametrize("cost", [0.01, 1.0, 100.0])
+def test_points_of_the_curve_are_evenly_spread_by_both_stakes(n_points, cost):
+    y, score, of_rows = rows_of(1, n_rows=400, decimals=8)
+    stakes = of_rows | {"fn_cost": cost, "fp_cost": 2.0}
+    rows = ScoredSample.read(y, score, **stakes)
+    whole, some = best_cuts(rows, n_points=401), best_cuts(rows, n_points=n_points)
+    assert len(whole.curve.hits) == 401
+
+    def steps(curve):
+        return np.diff(curve.spent / curve.spent[-1] + curve.saved / curve.saved[-1])
+
+    # Places are the first cuts at or beyond even distances: a step is at most that distance and one sample longer.
+    assert n_points / 2 <= len(some.curve.hits) <= n_points
+    assert steps(some.curve).max() <= 2.0 / (n_points - 2) + steps(whole.curve).max() + 1e-12
+
+
+def test_the_curve_ends_with_everybody_also_where_the_last_samples_cost_nothing():
+    y, score, of_rows = rows_of(2, n_rows=50, decimals=8)
+    of_rows["fn_cost"][np.argsort(score)[:3]] = 0.0
+    y[np.argsort(score)[:3]] = 1
+    found = best_cuts(ScoredSample.read(y, score, **of_rows), n_points=10)
+    assert len(found.curve.hits) <= 10
+    assert found.curve.hits[-1] == found.all_rows.hits[0]

@@ -105,3 +105,29 @@ def test_a_run_of_nearly_equal_scores_is_cut_beside_it():
     np.testing.assert_allclose(ranking.thresholds(np.arange(4)), [np.inf, 2.1, 0.5, -np.inf])
     positive = np.array([False, True, False, True, True])[ranking.order]
     assert cheapest_threshold(ranking, positive, np.ones(5)) == 0.5
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("parts_are_positive", [True, False])
+def test_costs_equal_up_to_rounding_are_equal_in_any_unit(scale, parts_are_positive):
+    """Accepting one sample or all four costs 0.1 + 0.2 or 0.3, in exact numbers the same: the highest is taken."""
+    scores = np.array([5.0, 4.0, 3.0, 2.0])
+    positive = np.array([True, *([False, True, True] if parts_are_positive else [False, False, True])])
+    stakes = scale * np.array([10.0, *([0.3, 0.1, 0.2] if parts_are_positive else [0.1, 0.2, 0.3])])
+    assert threshold_of_least_cost(scores, positive, stakes) == 4.5
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize(("apart", "one_run"), [(0.5e-6, True), (2e-6, False)])
+def test_scores_are_equal_relative_to_the_largest(scale, apart, one_run):
+    scores, positive = scale * np.array([-1.0, -0.01, 1.0, 1.0 + apart]), np.array([False, False, False, True])
+    found = threshold_of_least_cost(scores, positive, np.ones(4), score_tie=1e-6)
+    # In one run both are accepted, at one false alarm, or refused, at one miss.
+    assert (scores[2] < found <= scores[3]) != one_run
+    assert scores[2] < threshold_of_least_cost(scores, positive, np.ones(4)) <= scores[3]
+
+
+def test_of_thresholds_at_equal_distance_up_to_the_tie_of_scores_the_lower_wins():
+    scores, y = np.array([-3.0 - 1e-7, -1.0, 1.0, 3.0]), np.array([-1, 1, -1, 1])
+    found = threshold_of_least_cost(scores, y > 0, np.ones(4), prefer="nearest_zero", score_tie=1e-6)
+    assert found == pytest.approx(-2.0)
