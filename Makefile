@@ -41,7 +41,8 @@ coverage: $(VENV)/.installed-test  ## Run the fast tests and show which branches
 	@rm -rf build/coverage && mkdir -p build/coverage
 	@$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 	@$(BIN)/coverage combine --quiet
-	@$(BIN)/coverage report --skip-covered --sort=cover | awk '/^src/ && ++n > 10 { next } { print }'
+	@$(BIN)/coverage report --skip-covered --sort=cover > build/coverage/report; status=$$?; \
+	  awk '/^src/ && ++n > 10 { next } { print }' build/coverage/report; exit $$status
 
 sanitize: $(VENV)/.installed-test  ## Run the fast tests of solvers and kernels with every index of compiled code checked
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.sanitize \

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
@@ -12,7 +12,6 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 @given(n=st.integers(2, 3000), ratio=st.floats(0.1, 2000), n_squares=st.integers(2, 9), seed=SEEDS)
-@settings(max_examples=60, deadline=None)
 def test_a_square_belongs_to_the_target_where_column_plus_row_is_even(n, ratio, n_squares, seed):
     X, y = make_checkerboard(n, ratio=ratio, n_squares=n_squares, random_state=seed)
     assert X.shape == (n, 2)
@@ -45,7 +44,6 @@ def test_all_squares_of_a_class_are_equally_likely(n_squares):
 
 
 @given(n=st.integers(2, 200), gap=st.floats(0.01, 5), angle=st.floats(-360, 360), ratio=st.floats(0.2, 20), seed=SEEDS)
-@settings(max_examples=60, deadline=None)
 def test_the_strip_between_the_classes_is_as_wide_as_the_gap(n, gap, angle, ratio, seed):
     X, y = make_separable_2d(n, gap=gap, angle=angle, ratio=ratio, random_state=seed)
     u = [np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))]

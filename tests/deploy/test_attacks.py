@@ -115,7 +115,7 @@ def test_a_truncated_file(copy, share):
     refused(copy, "is empty" if share == 0 else "lost its end")
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(where=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_a_flipped_bit_anywhere(saved, tmp_path, where, bit):
     content = bytearray(saved.read_bytes())

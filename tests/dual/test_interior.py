@@ -42,7 +42,7 @@ def test_there_is_no_factor_of_a_kernel_of_higher_rank_or_with_negative_eigenval
     assert low_rank_factor(rows_of(spoilt, X[:, :3], np.ones(30)), 30) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000), n=st.integers(10, 80), exponent=st.integers(-3, 3), zero=st.sampled_from([0.0, 0.3])
 )

@@ -88,7 +88,7 @@ def test_a_factor_handed_from_working_set_to_working_set_reaches_the_optimum(mon
     assert solution.dual_objective == pytest.approx(clarabel_optimum(gram(kernel, X), problem), rel=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000), n=st.integers(2, 40), zero=st.floats(0, 0.9), C=st.sampled_from([1e-3, 1.0, 1e3, 1e6])
 )

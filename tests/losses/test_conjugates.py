@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -49,7 +49,6 @@ def test_conjugates_of_the_hinges_are_the_supremum(name, y):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @given(C1=costs, C_minus1=costs, y=labels, u=st.floats(-3, 3), v=st.floats(-12, 2))
-@settings(max_examples=60, deadline=None)
 def test_fenchel_young_inequality(family, C1, C_minus1, y, u, v):
     loss = FAMILIES[family](C1, C_minus1)
     value = loss.value(y, y * u)
@@ -58,7 +57,6 @@ def test_fenchel_young_inequality(family, C1, C_minus1, y, u, v):
 
 @pytest.mark.parametrize("family", [*SMOOTH, *HINGES])
 @given(C1=costs, C_minus1=costs, y=labels, u=st.floats(-1.5, 1.5))
-@settings(max_examples=60, deadline=None)
 def test_fenchel_young_is_an_equality_at_the_gradient(family, C1, C_minus1, y, u):
     loss = FAMILIES[family](C1, C_minus1)
     v = y * loss.gradient(y, y * u)
@@ -76,7 +74,6 @@ def test_conjugates_are_infinite_outside_their_domain():
 
 
 @given(kappa=st.floats(0.05, 1.0), share=st.floats(0.0, 1.0))
-@settings(max_examples=60, deadline=None)
 def test_the_cost_sensitive_conjugate_is_the_biased_one_plus_an_l1_term(kappa, share):
     """The appendix: for C_{-1} = 1/kappa and a >= 0, phi_CS*(-a) = phi_BP*(-a) + (1 - kappa) |a|."""
     slope = 1.0 / kappa

@@ -52,7 +52,7 @@ def assert_close(found, expected):
 
 
 @given(C1=costs, C_minus1=costs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_exponential_design_is_the_exponential_loss(C1, C_minus1):
     loss, exact = exponential_design(C1, C_minus1), ExponentialLoss(C1, C_minus1)
     f = exact.link(ETA)
@@ -66,7 +66,7 @@ def test_the_exponential_design_is_the_exponential_loss(C1, C_minus1):
 
 
 @given(C1=costs, C_minus1=costs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_loss_is_derived_again_from_its_own_minimum_risk_and_link(C1, C_minus1):
     exact = LogisticLoss(C1, C_minus1)
     loss = design_loss(exact.min_risk, exact.link, exact.inverse_link)
@@ -193,7 +193,7 @@ def test_minimum_risk_is_known_at_the_ends_where_the_formula_is_not():
 
 
 @given(C1=costs, C_minus1=costs)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_linear_link_has_the_symmetry_and_the_log_link_only_for_equal_costs(C1, C_minus1):
     assert link_symmetry(ZeroOneLoss(C1, C_minus1)) == pytest.approx(0.0, abs=1e-14)
     # The two inverse values sum to 1 for large scores, and to 2 t at zero.

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cssvm import paper_costs
@@ -10,7 +10,6 @@ parameter = st.floats(0.1, 10.0)
 
 
 @given(d=parameter, a=parameter, pos_margin=parameter, neg_margin=parameter, eta=st.floats(0.01, 0.99))
-@settings(max_examples=100, deadline=None)
 def test_slopes_alone_decide_where_the_minimiser_changes_its_sign(d, a, pos_margin, neg_margin, eta):
     loss = HingeLoss(pos_slope=d, pos_margin=pos_margin, neg_slope=a, neg_margin=neg_margin)
     if abs(eta - a / (a + d)) < 1e-9:
@@ -44,7 +43,6 @@ def test_the_papers_example_switches_at_three_sevenths_not_at_one_third():
 
 
 @given(C1=parameter, C_minus1=st.floats(0.6, 10.0), f=st.floats(-5, 5))
-@settings(max_examples=60, deadline=None)
 def test_cost_sensitive_hinge_is_the_formula_of_the_paper(C1, C_minus1, f):
     loss = CostSensitiveHinge(C1, C_minus1)
     assert (loss.C1, loss.C_minus1) == (C1, C_minus1)
@@ -66,7 +64,6 @@ cost_arrays = st.lists(st.floats(0.51, 50.0), min_size=1, max_size=6).map(np.arr
 
 
 @given(cost=cost_arrays, seed=st.integers(0, 1000))
-@settings(max_examples=60, deadline=None)
 def test_example_dependent_hinges_are_their_formulas_row_by_row(cost, seed):
     rng = np.random.default_rng(seed)
     y, f = rng.choice([-1, 1], len(cost)), rng.normal(size=len(cost))

@@ -23,7 +23,6 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 
 @every_family
 @given(C1=costs, C_minus1=costs, eta=probabilities)
-@settings(max_examples=60, deadline=None)
 def test_no_score_has_a_smaller_risk_than_the_minimum_and_the_link_attains_it(family, C1, C_minus1, eta):
     loss = FAMILIES[family](C1, C_minus1)
     least = loss.min_risk(eta)
@@ -34,7 +33,6 @@ def test_no_score_has_a_smaller_risk_than_the_minimum_and_the_link_attains_it(fa
 
 @every_family
 @given(C1=costs, C_minus1=costs, eta=inner_probabilities)
-@settings(max_examples=60, deadline=None)
 def test_the_link_has_the_sign_of_eta_minus_the_threshold(family, C1, C_minus1, eta):
     loss = FAMILIES[family](C1, C_minus1)
     assert loss.threshold == loss.costs[1] / (loss.costs[0] + loss.costs[1])
@@ -45,7 +43,7 @@ def test_the_link_has_the_sign_of_eta_minus_the_threshold(family, C1, C_minus1, 
 
 @every_family
 @given(C1=costs, C_minus1=costs, eta=probabilities)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_conditional_risk_is_the_expected_value(family, C1, C_minus1, eta):
     loss = FAMILIES[family](C1, C_minus1)
     expected = eta * loss.value(1, SCORES) + (1 - eta) * loss.value(-1, SCORES)
@@ -54,7 +52,6 @@ def test_the_conditional_risk_is_the_expected_value(family, C1, C_minus1, eta):
 
 @pytest.mark.parametrize("family", INVERTIBLE)
 @given(C1=costs, C_minus1=costs, eta=inner_probabilities)
-@settings(max_examples=60, deadline=None)
 def test_the_inverse_link_undoes_the_link(family, C1, C_minus1, eta):
     loss = FAMILIES[family](C1, C_minus1)
     assert loss.invertible
@@ -64,7 +61,7 @@ def test_the_inverse_link_undoes_the_link(family, C1, C_minus1, eta):
 
 @pytest.mark.parametrize("family", SMOOTH)
 @given(C1=costs, C_minus1=costs, y=labels)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_gradient_is_the_finite_difference_of_value(family, C1, C_minus1, y):
     loss = FAMILIES[family](C1, C_minus1)
     assert loss.smooth
@@ -79,7 +76,7 @@ def test_gradient_is_the_finite_difference_of_value(family, C1, C_minus1, y):
 
 @pytest.mark.parametrize("family", [name for name in FAMILIES if name not in SMOOTH])
 @given(C1=costs, C_minus1=costs, y=labels)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_gradient_is_exact_away_from_kinks_and_jumps_of_piecewise_linear_losses(family, C1, C_minus1, y):
     loss = FAMILIES[family](C1, C_minus1)
     assert not loss.smooth
@@ -118,7 +115,6 @@ def test_the_values_are_those_of_the_formulas():
 
 
 @given(C1=costs, C_minus1=costs, eta=inner_probabilities)
-@settings(max_examples=60, deadline=None)
 def test_the_exponential_minimum_risk_is_the_formula_of_the_literature(C1, C_minus1, eta):
     ratio, total = eta * C1 / ((1 - eta) * C_minus1), C1 + C_minus1
     expected = eta * ratio ** (-C1 / total) + (1 - eta) * ratio ** (C_minus1 / total)
@@ -232,7 +228,6 @@ def test_a_score_beyond_the_linear_link_has_no_probability():
 
 
 @given(C1=costs, C_minus1=costs, v=inner_probabilities.map(lambda p: 10 * p))
-@settings(max_examples=60, deadline=None)
 def test_the_log_links_have_the_symmetry_of_the_odds(C1, C_minus1, v):
     for loss in (ExponentialLoss(C1, C_minus1), LogisticLoss(C1, C_minus1)):
         scale = C1 + C_minus1 if isinstance(loss, ExponentialLoss) else 1.0

@@ -19,7 +19,6 @@ from .families import FAMILIES, costs
 
 
 @given(C1=costs, C_minus1=costs, share=st.floats(0.0, 1.0))
-@settings(max_examples=100, deadline=None)
 def test_the_zero_one_minimum_risk_has_both_properties_of_the_theorem(C1, C_minus1, share):
     loss = ZeroOneLoss(C1, C_minus1)
     threshold, epsilon = C_minus1 / (C1 + C_minus1), share / (C1 + C_minus1)
@@ -33,7 +32,6 @@ def test_the_zero_one_minimum_risk_has_both_properties_of_the_theorem(C1, C_minu
 
 
 @given(C1=costs, C_minus1=costs)
-@settings(max_examples=60, deadline=None)
 def test_types_of_the_losses_with_unequal_costs(C1, C_minus1):
     assume(abs(C1 / C_minus1 - 1) > 0.01)
     assert risk_type(ExponentialLoss(C1, C_minus1)) == "I"
@@ -44,7 +42,7 @@ def test_types_of_the_losses_with_unequal_costs(C1, C_minus1):
 
 @pytest.mark.parametrize("family", ["zero-one", "exponential", "logistic", "biased hinge", "general hinge"])
 @given(cost=costs)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_equal_costs_make_every_risk_of_type_two(family, cost):
     assert risk_type(FAMILIES[family](cost, cost)) == "II"
 
@@ -82,7 +80,7 @@ def uniform(eta):
 
 
 @given(C1=costs, C_minus1=costs, pos_margin=costs, neg_margin=costs)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_gap_of_a_hinge_for_uniform_probabilities(C1, C_minus1, pos_margin, neg_margin):
     """The integral of min(C1 eta, C_{-1} (1 - eta)) is half its height C1 C_{-1} / (C1 + C_{-1})."""
     loss = HingeLoss(pos_slope=C1, pos_margin=pos_margin, neg_slope=C_minus1, neg_margin=neg_margin)

@@ -35,7 +35,6 @@ positive = st.floats(0.1, 10.0)
 
 
 @given(d=positive, e=positive, a=positive, b=positive)
-@settings(max_examples=200, deadline=None)
 def test_the_ratio_of_the_constraints_is_that_of_the_slopes_only_for_equal_margins(d, e, a, b):
     """(a + b) / (d + e) = a / d if and only if e / d = b / a, for the losses e - d f and b + a f."""
     assert (a + b) / (d + e) - a / d == pytest.approx(a / (d + e) * (b / a - e / d), abs=1e-9)
@@ -46,7 +45,6 @@ def test_the_ratio_of_the_constraints_is_that_of_the_slopes_only_for_equal_margi
 
 
 @given(C1=positive, C_minus1=st.floats(0.6, 10.0))
-@settings(max_examples=100, deadline=None)
 def test_the_cost_sensitive_hinge_has_the_rule_claimed_for_it_exactly_when_it_is_the_biased_one(C1, C_minus1):
     loss, claimed = CostSensitiveHinge(C1, C_minus1), C_minus1 / (C1 + C_minus1)
     assert CostSensitiveHinge(C1, 1.0).neg_margin == 1.0
@@ -127,7 +125,7 @@ def test_a_flat_minimum_risk_of_type_two_with_a_smooth_link_makes_a_smooth_loss(
 
 
 @given(C1=costs, C_minus1=costs, power=st.floats(1.0, 4.0), weight=st.floats(0.0, 1.0))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_concave_function_with_the_symmetry_is_largest_at_the_threshold(C1, C_minus1, power, weight):
     """The lemma, also where C* has a kink at t (power 1), which the paper's proof by derivatives leaves out."""
     t = C_minus1 / (C1 + C_minus1)
@@ -170,7 +168,6 @@ def test_the_expected_zero_one_risk_is_the_cost_of_the_bayes_decisions(C1, C_min
 
 @pytest.mark.parametrize("family", FAMILIES)
 @given(C1=costs, C_minus1=costs, eta=inner_probabilities, reported=inner_probabilities)
-@settings(max_examples=60, deadline=None)
 def test_no_report_of_a_probability_pays_better_than_the_true_one(family, C1, C_minus1, eta, reported):
     """Savage's bound; smooth losses with a link that has an inverse are the only ones for which it is strict."""
     loss = FAMILIES[family](C1, C_minus1)
@@ -200,7 +197,6 @@ def test_which_type_is_closer_to_the_zero_one_risk_depends_on_the_unit():
 
 
 @given(cost=st.floats(0.51, 1e6))
-@settings(max_examples=100, deadline=None)
 def test_thresholds_of_single_examples(cost):
     """EDBPH decides at 1/2 whatever the cost, EDCSH at (2 c - 1) / (3 c - 1), below 2/3."""
     assert ExampleBiasedHinge([cost]).threshold == pytest.approx(0.5)
@@ -221,7 +217,7 @@ def test_a_letter_at_068_has_a_margin_above_that_of_the_donors():
 
 
 @given(a=positive, b=positive, v=st.floats(-12, 2))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_conjugate_of_the_general_hinge(a, b, v):
     """Of max(0, b - a u): (b / a) v on [-a, 0], infinite elsewhere; the printed v on [-1, 0] is that of a = b = 1."""
     loss = HingeLoss(pos_slope=a, pos_margin=b / a)
@@ -259,7 +255,7 @@ def sample(seed, n=60):
 
 @pytest.mark.parametrize("seed", range(3))
 @given(C1=costs, C_minus1=costs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_cost_of_a_threshold_is_the_weighted_sum_of_the_two_rates(seed, C1, C_minus1):
     """Eq. (RCS): P_1 C_1 P_FN + P_{-1} C_{-1} P_FP. Eq. (scaleRisk) exchanges the rates and is another number."""
     y, score = sample(seed)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
@@ -23,7 +23,6 @@ def upper_hull(points):
 
 
 @given(case=cases(max_rows=14))
-@settings(max_examples=100, deadline=None)
 def test_the_hull_has_the_vertices_of_gift_wrapping(case):
     rates = [rates_by_definition(case, level) for level in thresholds(case)]
     expected = upper_hull([(fpr, 1 - fnr) for fpr, fnr in rates])
@@ -49,7 +48,6 @@ def test_the_hull_lies_above_scikit_learns_curve_and_its_slopes_fall():
 
 
 @given(case=cases(max_rows=14))
-@settings(max_examples=100, deadline=None)
 def test_the_curve_has_the_points_of_scikit_learns(case):
     counted = case.weight > 0
     fpr, tpr, _ = roc_curve(case.y[counted], case.score[counted], sample_weight=case.weight[counted])
@@ -75,7 +73,6 @@ def test_a_perfect_ranking_costs_nothing_at_any_costs():
 
 
 @given(case=cases(), fn_cost=st.integers(1, 9), fp_cost=st.integers(1, 9))
-@settings(max_examples=100, deadline=None)
 def test_the_cost_curve_is_the_normalised_minimum_risk(case, fn_cost, fp_cost):
     positive, negative = (fraction * cost for fraction, cost in zip(shares(case), (fn_cost, fp_cost), strict=True))
     curve = cost_curve(
@@ -93,7 +90,6 @@ def shares(case):
 
 
 @given(case=cases())
-@settings(max_examples=60, deadline=None)
 def test_the_cost_curve_is_the_lower_envelope_of_the_lines_of_all_thresholds(case):
     grid = np.linspace(0, 1, 41)
     lines = [
@@ -114,7 +110,6 @@ def test_the_probability_cost_lies_between_zero_and_one(grid):
 
 
 @given(case=cases(), limit=st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))
-@settings(max_examples=100, deadline=None)
 def test_neyman_pearson_equals_brute_force(case, limit):
     rates = [rates_by_definition(case, level) for level in thresholds(case)]
     fnr, fpr = min((fnr, fpr) for fpr, fnr in rates if fpr <= limit)

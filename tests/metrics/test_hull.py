@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
@@ -10,7 +10,6 @@ rates = st.integers(0, 16).map(lambda k: k / 16)
 
 
 @given(points=st.lists(st.tuples(rates, rates), min_size=1, max_size=20))
-@settings(max_examples=200, deadline=None)
 def test_vertices_are_those_of_the_convex_hull_with_the_corners_of_the_unit_square(points):
     """With (1, 0) added, whatever lies below the diagonal is inside. Sixteenths do not round."""
     fpr, tpr = map(np.array, zip(*points, strict=True))

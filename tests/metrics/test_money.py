@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -72,7 +72,6 @@ def test_mailing_everybody_of_the_kdd98_validation_file_earns_10560_dollars(real
 
 
 @given(case=cases(), data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_income_of_negative_costs_is_minus_the_whole_cost(case, data):
     pred = data.draw(arrays(bool, len(case.y))).astype(int)
     lost = cost_risk(case.y, pred, **case.costs) * case.weight.sum()
@@ -103,7 +102,6 @@ def test_savings_compare_with_the_better_of_the_two_constant_decisions():
 
 
 @given(case=cases(), data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_savings_equal_their_definition_row_by_row(case, data):
     everyone = np.ones(len(case.y), dtype=bool)
     constant = min(risk_by_definition(case, everyone), risk_by_definition(case, ~everyone))

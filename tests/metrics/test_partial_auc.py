@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 
@@ -25,7 +25,6 @@ def exact_mean_height(points, width):
 
 
 @given(case=cases(), t=st.sampled_from([0, Fraction(1, 4), Fraction(1, 2), Fraction(7, 8)]))
-@settings(max_examples=100, deadline=None)
 def test_both_losses_equal_the_exact_area(case, t):
     points = [rates_by_definition(case, level) for level in thresholds(case)]
     tn = exact_mean_height(points, 1 - t)
@@ -37,7 +36,6 @@ def test_both_losses_equal_the_exact_area(case, t):
 
 
 @given(case=cases(max_rows=20))
-@settings(max_examples=60, deadline=None)
 def test_with_t_zero_both_are_the_area_above_the_roc_curve(case):
     above = 1 - roc_auc_score(case.y, case.score, sample_weight=case.weight)
     for loss in (tp_auc_loss, tn_auc_loss):
@@ -45,7 +43,6 @@ def test_with_t_zero_both_are_the_area_above_the_roc_curve(case):
 
 
 @given(case=cases(), t=st.floats(0, 0.99))
-@settings(max_examples=60, deadline=None)
 def test_swapping_classes_and_signs_turns_one_loss_into_the_other(case, t):
     swapped = tn_auc_loss(case.y, -case.score, t=t, pos_label=0, sample_weight=case.weight)
     assert tp_auc_loss(case.y, case.score, t=t, sample_weight=case.weight) == pytest.approx(swapped, abs=1e-12)

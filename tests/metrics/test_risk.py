@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -52,7 +52,6 @@ def test_example_dependent_costs_give_the_mean_cost_of_a_row():
 
 
 @given(case=cases(), normalize=st.booleans(), data=st.data())
-@settings(max_examples=100, deadline=None)
 def test_risk_equals_its_definition_row_by_row(case, normalize, data):
     accepted = data.draw(arrays(bool, len(case.y)))
     expected = float(risk_by_definition(case, accepted, normalize))
@@ -60,7 +59,6 @@ def test_risk_equals_its_definition_row_by_row(case, normalize, data):
 
 
 @given(case=cases(), prior=st.sampled_from([None, 0.25]), normalize=st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_whole_weights_are_repeated_rows(case, prior, normalize):
     copies = case.repeated
     shared = {"prior": prior, "normalize": normalize}
@@ -72,7 +70,6 @@ def test_whole_weights_are_repeated_rows(case, prior, normalize):
 
 
 @given(case=cases(), normalize=st.booleans())
-@settings(max_examples=100, deadline=None)
 def test_minimum_risk_equals_brute_force_over_all_thresholds(case, normalize):
     risks = [risk_by_definition(case, case.score >= t, normalize) for t in thresholds(case)]
     best = min_cost_risk(case.y, case.score, **case.costs, normalize=normalize)
@@ -85,7 +82,6 @@ def test_minimum_risk_equals_brute_force_over_all_thresholds(case, normalize):
 
 
 @given(case=cases(), prior=st.sampled_from([0.0, 0.1, 1.0]), normalize=st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_minimum_risk_with_a_prior_equals_brute_force(case, prior, normalize):
     costs = {**case.costs, "prior": prior, "normalize": normalize}
     risks = [cost_risk(case.y, (case.score >= t).astype(int), **costs) for t in thresholds(case)]
@@ -98,7 +94,6 @@ def test_minimum_risk_with_a_prior_equals_brute_force(case, prior, normalize):
     score=arrays(np.float64, 30, elements=st.floats(-1e300, 1e300)),
     cost=arrays(np.float64, 30, elements=st.floats(0.1, 1e3)),
 )
-@settings(max_examples=60, deadline=None)
 def test_the_threshold_reproduces_the_risk_to_the_last_digit(y, score, cost):
     y[:2] = [False, True]
     best = min_cost_risk(y, score, fn_cost=cost, fp_cost=cost)
@@ -106,7 +101,6 @@ def test_the_threshold_reproduces_the_risk_to_the_last_digit(y, score, cost):
 
 
 @given(score=arrays(np.float32, 12, elements=st.floats(1, float(np.float32(1.0000005)), width=32)), y=arrays(bool, 12))
-@settings(max_examples=60, deadline=None)
 def test_the_threshold_of_single_precision_scores_reproduces_the_risk_in_single_precision(score, y):
     y[:2] = [False, True]
     best = min_cost_risk(y, score)
@@ -139,7 +133,6 @@ def test_equal_risks_tie_whatever_the_rounding():
 
 
 @given(case=cases(), unit=st.sampled_from([0.1, 1 / 3, 0.7]))
-@settings(max_examples=100, deadline=None)
 def test_the_unit_of_the_costs_does_not_change_the_threshold(case, unit):
     whole = min_cost_risk(case.y, case.score, **case.costs)
     scaled = min_cost_risk(
@@ -149,7 +142,6 @@ def test_the_unit_of_the_costs_does_not_change_the_threshold(case, unit):
 
 
 @given(case=cases(), normalize=st.booleans(), prior=st.sampled_from([None, 0.3]))
-@settings(max_examples=60, deadline=None)
 def test_expected_cost_at_a_threshold_is_the_risk_of_its_decisions(case, normalize, prior):
     levels = np.array([[-np.inf, -1.0, -0.25], [0.0, 0.5, np.inf]])
     costs = {**case.costs, "prior": prior, "normalize": normalize}

@@ -29,7 +29,7 @@ def assert_true(solution, problem, optimum=None, rel=1e-9):
         assert solution.primal_objective >= optimum - slack
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), n=st.integers(4, 90), d=st.integers(1, 8), exponent=st.integers(-4, 4))
 def test_the_optimum_is_clarabels(seed, n, d, exponent):
     problem = random_problem(n, d, seed, C=10.0**exponent)
@@ -40,7 +40,7 @@ def test_the_optimum_is_clarabels(seed, n, d, exponent):
     assert_true(solution, problem, optimum)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10_000), route=st.sampled_from([INTERIOR, ROTATED, COORDINATE]))
 def test_all_routes_find_the_same_optimum(seed, route):
     X, linear, boxes = random_problem(40, 60 if route == ROTATED else 12, seed)

@@ -67,7 +67,7 @@ def total_cost(decided, is_target, cost):
 
 
 @pytest.mark.parametrize("pos_label", [0, 1])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     rows=st.lists(
         st.tuples(st.floats(0, 1), st.floats(0, 100), st.floats(0, 100)).filter(lambda row: row[1] + row[2] > 0),
