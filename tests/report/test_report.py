@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, Report, evaluate
 from cssvm.metrics import cost_risk, min_cost_risk, target_scores
+from cssvm.metrics.risk import minimum_risk
 from tests.report.cases import case, half_unit, read
 
 X, Y = make_classification(300, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
@@ -279,3 +280,25 @@ def test_numbers_have_four_digits_and_no_zeros_to_spare(value, text):
     from cssvm.report.numbers import number
 
     assert number(value) == text
+
+
+def test_the_threshold_of_a_cost_ratio_is_also_stated_as_a_ratio():
+    rng = np.random.default_rng(0)
+    amounts = rng.lognormal(1.0, 1.0, len(Y))
+    model = CostThresholdClassifier(LogisticRegression(), calibration=None)
+    report = Report(model, X, Y, fn_cost=amounts, fp_cost=1.0, n_resamples=20)
+    held_out = report.evaluation.held_out
+    best = minimum_risk(held_out.scored).threshold
+    ratio = re.search(r"act where leaving is expected to cost (\S+) times what acting does", report.html())[1]
+    assert abs(read(ratio) - np.exp(best)) <= half_unit(np.exp(best))
+
+
+def test_the_totals_of_both_parts_differ_by_what_right_decisions_are_said_to_cost():
+    model, costs = LogisticRegression(), {"fn_cost": 50.0, "fp_cost": 3.0, "tp_cost": 4.0, "tn_cost": 1.0}
+    report = Report(model, X, Y, **costs, n_resamples=20)
+    held_out = report.evaluation.held_out
+    errors = held_out.sample.stakes[held_out.acted != held_out.sample.positive].sum()
+    said = re.search(r"cost or earn, (\S+) per case and (\S+) in total", report.html())
+    expected = report.evaluation.model.total - errors
+    assert abs(read(said[2]) - expected) <= half_unit(expected)
+    assert abs(read(said[1]) - expected / len(Y)) <= half_unit(expected / len(Y))

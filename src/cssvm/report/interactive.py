@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Mask, Vector
 from ..evaluation import HeldOutDecisions
+from ..metrics.action import COST_RATIO
 from ..metrics.cuts import Accepted, accepted_by, best_cuts
 from ..sample import Sample
 
@@ -18,10 +19,11 @@ CURVE_DIGITS = 5  # of the curves, which are only drawn; what is printed comes f
 def interactive_data(held_out: HeldOutDecisions, currency: str) -> dict[str, Any]:
     """The numbers that `script.js` reads: sums over accepted rows, in cases and in money.
 
-    base : costs and the share of the target as they are; a cost that differs from row to row has the base 1, a factor
-    of all of them. targets, others : cases; missed, alarmed : the money at stake in them; cuts : vertices of the hull,
-    from nobody to everybody; curve : cuts as shares of these four; own : what the model accepts. Where costs are those
-    of the classes, money is proportional to cases and left out.
+    ratio : whether thresholds are logarithms of the ratio of expected costs; base : costs and the share of the target
+    as they are; a cost that differs from row to row has the base 1, a factor of all of them. targets, others : cases;
+    missed, alarmed : the money at stake in them; cuts : vertices of the hull, from nobody to everybody; curve : cuts
+    as shares of these four; own : what the model accepts. Where costs are those of the classes, money is proportional
+    to cases and left out.
     """
     rows = held_out.scored
     found = best_cuts(rows, n_points=N_POINTS)
@@ -30,6 +32,7 @@ def interactive_data(held_out: HeldOutDecisions, currency: str) -> dict[str, Any
     totals = Accepted(*found.all_rows)
     return {
         "currency": currency,
+        "ratio": held_out.scores.kind == COST_RATIO,
         "base": {**_base_costs(rows.sample), "share": hits / found.weight},
         "factor": {"fn": _differ(rows.sample, True), "fp": _differ(rows.sample, False)},
         "cases": found.weight,

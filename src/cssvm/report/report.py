@@ -289,7 +289,7 @@ class Report:
 
 
 def _right_decisions(held_out: HeldOutDecisions, currency: str) -> dict[str, str] | None:
-    """What the right decision for each class costs per case, and rows on which it would be the dearer one.
+    """What the right decision for each class costs, per case and in total, and rows on which the wrong one costs less.
 
     None where right decisions cost nothing.
     """
@@ -298,5 +298,9 @@ def _right_decisions(held_out: HeldOutDecisions, currency: str) -> dict[str, str
     wrong = np.where(sample.positive, money.leaving, money.acting)
     if not right.any():
         return None
-    cost = float(sample.weights @ right / sample.weights.sum())
-    return {"cost": amount(cost, currency), "fixed": count(int(np.count_nonzero(wrong < right)))}
+    total = float(sample.weights @ right)
+    return {
+        "cost": amount(total / float(sample.weights.sum()), currency),
+        "total": amount(total, currency),
+        "fixed": count(int(np.count_nonzero(wrong < right))),
+    }

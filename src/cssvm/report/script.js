@@ -211,7 +211,8 @@
     }
     put("cases", data.cases, count);
     const last = cuts.hits.length - 1;
-    const what = k === 0 ? "acting on nobody" : k === last ? "acting on everybody" : `the threshold ${number(data.thresholds[k])}`;
+    const cut = data.ratio ? `acting where leaving is expected to cost ${number(Math.exp(data.thresholds[k]))} times what acting does, both at the costs as they are,` : `the threshold ${number(data.thresholds[k])}`;
+    const what = k === 0 ? "acting on nobody" : k === last ? "acting on everybody" : cut;
     const saved = Math.min(all.miss, all.alarm) - best.risk;
     $("answer").textContent = `At these costs ${what} is best: ${amount(best.risk)} per case` +
       (k === 0 || k === last ? "." : `, ${amount(saved)} less than the better plain policy.`);

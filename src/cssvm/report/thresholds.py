@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Mask
 from ..evaluation import HeldOutDecisions
-from ..metrics.action import DECISION, DECISION_VALUE
+from ..metrics.action import COST_RATIO, DECISION, DECISION_VALUE
 from ..metrics.risk import minimum_risk, risk_of_decisions
 from ..metrics.scored import ScoredSample
 from ..metrics.threshold_costs import threshold_costs
@@ -37,6 +37,7 @@ def threshold_section(held_out: HeldOutDecisions, confidence: float) -> dict[str
         "own": number(held_out.scores.own_threshold) if np.isfinite(held_out.scores.own_threshold) else "",
         "own_place": _place(held_out.scores.own_threshold, scale),
         "best": _shown(found.threshold),
+        "meaning": _meaning(found.threshold) if held_out.scores.kind == COST_RATIO else "",
         "best_place": _place(found.threshold, scale),
         "interval": tuple(number(end) for end in found.threshold_interval),
         "interval_place": tuple(_place(end, scale) for end in found.threshold_interval),
@@ -85,6 +86,13 @@ def _shown(threshold: float) -> str:
     if not np.isinf(threshold):
         return number(threshold)
     return f"{number(threshold)} ({'nobody' if threshold > 0 else 'everybody'})"
+
+
+def _meaning(threshold: float) -> str:
+    """What a finite threshold on the logarithm of the ratio of the expected costs says."""
+    if not np.isfinite(threshold):
+        return ""
+    return f"act where leaving is expected to cost {number(float(np.exp(threshold)))} times what acting does"
 
 
 def _place(value: float, scale: tuple[float, float]) -> float | None:

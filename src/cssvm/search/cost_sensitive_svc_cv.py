@@ -125,7 +125,7 @@ class CostSensitiveSVCCV(SearchingClassifier):
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, gamma_, n_iter_, fit_status_
         As in `CostSensitiveSVC`.
     primal_objective_, dual_objective_, dual_gap_ : float
-        The certificate of the final model.
+        Those of the final model, see `CostSensitiveSVC`.
 
     Notes
     -----
