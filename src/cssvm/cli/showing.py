@@ -70,8 +70,7 @@ def facts_of(card: ModelCard) -> list[tuple[str, str]]:
     """What a card says in short, as names and values."""
     found, gap = card.parameters, card.certificate.get("gap")
     numbers = sum(column.kind == "number" for column in card.columns)
-    searched = ("C",) if found.get("kernel") == "linear" else ("C", "gamma")  # the linear kernel has no gamma
-    chosen = [f"{name} {shown(found[name])}" for name in searched if isinstance(found.get(name), float)]
+    chosen = [f"{name} {shown(found[name])}" for name in ("C", "gamma") if isinstance(found.get(name), float)]
     chosen += [f"{name} {found[name]}" for name in ("kernel", "decision") if found.get(name) is not None]
     facts = [
         ("target", f"{card.pos_label!r} of {card.classes!r}" + (f" in column {card.target!r}" if card.target else "")),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dual import Status
+from ..kernels import KERNELS
 from ..target import Target, own_pos_label
 from .card import CATEGORY, NUMBER, PLAIN, Column
 
@@ -91,7 +92,14 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     found = {name: getattr(estimator, f"{name}_") for name in ("C", "gamma") if hasattr(estimator, f"{name}_")}
     plain = {name: value for name, value in given.items() if isinstance(value, PLAIN)}
+    if not _has_gamma(getattr(estimator, "best_params_", given).get("kernel", plain.get("kernel"))):
+        found.pop("gamma", None)
     return {"estimator": type(estimator).__name__, **plain, **found, **getattr(estimator, "best_params_", {})}
+
+
+def _has_gamma(kernel: Any) -> bool:
+    """Whether a kernel, by name, has the parameter gamma; others than ours may."""
+    return not isinstance(kernel, str) or kernel not in KERNELS or "gamma" in KERNELS[kernel].parameters
 
 
 def columns_of(model: Any) -> list[Column]:

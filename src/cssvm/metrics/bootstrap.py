@@ -204,9 +204,8 @@ def _lacking_a_class(counts: Counts, classes: list[RowNumbers]) -> RowNumbers:
     """Resamples without a row of some class."""
     lacking = np.zeros(len(counts), dtype=bool)
     for rows in classes:
-        absent = ~counts[:, rows[:FIRST_ROWS]].any(axis=1)
-        absent[absent] = ~counts[np.ix_(absent, rows)].any(axis=1)
-        lacking |= absent
+        unseen = np.flatnonzero(~counts[:, rows[:FIRST_ROWS]].any(axis=1))
+        lacking[unseen] |= ~counts[np.ix_(unseen, rows)].any(axis=1)
     return np.flatnonzero(lacking)
 
 
