@@ -1,6 +1,7 @@
 """Checkpoints: a search goes on from its own values, and from no others."""
 
 import errno
+import os
 import subprocess
 import sys
 import textwrap
@@ -167,24 +168,21 @@ def test_fingerprints_are_the_same_in_every_process(tmp_path):
     )
     code = """if True:
         import numpy as np, own
-        from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
+        from sklearn.compose import ColumnTransformer
         from sklearn.preprocessing import OneHotEncoder, StandardScaler
         from cssvm.metrics import cost_risk_scorer
-        from cssvm.search.engine import Engine
-from cssvm.search.fingerprint import fingerprint
+        from cssvm.search.fingerprint import fingerprint
         parts = ColumnTransformer([("a", StandardScaler(), [0]), ("b", OneHotEncoder(), ["x", "y"])])
         print(fingerprint(a=own.kernel, b=own.Scorer(), c=cost_risk_scorer(), d=parts, e=lambda A, B: A @ B.T))
     """
     path = [str(tmp_path), *sys.path]
     found = {
         subprocess.run(
-            [sys.executable, "-c", f"import sys; sys.path[:] = {path}\n{code}"],
-            capture_output=True,
-            text=True,
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
             check=True,
             timeout=1000,
-            env={"PYTHONHASHSEED": seed},
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(path)},
         ).stdout
         for seed in ("1", "2")  # the second one reads what the first one has compiled
     }
