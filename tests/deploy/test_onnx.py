@@ -173,12 +173,12 @@ def test_labels_of_every_type_and_targets_on_either_side(labels, side):
 
 @pytest.mark.parametrize("target", ["a", "b"])
 def test_ties_are_broken_as_in_python(target):
-    """Scores of exactly 0: the wrapper takes the target, the others the first class."""
+    """Scores of exactly 0 are of the first class."""
     X, y = np.zeros((20, 1)), np.array(["a", "b"] * 10)
     even = LogisticRegression(fit_intercept=False)
     bayes = CostThresholdClassifier(even, calibration=None, pos_label=target).fit(X, y)
     assert bayes.decision_function(X[:1]) == 0
-    assert run(bayes, X)["output_label"].tolist() == bayes.predict(X).tolist() == [target] * 20
+    assert run(bayes, X)["output_label"].tolist() == bayes.predict(X).tolist() == ["a"] * 20
     svc = CostSensitiveSVC(pos_label=target).fit(X, y)
     svc.intercept_ = np.zeros(1)
     assert svc.decision_function(X[:1]) == 0

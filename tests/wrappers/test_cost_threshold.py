@@ -101,13 +101,6 @@ def test_constructor_costs_set_one_threshold_for_all_rows(pos_label):
     np.testing.assert_allclose(model.decision_function(X), X[:, 0] - (0.2 if pos_label == 1 else 0.8), atol=1e-15)
 
 
-def test_a_tie_goes_to_the_target():
-    X = np.array([[0.25], [0.5]])
-    for pos_label in (0, 1):
-        model = CostThresholdClassifier(KnownProbabilities(), calibration=None, pos_label=pos_label).fit(X, [0, 1])
-        assert model.predict(X[1:]).tolist() == [pos_label]
-
-
 def test_a_number_at_predict_replaces_the_constructors_cost_and_leaves_the_other():
     X = np.linspace(0, 1, 40)[:, np.newaxis]
     model = CostThresholdClassifier(KnownProbabilities(), fn_cost=3.0, fp_cost=2.0, calibration=None)

@@ -30,9 +30,9 @@ class CostThresholdClassifier(CalibratingClassifier):
 
     With p(x) the probability of the target class, ``method="bayes"`` decides for it if::
 
-        p(x_i) fn_cost_i >= (1 - p(x_i)) fp_cost_i
+        p(x_i) fn_cost_i > (1 - p(x_i)) fp_cost_i
 
-    with costs that may be given for each row to `predict`. ``method="tuned"`` decides for it if the score reaches
+    with costs that may be given for each row to `predict`. ``method="tuned"`` decides for it if the score exceeds
     the threshold that minimises, over rows scored by a model that has not seen them::
 
         sum over missed rows of s_i fn_cost_i  +  sum over false alarms of s_i fp_cost_i.
@@ -213,7 +213,7 @@ class CostThresholdClassifier(CalibratingClassifier):
             )
 
     def predict(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> NDArray[Any]:
-        """The class of each row of X whose expected cost is least; the target where both cost the same.
+        """The class of each row of X whose expected cost is least; ``classes_[0]`` where both cost the same.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class CostThresholdClassifier(CalibratingClassifier):
         ndarray of shape (n_samples,)
         """
         gain = self._gain(X, fn_cost, fp_cost)
-        return self._target.labels(gain >= 0)
+        return self._target.labels(self._target.accepted(gain))
 
     def decision_function(self, X: Any) -> Vector:
         """Score of the target minus `threshold_`, its sign turned so that positive means ``classes_[1]``.

@@ -207,7 +207,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
             )
 
     def predict(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> NDArray[Any]:
-        """The class of each row of X whose expected cost is least; the target where both cost the same.
+        """The class of each row of X whose expected cost is least; ``classes_[0]`` where both cost the same.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         ndarray of shape (n_samples,)
         """
         saving = self._saving(X, **in_row_order(X, fn_cost=fn_cost, fp_cost=fp_cost))
-        return self._target.labels(saving >= 0)
+        return self._target.labels(self._target.accepted(saving))
 
     def decision_function(self, X: Any) -> Vector:
         """What deciding for the target is expected to save, p amount - (1 - p) fp_cost, in the unit of the costs.

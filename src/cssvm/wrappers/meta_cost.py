@@ -181,7 +181,7 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
             rows = np.flatnonzero(sample.positive & (sample.weights > 0))
             own = self._metadata_for(AMOUNTS, given)
             fn_cost = self._learn_amounts(X, sample.cost, rows, probability, own).of(X, probability)
-        relabelled = expected_saving(probability, fn_cost, fp_cost) >= 0
+        relabelled = sample.target.accepted(expected_saving(probability, fn_cost, fp_cost))
         matter = np.flatnonzero(np.broadcast_to(fn_cost + fp_cost > 0, len(sample)) & (sample.weights > 0))
         self.target_probability_, self.relabelled_ = probability, sample.target.labels(relabelled)
         self.estimator_ = self._retrained(X, sample, relabelled, matter, last_seed, metadata)

@@ -1,9 +1,10 @@
 """Two rules that turn the scores of a learner into decisions of least cost.
 
-    bayes:   target if p(x_i) fn_cost_i >= (1 - p(x_i)) fp_cost_i,    p calibrated, costs those of the new rows
-    tuned:   target if score(x_i) >= threshold,    the threshold that costs least on held-out training rows
+    bayes:   target if p(x_i) fn_cost_i > (1 - p(x_i)) fp_cost_i,    p calibrated, costs those of the new rows
+    tuned:   target if score(x_i) > threshold,    the threshold that costs least on held-out training rows
 
-p and the score are those of the target class.
+p and the score are those of the target class. Where both sides are equal, the decision is for ``classes_[0]``, as it is
+wherever a decision function is 0.
 """
 
 from __future__ import annotations

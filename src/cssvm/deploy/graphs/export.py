@@ -138,9 +138,7 @@ def _outputs(graph: Graph, model: Any, table: Table, row_costs: bool) -> dict[st
             "for all rows."
         )
     score = decision_values(graph, model, table, _costs(graph, model, row_costs) if by_costs else None)
-    # The wrapper decides for the target where both decisions cost the same, whichever class that is.
-    at_least = isinstance(model, CostThresholdClassifier) and target.index == 1
-    found = {LABEL: _labels(graph, score, "GreaterOrEqual" if at_least else "Greater", target), SCORE: score}
+    found = {LABEL: _labels(graph, score, target), SCORE: score}
     if by_costs:
         both = [graph.node("Unsqueeze", each, graph.constant([1])) for each in probabilities(graph, model, table)]
         found[PROBABILITY] = graph.concat(both)
@@ -168,11 +166,11 @@ def _costs(graph: Graph, model: Any, row_costs: bool) -> Costs:
     return fn_cost, fp_cost
 
 
-def _labels(graph: Graph, score: str, above: str, target: Target) -> str:
+def _labels(graph: Graph, score: str, target: Target) -> str:
     """The class of each score: ``classes_[1]`` above zero. One that is not finite has none."""
     from onnx import TensorProto
 
-    row = graph.cast(graph.node(above, score, graph.constant(0.0)), TensorProto.INT64)
+    row = graph.cast(graph.node("Greater", score, graph.constant(0.0)), TensorProto.INT64)
     broken = graph.node("Or", graph.node("IsNaN", score), graph.node("IsInf", score))
     row = graph.node("Where", broken, graph.constant(len(target.classes)), row)
     return graph.node("Gather", graph.constant(target.classes), row)
