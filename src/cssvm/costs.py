@@ -247,8 +247,7 @@ def read_both_costs(
 def expected_saving(probability: Any, fn_cost: Any, fp_cost: Any) -> Any:
     """P fn_cost - (1 - p) fp_cost: how much less acting on a row is expected to cost than leaving it, (n,) float64.
 
-    p : probability of the target. Bayes' rule decides for the target where it is positive, and for
-    ``classes_[0]`` where it is 0 (`Target.accepted`).
+    p : probability of the target. Bayes' rule decides for the target where it is positive; 0 is a tie.
     """
     return probability * fn_cost - (1.0 - probability) * fp_cost
 

@@ -32,12 +32,16 @@ def make_splits(
 ) -> list[Fold]:
     """The folds of `cv`: an integer, None for 5, a splitter or an iterable of splits.
 
-    positive : (n,) which rows are of the target; weights : (n,), rows of weight zero count for no class; groups : (n,)
-    labels of rows that belong together, which no fold of ours then parts.
+    positive : (n,) which rows are of the target; weights : (n,), rows of weight zero are in no fold made here; groups :
+    (n,) labels of rows that belong together, which no fold made here then parts.
     """
     groups = read_groups(groups, len(positive))
     if cv is None or is_number(cv):
-        cv = _shuffled(DEFAULT_FOLDS if cv is None else cv, positive, weights, groups)
+        counted = np.arange(len(positive)) if weights is None else np.flatnonzero(weights > 0)
+        own = None if groups is None else groups[counted]
+        splitter = _shuffled(DEFAULT_FOLDS if cv is None else cv, positive[counted], own)
+        splits = splitter.split(counted, np.asarray(y)[counted], own)
+        return [Fold(counted[train], counted[valid]) for train, valid in splits]
     splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
     if not splits:
         raise ValueError(f"cv must yield at least one split; got none from cv={cv!r}. Pass for example cv=5.")
@@ -103,12 +107,11 @@ def _row_numbers(part: Any, n: int, number: int) -> RowNumbers:
     return np.sort(np.where(rows < 0, rows + n, rows))
 
 
-def _shuffled(cv: Any, positive: Mask, weights: Vector | None, groups: Any) -> Any:
+def _shuffled(cv: Any, positive: Mask, groups: Any) -> Any:
     """Stratified folds of shuffled rows, or groups: `cv` of them, or as many as the rarer class has, with a warning."""
     if not np.isfinite(cv) or cv != int(cv) or cv < 2:
         raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits; got cv={cv!r}.")
-    counted = positive if weights is None else positive[weights > 0]
-    rarest = int(min(np.sum(counted), np.sum(~counted)))
+    rarest = int(min(np.sum(positive), np.sum(~positive)))
     if rarest < 2:
         raise ValueError(
             f"every class needs at least 2 rows of positive weight for cross-validation; the rarer one has {rarest}. "
@@ -121,13 +124,14 @@ def _shuffled(cv: Any, positive: Mask, weights: Vector | None, groups: Any) -> A
             UserWarning,
             stacklevel=5,
         )
-    n_groups = cv if groups is None else len(np.unique(groups))
-    if n_groups < cv:
+    n_folds = min(int(cv), rarest)
+    n_groups = n_folds if groups is None else len(np.unique(groups))
+    if n_groups < n_folds:
         raise ValueError(
-            f"groups must be at least as many as the folds; got {n_groups} groups, fewer than cv={cv}. Pass "
+            f"groups must be at least as many as the folds; got {n_groups} groups, fewer than {n_folds} folds. Pass "
             f"cv={n_groups}, or finer groups."
             if n_groups > 1
             else "groups must be at least 2 for cross-validation; got 1 group. Pass finer groups, or none."
         )
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-    return kind(min(int(cv), rarest), shuffle=True, random_state=SEED)
+    return kind(n_folds, shuffle=True, random_state=SEED)

@@ -12,7 +12,7 @@ RULES = ("highest", "nearest_zero")
 
 def minimum_risk_threshold(scores, y, cost):
     """The threshold by which an SVM's decision is moved."""
-    return threshold_of_least_cost(scores, y > 0, cost, prefer="nearest_zero", beyond=ONE_MARGIN, score_tie=SCORE_TIE)
+    return threshold_of_least_cost(scores, y > 0, cost, prefer="nearest_zero", beyond=ONE_MARGIN, tie=SCORE_TIE)
 
 
 def risk(threshold, scores, y, cost):
@@ -119,9 +119,9 @@ def test_costs_equal_up_to_rounding_are_equal_in_any_unit(scale, parts_are_posit
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize(("apart", "one_run"), [(0.5e-6, True), (2e-6, False)])
-def test_scores_are_equal_relative_to_the_largest(scale, apart, one_run):
+def test_scores_are_equal_up_to_the_tie(scale, apart, one_run):
     scores, positive = scale * np.array([-1.0, -0.01, 1.0, 1.0 + apart]), np.array([False, False, False, True])
-    found = threshold_of_least_cost(scores, positive, np.ones(4), score_tie=1e-6)
+    found = threshold_of_least_cost(scores, positive, np.ones(4), tie=scale * 1e-6)
     # In one run both are accepted, at one false alarm, or refused, at one miss.
     assert (scores[2] < found <= scores[3]) != one_run
     assert scores[2] < threshold_of_least_cost(scores, positive, np.ones(4)) <= scores[3]
@@ -129,5 +129,22 @@ def test_scores_are_equal_relative_to_the_largest(scale, apart, one_run):
 
 def test_of_thresholds_at_equal_distance_up_to_the_tie_of_scores_the_lower_wins():
     scores, y = np.array([-3.0 - 1e-7, -1.0, 1.0, 3.0]), np.array([-1, 1, -1, 1])
-    found = threshold_of_least_cost(scores, y > 0, np.ones(4), prefer="nearest_zero", score_tie=1e-6)
+    found = threshold_of_least_cost(scores, y > 0, np.ones(4), prefer="nearest_zero", tie=1e-6)
     assert found == pytest.approx(-2.0)
+
+
+@given(st.lists(st.integers(0, 400), min_size=1, max_size=60), st.sampled_from([0.5, 3.0, 10.0]))
+def test_runs_of_equal_scores_are_narrow_and_apart_where_scores_are(values, tie):
+    scores = np.array(values, dtype=float)
+    ranking = Ranking.of(scores, tie=tie)
+    assert (ranking.highest - ranking.lowest < 2 * tie).all()
+    assert (ranking.lowest[:-1] > ranking.highest[1:]).all()
+    if np.ptp(scores) <= tie:
+        assert len(ranking.last) == 1
+    wide = np.diff(np.unique(scores)) > tie
+    assert len(ranking.last) > np.count_nonzero(wide)
+
+
+def test_a_chain_of_many_close_scores_is_not_one_score():
+    ranking = Ranking.of(np.linspace(0.0, 1.0, 5001), tie=1e-3)
+    assert len(ranking.last) == 1000

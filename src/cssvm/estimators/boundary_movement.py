@@ -9,10 +9,10 @@ import numpy as np
 from .._types import Vector
 from ..classifier import unchanged_on_failure
 from ..costs import SCALE
-from ..folds import make_splits
+from ..folds import make_splits, read_groups
 from ..kernels import DEFAULT_KERNEL, kernel_class
 from ..matching import in_row_order
-from ..metrics.thresholds import ONE_MARGIN, SCORE_TIE, threshold_of_least_cost
+from ..metrics.thresholds import ONE_MARGIN, score_tie, threshold_of_least_cost
 from ..sample import Sample, check_both_classes
 from .kernel_svc import KernelSVC
 from .machine import Machine
@@ -73,7 +73,7 @@ class BoundaryMovementSVC(KernelSVC):
     threshold_ : float
         The t subtracted from f; it is contained in `intercept_`. It is half-way between two neighbouring
         scores, or 1 beyond the extreme ones. Among thresholds of equal cost the nearest to zero is taken.
-        Scores that differ by less than 1e-6 of the largest are not told apart.
+        Scores that differ by no more than `tol`, or 1e-3 if that is larger, are not told apart.
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
     support_ : ndarray of shape (n_SV,), int32
@@ -108,7 +108,7 @@ class BoundaryMovementSVC(KernelSVC):
     -----
     An integer weight means repeated rows with ``cv=None``, and with given splits that keep the copies of a
     row together; folds made here split rows, so copies may end up in different folds. Rows with zero weight
-    are neither trained on nor scored.
+    are neither trained on nor scored. `groups` have no effect with ``cv=None``, which holds out no rows.
 
     Examples
     --------
@@ -194,6 +194,7 @@ class BoundaryMovementSVC(KernelSVC):
         with unchanged_on_failure(self):
             groups = in_row_order(X, y, groups=groups)["groups"]
             X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
+            groups = read_groups(groups, len(sample))
             machine = self._train_standard(X, sample)
             folds: list[Machine] = []
             scored, scores = sample, machine.scores(X)
@@ -206,7 +207,7 @@ class BoundaryMovementSVC(KernelSVC):
                 scored.stakes,
                 prefer="nearest_zero",
                 beyond=ONE_MARGIN,
-                score_tie=SCORE_TIE,
+                tie=score_tie(self.tol),
             )
             self.threshold_ = self._target.as_f(threshold)
             self._store(machine, self.threshold_)

@@ -21,7 +21,7 @@ class Ranking(NamedTuple):
 
     order : (n_samples,) int, the rows; last : (n_runs,) int, where in `order` each run of equal scores ends;
     lowest, highest : (n_runs,), the ends of each run, falling, which are one array where runs have one score each;
-    tie : neighbouring scores that differ by no more than this are equal.
+    tie : neighbouring scores that differ by no more than this are equal, in runs less than twice as wide.
     """
 
     order: RowNumbers
@@ -35,7 +35,7 @@ class Ranking(NamedTuple):
         """Sort the rows; the order within equal scores does not matter."""
         order = np.argsort(scores)[::-1]
         falling = scores[order]
-        apart = falling[:-1] - falling[1:] > tie if tie else falling[1:] != falling[:-1]
+        apart = _apart(falling, tie) if tie else falling[1:] != falling[:-1]
         last = np.append(np.flatnonzero(apart), len(scores) - 1)
         lowest = falling[last]
         highest = falling[np.append(0, last[:-1] + 1)] if tie else lowest
@@ -88,3 +88,19 @@ class Ranking(NamedTuple):
     def threshold(self, cut: int, *, beyond: float = np.inf) -> float:
         """`thresholds` of one cut."""
         return float(self.thresholds(np.array([cut]), beyond=beyond)[0])
+
+
+def _apart(falling: NDArray[Any], tie: float) -> Mask:
+    """Whether a run ends between neighbouring scores, (n - 1,) bool.
+
+    Scores linked by gaps of at most `tie` are a chain. Many samples make one long chain of all scores, so a chain is
+    split into parts of equal width, at least `tie` each.
+    """
+    ends = np.append(np.flatnonzero(falling[:-1] - falling[1:] > tie), len(falling) - 1)
+    lengths = np.diff(ends, prepend=-1)
+    top, bottom = falling[ends - lengths + 1], falling[ends]
+    n_parts = np.maximum(np.floor((top - bottom) / tie), 1.0)
+    width = np.maximum((top - bottom) / n_parts, tie)
+    top, width, n_parts, chain = (np.repeat(each, lengths) for each in (top, width, n_parts, np.arange(len(ends))))
+    part = np.minimum(np.floor((top - falling) / width), n_parts - 1)
+    return (np.diff(chain) > 0) | (np.diff(part) > 0)

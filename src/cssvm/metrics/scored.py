@@ -36,10 +36,10 @@ class ScoredSample:
     ranking: Ranking
 
     @classmethod
-    def of(cls, sample: Sample, scores: NDArray[Any]) -> ScoredSample:
-        """Sort checked rows by their scores (n,); rows of weight zero are left out."""
+    def of(cls, sample: Sample, scores: NDArray[Any], *, tie: float = 0.0) -> ScoredSample:
+        """Sort checked rows by their scores (n,), equal up to `tie`; rows of weight zero are left out."""
         sample, scores = sample.present(scores)
-        return cls(sample, scores, Ranking.of(scores))
+        return cls(sample, scores, Ranking.of(scores, tie=tie))
 
     @classmethod
     def read(

@@ -28,11 +28,17 @@ Preference = Literal["highest", "nearest_zero"]
 # Costs this close, relative to that of being wrong everywhere, are equal: sums in another order round differently.
 RISK_TIE = 1e-12
 
-# Scores of an SVM this close, relative to the largest, are one: free support vectors all sit at +-1 up to rounding.
-SCORE_TIE = 1e-6
+# Scores of an SVM this close are one, in units of its margin: it is trained up to an error of this size, and where the
+# training makes it constant, or puts free support vectors at +-1, what is left of an order is the solver's error.
+SCORE_TIE = 1e-3
 
 # A finite distance of the ends from the extreme scores: one margin.
 ONE_MARGIN = 1.0
+
+
+def score_tie(tol: float) -> float:
+    """Scores of SVMs trained with this `tol` are equal up to this difference."""
+    return max(SCORE_TIE, tol)
 
 
 def cheapest_threshold(
@@ -59,15 +65,15 @@ def threshold_of_least_cost(
     *,
     prefer: Preference = "highest",
     beyond: float = np.inf,
-    score_tie: float = 0.0,
+    tie: float = 0.0,
 ) -> float:
     """`cheapest_threshold` of scored rows (n_samples,) in any order, of which at least one has a stake.
 
     Rows without a stake are absent: they do not even decide where between two scores the threshold lies. Scores that
-    differ by at most `score_tie`, relative to the largest, are equal.
+    differ by at most `tie` are equal.
     """
     counted = stakes > 0
     scores, positive, stakes = scores[counted], positive[counted], stakes[counted]
-    ranking = Ranking.of(scores, tie=score_tie * float(np.abs(scores).max()) if score_tie else 0.0)
+    ranking = Ranking.of(scores, tie=tie)
     order = ranking.order
     return cheapest_threshold(ranking, positive[order], stakes[order], prefer=prefer, beyond=beyond)

@@ -80,7 +80,8 @@ class CalibratingClassifier(WrappedClassifier):
         the learner, has seen the row; without one they take a fit for each fold.
         """
         calibrated = self.calibration is not None
-        folds = make_splits(self.cv, X, y, positive=positive, groups=groups) if calibrated or held_out else []
+        splitting = {"positive": positive, "weights": sample_weight, "groups": groups}
+        folds = make_splits(self.cv, X, y, **splitting) if calibrated or held_out else []
         if calibrated:
             self._check_calibrates(folds, positive, sample_weight)
         if not calibrated:
