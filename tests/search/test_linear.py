@@ -62,7 +62,8 @@ def test_values_are_those_of_fits_one_by_one(data, scoring):
     assert len(search.cv_results_["params"]) == 12
     assert search.n_machines_ == 4
     expected = fits_one_by_one(X, y, search.cv_results_["params"], lambda rows, f: VALUES[scoring](y[rows], f))
-    np.testing.assert_allclose(values_of(search), expected, atol=1e-9)
+    # Scores closer than `SCORE_TIE` are equal in a ranking of the search, which moves an area by less than this.
+    np.testing.assert_allclose(values_of(search), expected, atol=1e-3 if scoring == "tp_auc" else 1e-9)
 
 
 def test_costs_weights_and_margins_of_rows_are_those_of_fits_one_by_one(data):
@@ -186,7 +187,7 @@ def test_machines_that_start_from_each_other_are_those_trained_afresh(for_few_ro
     axes = {"Cs": np.geomspace(1e-3, 10.0, 6), "fn_costs": [1.0, 6.0], "kappas": [1.0, 0.5]}
     search = small(**axes, fn_cost=6.0, scoring="tp_auc", refit=False).fit(X, y)
     expected = fits_one_by_one(X, y, search.cv_results_["params"], lambda rows, f: -tp_auc_loss(y[rows], f))
-    np.testing.assert_allclose(values_of(search), expected, atol=2e-4)
+    np.testing.assert_allclose(values_of(search), expected, atol=1e-3)  # scores closer than `SCORE_TIE` are equal
 
 
 def test_values_do_not_depend_on_the_number_of_threads(for_few_rows):

@@ -30,7 +30,8 @@ class CostSensitiveSVCCV(SearchingClassifier):
         read by kernels without a gamma.
     fn_costs : int or array-like of float, default=None
         Training slopes of the target class to try; None means the cost `fn_cost` itself. With a cost for each row they
-        multiply it, and None means 1.
+        multiply it, and None means 1. With ``decision="bayes"`` costs are no slopes: None means those of
+        ``class_weight="balanced"``, and given ones are slopes of the whole class.
     fp_costs : int or array-like of float, default=None
         The same for the other class. Only the ratio to `fn_costs` and the product with `Cs` matter, so there is
         rarely a need.
@@ -57,7 +58,9 @@ class CostSensitiveSVCCV(SearchingClassifier):
         What the final model decides by, learnt from held-out scores without further fits. ``"zero"``: the sign of f;
         ``"threshold"``: the threshold of least cost on the held-out scores of all folds together, at which points are
         scored as well; ``"bayes"``: probabilities calibrated on these scores and the costs of each new row,
-        ``predict(X, fn_cost=amount)``. ``"auto"`` is ``"threshold"`` for ``scoring="min_risk"``, else ``"zero"``.
+        ``predict(X, fn_cost=amount)``. There costs choose the point, by what the decisions cost, but do not enter the
+        training, which gives both classes the same total weight. ``"auto"`` is ``"threshold"`` for
+        ``scoring="min_risk"``, else ``"zero"``.
     cv : int, splitter or iterable of splits, default=None
         An integer means stratified folds of shuffled rows, None 5 of them; fewer, with a warning, if the rarer class
         has fewer rows. A fixed validation set is ``PredefinedSplit``; rows in time want ``TimeSeriesSplit``.
@@ -99,7 +102,7 @@ class CostSensitiveSVCCV(SearchingClassifier):
     ----------
     best_params_ : dict
         Arguments of `CostSensitiveSVC` at the best point: C, gamma, fn_cost, fp_cost, kappa. With a cost for each
-        row, fn_cost and fp_cost are factors of those.
+        row, fn_cost and fp_cost are factors of those; with ``decision="bayes"`` they are slopes of the classes.
     best_score_ : float
         Mean score of the best point over the folds.
     best_index_ : int

@@ -5,14 +5,18 @@
     bayes       target if p(x) fn_cost > (1 - p(x)) fp_cost,    p the sigmoid of f fitted to the held-out scores, with
                 costs that may be given for each row
 
-f is the score for the target. One threshold for all folds is far less optimistic than the best one of each.
+f is the score for the target. One threshold for all folds is far less optimistic than the best one of each, and so is
+one sigmoid. Points are scored by the cost of the decisions made.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.calibration import _SigmoidCalibration
 
 from .._types import Vector
@@ -22,6 +26,9 @@ from ..sample import Sample
 
 AUTO, ZERO, THRESHOLD, BAYES = "auto", "zero", "threshold", "bayes"
 DECISIONS = (ZERO, THRESHOLD, BAYES)
+
+# Probabilities whose odds differ by less are one constant for all that a decision makes of them.
+LEAST_ODDS_RATIO = 1.1
 
 
 class Decision(Protocol):
@@ -48,17 +55,22 @@ class AtThreshold:
 
 
 class ByProbability:
-    """Bayes' rule with the costs of each row."""
+    """Bayes' rule with the costs of each row; scores that are all equal up to `tie` have one probability."""
 
     by_costs = True
 
-    def __init__(self, scores: Vector, sample: Sample):
-        self.calibrator = _SigmoidCalibration().fit(scores, sample.positive.astype(int), sample.weights)
+    def __init__(self, scores: Vector, sample: Sample, tie: float):
+        told_apart = scores if np.ptp(scores) > tie else np.zeros_like(scores)
+        self.calibrator = _SigmoidCalibration().fit(told_apart, sample.positive.astype(int), sample.weights)
         self.threshold = np.nan
 
     def probabilities(self, scores: Vector) -> Vector:
         """Probability of the target, (n,) float64."""
         return self.calibrator.predict(scores)
+
+    def varies(self, scores: Vector) -> bool:
+        """Whether the odds p / (1 - p) of these scores differ by more than `LEAST_ODDS_RATIO`."""
+        return bool(np.ptp(self.calibrator.a_ * scores) > np.log(LEAST_ODDS_RATIO))
 
     def gain(self, scores: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
         """How much less accepting a row is expected to cost than refusing it, relative to both costs together."""
@@ -75,13 +87,51 @@ def check_decision(decision: Any, scoring: Any) -> str:
     return decision
 
 
-def make_decision(name: str, scores: Vector, sample: Sample) -> Decision:
-    """The decision of this name from held-out scores (n,) for the target, of the rows of `sample`."""
+def make_decision(name: str, scores: Vector, sample: Sample, tie: float) -> Decision:
+    """The decision of this name, from held-out scores (n,) for the target, equal up to `tie`, of `sample`."""
     if name == BAYES:
-        return ByProbability(scores, sample)
-    return AtThreshold(pooled_threshold(scores, sample) if name == THRESHOLD else 0.0)
+        return ByProbability(scores, sample, tie)
+    return AtThreshold(pooled_threshold(scores, sample, tie) if name == THRESHOLD else 0.0)
 
 
-def pooled_threshold(scores: Vector, sample: Sample) -> float:
+def tie_of_folds(scores: Sequence[NDArray[Any]], tie: float) -> Any:
+    """Up to which difference the scores (..., n_valid) of all folds together are equal, (...,).
+
+    Where the model of every fold is constant all of them are equal: it is chance that one fold has +1, another -1.
+    """
+    constant = np.all([np.ptp(each, axis=-1) <= tie for each in scores], axis=0)
+    return np.where(constant, np.inf, tie)
+
+
+def pooled_threshold(scores: Vector, sample: Sample, tie: float) -> float:
     """The threshold of least cost on the scores of all folds together, the nearest to zero among equals."""
-    return threshold_of_least_cost(scores, sample.positive, sample.stakes, prefer="nearest_zero", beyond=ONE_MARGIN)
+    return threshold_of_least_cost(
+        scores, sample.positive, sample.stakes, prefer="nearest_zero", beyond=ONE_MARGIN, tie=tie
+    )
+
+
+def balanced(sample: Sample) -> Sample:
+    """The same samples with costs of the classes that give both the same total, as ``class_weight="balanced"`` does.
+
+    Probabilities must not follow the amounts, so those are no penalties; and with equal totals no constant is optimal,
+    so that the scores always rank. docs/thresholds.md has the figures.
+    """
+    totals = [float(sample.weights[rows].sum()) for rows in (sample.positive, ~sample.positive)]
+    fn_cost, fp_cost = (sum(totals) / (2.0 * total) if total else 1.0 for total in totals)
+    return replace(sample, cost=np.where(sample.positive, fn_cost, fp_cost), fn_cost=fn_cost, fp_cost=fp_cost)
+
+
+def costs_when_deciding(sample: Sample) -> tuple[Any, Any]:
+    """Costs by which held-out samples are decided, a number or (n,) each.
+
+    A cost that is missing, or 0, on all samples of the class that does not have it is not known when deciding: its
+    mean stands in, as the values themselves would tell the classes apart.
+    """
+    counted = sample.weights > 0
+    known = []
+    for cost, mean, own in zip(
+        (sample.fn_cost, sample.fp_cost), sample.mean_costs(), (sample.positive, ~sample.positive), strict=True
+    ):
+        other = cost[counted & ~own] if np.ndim(cost) else np.ones(1)
+        known.append(cost if (np.isfinite(other) & (other >= 0)).all() and other.any() else mean)
+    return known[0], known[1]

@@ -31,12 +31,14 @@ from .scoring import Scoring
 class Search:
     """Rows, folds and scoring of a search; `settings` is the estimator, of which parameters are read.
 
-    make_worker : how machines are trained, as in `Machines`.
+    sample, training : with the costs that points are scored by, and with those they are trained with; make_worker : how
+    machines are trained, as in `Machines`.
     """
 
     settings: Any
     features: Features
     sample: Sample
+    training: Sample
     folds: Sequence[Fold]
     scoring: Scoring
     make_worker: MakeWorker | None = None
@@ -81,7 +83,7 @@ class Search:
         settings = self.settings
         machines = Machines(
             self.features,
-            self.sample if sample is None else sample,
+            self.training if sample is None else sample,
             self.folds,
             grid,
             settings.tol,

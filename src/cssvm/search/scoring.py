@@ -9,7 +9,8 @@ income    sum over rows decided to be targets of fn_cost_i (a hit) or -fp_cost_i
 ========= =====================================================================================
 
 With ``decision="threshold"`` risk, min_risk and income are those of the decisions at one threshold, of least cost on
-the held-out scores of all folds together.
+the held-out scores of all folds together; with ``decision="bayes"`` those of the Bayes decisions, by one sigmoid fitted
+to these scores. Scores that differ by less than the solver tells apart are equal.
 
 Any other scoring is a scikit-learn scorer. It is shown an estimator that is fitted already and knows the scores of
 exactly the rows it is asked about.
@@ -28,12 +29,13 @@ from sklearn.utils import _safe_indexing
 
 from .._types import RowNumbers, Vector
 from ..classifier import BinaryClassifier
+from ..costs import expected_saving
 from ..metrics.money import hits_less_alarms, income_of_decisions
 from ..metrics.partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics.risk import minimum_risk, risk_of_decisions
 from ..metrics.scored import ScoredSample
-from ..sample import Sample
-from .decision import THRESHOLD, ZERO, pooled_threshold
+from ..sample import Sample, at_rows
+from .decision import BAYES, THRESHOLD, ZERO, ByProbability, costs_when_deciding, pooled_threshold, tie_of_folds
 
 DEFAULT_SCORING, MIN_RISK = "risk", "min_risk"
 
@@ -67,8 +69,8 @@ class DecisionScoring:
 
     ranking = pooled = False
 
-    def __init__(self, name: str, sample: Sample):
-        self.value, self.sample = OF_DECISIONS[name], sample
+    def __init__(self, name: str, sample: Sample, tie: float):
+        self.value, self.sample, self.tie = OF_DECISIONS[name], sample, tie
 
     def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
         """As `Scoring` says."""
@@ -83,8 +85,32 @@ class PooledScoring(DecisionScoring):
     def evaluate_folds(self, scores: Sequence[NDArray[Any]], valid: Sequence[RowNumbers]) -> NDArray[np.float64]:
         """Values (n_points, n_folds) of scores (n_points, n_valid) on each fold."""
         pooled, together = self.sample.take(np.concatenate(valid)), np.concatenate(scores, axis=1)
-        thresholds = np.array([pooled_threshold(each, pooled) for each in together])[:, np.newaxis]
+        ties = tie_of_folds(scores, self.tie)
+        found = [pooled_threshold(each, pooled, tie) for each, tie in zip(together, ties, strict=True)]
+        thresholds = np.array(found)[:, np.newaxis]
         return np.column_stack([self.evaluate(own - thresholds, rows) for own, rows in zip(scores, valid, strict=True)])
+
+
+class BayesScoring(DecisionScoring):
+    """Scores by the Bayes decisions of the points, the sigmoid of each fitted to the scores of all folds together."""
+
+    ranking = pooled = True
+
+    def __init__(self, name: str, sample: Sample, tie: float):
+        super().__init__(name, sample, tie)
+        self.costs = costs_when_deciding(sample)
+
+    def evaluate_folds(self, scores: Sequence[NDArray[Any]], valid: Sequence[RowNumbers]) -> NDArray[np.float64]:
+        """Values (n_points, n_folds) of scores (n_points, n_valid) on each fold."""
+        pooled, together = self.sample.take(np.concatenate(valid)), np.concatenate(scores, axis=1)
+        ties = tie_of_folds(scores, self.tie)
+        rules = [ByProbability(each, pooled, tie) for each, tie in zip(together, ties, strict=True)]
+        values = []
+        for own, rows in zip(scores, valid, strict=True):
+            costs = [at_rows(cost, rows) for cost in self.costs]
+            p = np.array([rule.probabilities(each) for rule, each in zip(rules, own, strict=True)])
+            values.append(self.evaluate(expected_saving(p, *costs), rows))
+        return np.column_stack(values)
 
 
 class RankingScoring:
@@ -92,13 +118,13 @@ class RankingScoring:
 
     ranking, pooled = True, False
 
-    def __init__(self, name: str, sample: Sample):
-        self.value, self.sample = OF_RANKING[name], sample
+    def __init__(self, name: str, sample: Sample, tie: float):
+        self.value, self.sample, self.tie = OF_RANKING[name], sample, tie
 
     def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
         """As `Scoring` says."""
         sample = self.sample.take(valid)
-        return np.array([self.value(ScoredSample.of(sample, each)) for each in scores])
+        return np.array([self.value(ScoredSample.of(sample, each, tie=self.tie)) for each in scores])
 
 
 class ScorerScoring:
@@ -139,22 +165,24 @@ class _Scored(BinaryClassifier):
         return self.scores
 
 
-def make_scoring(scoring: Any, X: Any, sample: Sample, decision: str = ZERO) -> Scoring:
-    """The scoring of that name for that decision, or the scorer given; None is "risk"."""
+def make_scoring(scoring: Any, X: Any, sample: Sample, decision: str = ZERO, tie: float = 0.0) -> Scoring:
+    """The scoring of that name for that decision, or the scorer given; None is "risk". Scores are equal up to `tie`."""
     if scoring is None:
         scoring = DEFAULT_SCORING
     refusal = ValueError(
         f"scoring must be one of {NAMES}, the name of a scikit-learn scorer or a scorer; got scoring={scoring!r}."
     )
     if isinstance(scoring, str):
-        if scoring == MIN_RISK and decision != ZERO:
-            return PooledScoring(DEFAULT_SCORING, sample)
+        if decision == BAYES and scoring in (MIN_RISK, *OF_DECISIONS):
+            return BayesScoring(DEFAULT_SCORING if scoring == MIN_RISK else scoring, sample, tie)
+        if scoring == MIN_RISK and decision == THRESHOLD:
+            return PooledScoring(DEFAULT_SCORING, sample, tie)
         if scoring in OF_DECISIONS and decision == THRESHOLD:
-            return PooledScoring(scoring, sample)
+            return PooledScoring(scoring, sample, tie)
         if scoring in OF_DECISIONS:
-            return DecisionScoring(scoring, sample)
+            return DecisionScoring(scoring, sample, tie)
         if scoring in OF_RANKING:
-            return RankingScoring(scoring, sample)
+            return RankingScoring(scoring, sample, tie)
         try:
             scoring = get_scorer(scoring)
         except ValueError as error:

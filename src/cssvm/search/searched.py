@@ -17,8 +17,9 @@ from ..estimators.inputs import new_data, raw_data, transformed_data
 from ..folds import Fold
 from ..kernels import is_pairwise
 from ..matching import in_row_order
+from ..metrics.thresholds import score_tie
 from ..sample import Sample
-from .decision import BAYES, ByProbability, Decision, check_decision, make_decision
+from .decision import BAYES, ByProbability, Decision, check_decision, make_decision, tie_of_folds
 from .scoring import make_scoring
 
 
@@ -55,6 +56,7 @@ class SearchedClassifier(BinaryClassifier):
     decision: str
     transformer: Any
     refit: bool
+    tol: float
     best_estimator_: Any
     transformer_: Any
     _decision: Decision
@@ -67,7 +69,8 @@ class SearchedClassifier(BinaryClassifier):
         with np.errstate(invalid="ignore"):
             mean = np.bincount(rows, pooled, minlength=len(sample)) / times
         self.held_out_scores_ = self._target.as_f(mean)
-        self._decision = make_decision(self._decision_name, pooled, sample.take(rows))
+        tie = float(tie_of_folds(scores, score_tie(self.tol)))
+        self._decision = make_decision(self._decision_name, pooled, sample.take(rows), tie)
         self._mean_costs = sample.mean_costs()
         self.threshold_ = self._target.as_f(self._decision.threshold) + 0.0  # no -0.0
 
@@ -179,7 +182,8 @@ class SearchedClassifier(BinaryClassifier):
         if missing:
             raise ValueError(
                 f"{method} needs {missing[0]} of these rows, as fit was given one for each row: pass "
-                f"{missing[0]}=..., for each of them or what it is on average."
+                f"{missing[0]}=..., for each of them or what it is on average (in the shell "
+                f"--{missing[0].replace('_', '-')} COLUMN)."
             )
         return costs
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import reprlib
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._types import is_number
+from .._types import Vector, is_number
 from ..classifier import unchanged_on_failure
 from ..estimators.inputs import raw_data, training_data
 from ..estimators.parameters import CHECKS, check_parameters
 from ..kernels import is_pairwise, kernel_class
 from ..matching import in_row_order
+from ..metrics.thresholds import score_tie
 from ..runtime.backends import in_this_process
 from ..sample import Sample
 from .axes import Axes
-from .decision import check_decision
+from .decision import BAYES, LEAST_ODDS_RATIO, ByProbability, balanced, check_decision
 from .engine import MakeWorker
 from .features import Features
 from .folds import make_folds
@@ -27,6 +30,9 @@ from .process import Search
 from .results import results_table
 from .scoring import make_scoring
 from .searched import SearchedClassifier
+
+# A class with fewer samples than this does not tell one point from another.
+FEW = 10
 
 # Of the final model's fitted attributes, those that describe the X and y given to the search, and one it has itself.
 OWN_ATTRIBUTES = ("classes_", "n_features_in_", "feature_names_in_", "coef_")
@@ -56,13 +62,15 @@ class SearchingClassifier(SearchedClassifier):
         """Search, and train the best point on all rows; a failure leaves the estimator as it was."""
         with unchanged_on_failure(self), in_this_process():
             X, sample, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
+            _warn_of_few(sample)
             decision = check_decision(self.decision, self.scoring)
-            scoring = make_scoring(self.scoring, X, sample, decision)
+            scoring = make_scoring(self.scoring, X, sample, decision, score_tie(self.tol))
             ranking = scoring.ranking and not scoring.pooled
-            folds = make_folds(self.cv, X, sample, ranking=ranking, groups=groups, decision=decision)
+            training = balanced(sample) if decision == BAYES else sample
+            folds = make_folds(self.cv, X, training, ranking=ranking, groups=groups, decision=decision)
             features = Features(X, sample.labels, self.transformer, sample.counted_rows)
-            axes = Axes.of(self, features.whole[0], sample)
-            search = Search(self, features, sample, folds, scoring, self._make_worker)
+            axes = Axes.of(self, features.whole[0], training)
+            search = Search(self, features, sample, training, folds, scoring, self._make_worker)
             if self.stages:
                 axes, self.first_stage_ = search.with_first_kernel(axes)
             found = search.outcome(axes)
@@ -72,8 +80,10 @@ class SearchingClassifier(SearchedClassifier):
             self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
             self.best_params_ = self.cv_results_["params"][self.best_index_]
             if self.refit:
-                self._learn_decision(found.held_out_scores(self.best_index_), folds, sample)
-                self._train_best(features, sample)
+                scores = found.held_out_scores(self.best_index_)
+                self._learn_decision(scores, folds, sample)
+                self._warn_of_constant(scores)
+                self._train_best(features, training)
 
     def _read(
         self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any, groups: Any
@@ -133,6 +143,17 @@ class SearchingClassifier(SearchedClassifier):
                 stacklevel=4,
             )
 
+    def _warn_of_constant(self, scores: Sequence[Vector]) -> None:
+        """Warn of probabilities that do not vary."""
+        if isinstance(self._decision, ByProbability) and not self._decision.varies(np.concatenate(scores)):
+            warnings.warn(
+                "The probabilities of the held-out samples hardly vary: their odds differ by less than "
+                f"{LEAST_ODDS_RATIO - 1:.0%}, so that the costs alone decide. Try other features or kernels, scale the "
+                "features (for example with transformer=StandardScaler()), or pass other Cs and gammas.",
+                UserWarning,
+                stacklevel=4,
+            )
+
     def _train_best(self, features: Features, sample: Sample) -> None:
         """Train the best point on all rows, and show its fitted attributes as our own."""
         X, fitted = features.whole
@@ -147,3 +168,16 @@ class SearchingClassifier(SearchedClassifier):
         for name, value in vars(best).items():
             if name.endswith("_") and name not in OWN_ATTRIBUTES:
                 setattr(self, name, value)
+
+
+def _warn_of_few(sample: Sample) -> None:
+    """Warn of a class with so few samples of positive weight that the selection is chance."""
+    positive = sample.positive[sample.counted()]
+    rarer = int(min(positive.sum(), (~positive).sum()))
+    if rarer < FEW:
+        warnings.warn(
+            f"The rarer class has {rarer} samples, fewer than {FEW}: which parameters score best is mostly chance. Add "
+            "samples of it, or set the parameters yourself and pass one value of each.",
+            UserWarning,
+            stacklevel=5,
+        )
