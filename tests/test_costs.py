@@ -1,3 +1,4 @@
+import warnings
 from functools import reduce
 
 import numpy as np
@@ -230,3 +231,150 @@ def test_totals_of_partitions_add_up_to_those_of_all_rows(unit):
     assert not added.plain
     assert resolve_C("scale", added) == pytest.approx(1 / (np.average(cost / unit, weights=weights) * unit), rel=1e-12)
     assert reduce(StakeTotals.plus, [StakeTotals.of(weights[part], weights[part]) for part in parts]).plain
+
+
+@pytest.mark.parametrize(
+    ("C1", "C_minus1", "reason"),
+    [
+        (1.0, 1.0, None),
+        (4.0, 2.0, None),
+        (3.0, 2.0, None),
+        (3.0 * (1 - 1e-13), 2.0, None),  # a rounding error below
+        (1.0, 1.0 - 1e-13, None),
+        (2.9, 2.0, "C1=2.9 is below 2 C_minus1 - 1 = 3"),
+        (3.0 * (1 - 1e-11), 2.0, "is below 2 C_minus1 - 1 = 3"),
+        (0.9, 1.0, "C1=0.9 is below 2 C_minus1 - 1 = 1"),
+        (4.0, 0.75, "C_minus1=0.75 gives the negative class a margin of 2"),
+        (4.0, 1.0 - 1e-11, "gives the negative class a margin of 1"),
+    ],
+)
+def test_class_costs_that_leave_the_condition_of_the_paper_warn_with_the_reason(C1, C_minus1, reason):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        paper_costs(C1, C_minus1)
+        paper_costs([C1], [C_minus1])  # of samples: no condition
+    assert [each.category for each in caught] == ([] if reason is None else [costs.CostConditionWarning])
+    assert reason is None or reason in str(caught[0].message)
+    assert reason is None or caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("C1", "C_minus1", "got"),
+    [
+        (np.inf, 2, "C1=inf"),
+        (True, 2, "C1=True"),
+        (4, np.inf, "C_minus1=inf"),
+        ([1, np.inf], 2, "C1=inf in row 1"),
+        (4, [1.0, 2.0, 0.5], "C_minus1=0.5 in row 2"),
+        (np.array(0.0), 2, "C1=array"),
+    ],
+)
+def test_paper_costs_must_be_finite_numbers(C1, C_minus1, got):
+    with pytest.raises(ValueError, match=f"must be a .*finite number.*got {got}"):
+        paper_costs(C1, C_minus1)
+
+
+def test_paper_costs_of_rows_must_have_one_dimension_even_if_both_have_two():
+    with pytest.raises(ValueError, match="in one dimension"):
+        paper_costs([[1.0, 2.0]], [[1.0, 2.0]])
+
+
+def test_a_tied_kappa_is_of_the_kind_of_the_cost():
+    assert type(costs.tied_kappa(4)) is float
+    assert costs.tied_kappa(4) == 0.25
+    assert costs.tied_kappa(0) == 1.0
+    np.testing.assert_array_equal(costs.tied_kappa(np.array([2, 0, 4])), [0.5, 1.0, 0.25])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert costs.tied_kappa(5e-324) == np.inf
+    assert costs.is_tied("tied")
+    assert not costs.is_tied("loose")
+    assert costs.is_tied(np.array([1.0, 2.0])) is False
+
+
+def test_a_cost_is_a_number_as_it_is_or_one_for_each_sample():
+    assert costs.cost_column("fn_cost", 5, 3) == 5
+    column = costs.cost_column("fn_cost", [1, 2, 3], 3)
+    assert column.dtype == np.float64
+    np.testing.assert_array_equal(column, [1, 2, 3])
+    with pytest.raises(ValueError, match=r"fn_cost must hold one value for each row of X, shape \(3,\)"):
+        costs.cost_column("fn_cost", [1, 2], 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "ignored"), [("sample_weight", False), ("fn_cost", True), ("fp_cost", True), ("kappa", True)]
+)
+def test_messages_say_which_values_are_ignored(name, ignored):
+    with pytest.raises(ValueError, match=f"{name} must") as error:
+        margins_and_boxes(Y, **{name: [-1.0] * 5})
+    assert ("values on rows of the other class are ignored" in str(error.value)) == ignored
+    assert (" of the " in str(error.value)) == ignored
+
+
+def test_only_a_whole_class_without_costs_is_refused():
+    target = np.array([True, True, False, False])
+    costs.check_costs_matter(target, np.array([0.0, 1.0, 0.0, 0.5]))
+    costs.check_costs_matter(target, np.ones(4))
+    costs.check_costs_matter(np.ones(2, dtype=bool), np.array([0.0, 1.0]))  # no sample of the other class
+    with pytest.raises(ValueError, match=r"fn_cost must be .* of the positive class; got zero on all 2"):
+        costs.check_costs_matter(target, np.array([0.0, 0.0, 1.0, 1.0]))
+    with pytest.raises(ValueError, match=r"fp_cost must be .* of the negative class; got zero on all 2"):
+        costs.check_costs_matter(target, np.array([1.0, 1.0, 0.0, 0.0]))
+
+
+def test_C_is_a_number_or_one_over_the_mean_cost():
+    weights, cost = np.array([1.0, 2.0, 1.0]), np.array([4.0, 2.0, 0.0])
+    totals = StakeTotals.of(weights, weights * cost)
+    assert resolve_C("scale", totals) == pytest.approx(4.0 / 8.0)
+    assert resolve_C(3, totals) == 3.0
+    assert type(resolve_C(3, totals)) is float
+    assert resolve_C("scale", StakeTotals.of(weights, weights)) == 1.0  # no costs
+    assert resolve_C("scale", StakeTotals.of(weights, np.zeros(3))) == 1.0
+    one_half = StakeTotals.of(weights, weights * 0.5)
+    assert resolve_C("scale", one_half) == pytest.approx(2.0)
+    nothing = StakeTotals.of(np.zeros(0), np.zeros(0))
+    assert nothing.plus(nothing).relative == 0.0
+    plain = StakeTotals.of(weights, weights)
+    assert not plain.plus(totals).plain
+    assert not totals.plus(plain).plain
+
+
+def test_boxes_of_all_samples_together_stay_below_the_largest_total():
+    target = np.array([True, False])
+    stakes = np.array([0.49, 0.49]) * costs.LARGEST_TOTAL
+    _, boxes = costs.margins_and_boxes(target, stakes)
+    np.testing.assert_array_equal(boxes, stakes)
+    with pytest.raises(ValueError, match="overflows"):
+        costs.margins_and_boxes(target, stakes, C=1.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="overflows"):
+            costs.margins_and_boxes(target, stakes, C=1e200)
+
+
+def test_a_number_is_checked_only_where_a_sample_needs_it():
+    positives = np.ones(2, dtype=bool)
+    np.testing.assert_array_equal(costs.read_costs(positives, 3.0, NAN), [3.0, 3.0])
+    np.testing.assert_array_equal(costs.read_margins(positives, -1.0, 1.0), [1.0, 1.0])
+    np.testing.assert_array_equal(costs.read_costs(~positives, NAN, 3.0), [3.0, 3.0])
+
+
+def test_rules_that_are_tied_name_the_cost_they_come_from():
+    with pytest.raises(ValueError, match=r"fp_cost must be finite and non-negative .* got fp_cost=-1.0\. "):
+        costs.read_margins(np.array([True, False]), "tied", -1.0)
+
+
+def test_a_whole_sample_has_some_weight():
+    with pytest.raises(ValueError, match="sample_weight must be positive on at least one row"):
+        row_weights([0.0, 0.0], 2)
+    np.testing.assert_array_equal(row_weights([0.0, 0.5], 2), [0.0, 0.5])
+
+
+def test_samples_without_costs_leave_C_at_exactly_one():
+    rng = np.random.default_rng(0)
+    for _ in range(20):  # in floating point sum(w) / (sum(w / largest) * largest) is not always 1
+        weights = rng.exponential(size=7)
+        assert resolve_C("scale", StakeTotals.of(weights, weights)) == 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert StakeTotals.of(np.ones(3), np.zeros(3)) == (3.0, 0.0, 0.0, False)

@@ -14,7 +14,6 @@ from cssvm.metrics.threshold_costs import fold_threshold_costs, resampled_costs,
 
 from .samples import Case, cases, fraction, risk_by_definition, thresholds
 
-
 pytestmark = pytest.mark.filterwarnings("ignore:The scores rank 1, the target, below")
 
 

@@ -1,0 +1,163 @@
+"""Which class scores are for: every metric of scores asks for it, and scores that know it are believed."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from cssvm.metrics import (
+    cost_curve,
+    cost_risk,
+    expected_cost_at,
+    income,
+    min_cost_risk,
+    neyman_pearson,
+    roc_convex_hull,
+    savings_score,
+    tn_auc_loss,
+    tp_auc_loss,
+)
+from cssvm.metrics.held_out import held_out_rows
+from cssvm.metrics.scored import ScoredSample
+from cssvm.target import Target, TargetScores
+
+from .samples import cases
+
+Y = np.array([0, 0, 1, 0, 1, 1, 0, 1])
+SCORE = np.array([0.1, 0.7, 0.4, 0.3, 0.8, 0.6, 0.2, 0.9])
+WEIGHT = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 1.0, 1.0])
+OPTIONS = {neyman_pearson: {"max_fpr": 0.4}, expected_cost_at: {"thresholds": [0.35, 0.65]}}
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [min_cost_risk, expected_cost_at, roc_convex_hull, cost_curve, neyman_pearson, tp_auc_loss, tn_auc_loss],
+)
+def test_metrics_of_scores_are_for_the_class_named(metric):
+    """With the labels exchanged, the class named by the other label is the same one."""
+    options = {"sample_weight": WEIGHT, **OPTIONS.get(metric, {})}
+    expected = metric(Y, SCORE, pos_label=1, **options)
+    np.testing.assert_equal(metric(1 - Y, SCORE, pos_label=0, **options), expected)
+    np.testing.assert_equal(metric(Y, SCORE, **options), expected)
+    target = TargetScores(SCORE, Target(np.array([0, 1]), 0), 0.0)
+    np.testing.assert_equal(metric(1 - Y, target, **options), expected)
+
+
+@pytest.mark.parametrize("metric", [cost_risk, savings_score, income])
+def test_metrics_of_decisions_are_for_the_class_named(metric):
+    decisions = (SCORE > 0.5).astype(int)
+    options = {"sample_weight": WEIGHT, "fn_cost": 5.0, "fp_cost": 2.0}
+    expected = metric(Y, decisions, pos_label=1, **options)
+    assert metric(1 - Y, 1 - decisions, pos_label=0, **options) == expected == metric(Y, decisions, **options)
+    assert metric(Y, decisions, pos_label=0, **options) != expected
+
+
+def test_scores_that_know_their_class_are_for_no_other():
+    scores = TargetScores(SCORE, Target(np.array([0, 1]), 1), 0.0)
+    assert min_cost_risk(Y, scores, pos_label=1) == min_cost_risk(Y, scores)
+    with pytest.raises(ValueError, match="pos_label must be the class that the scores are for, 1; got pos_label=0"):
+        min_cost_risk(Y, scores, pos_label=0)
+
+
+def test_a_class_is_named_by_the_scores_or_by_the_user_where_labels_are_strings():
+    labels = np.where(Y == 1, "bad", "good")
+    unnamed = TargetScores(-SCORE, Target(np.array(["bad", "good"]), 1, named=False), 0.0)
+    with pytest.raises(ValueError, match="pos_label must be given"):
+        min_cost_risk(labels, unnamed, fn_cost=5.0)
+    assert min_cost_risk(labels, unnamed, fn_cost=5.0, pos_label="good") == min_cost_risk(1 - Y, -SCORE, fn_cost=5.0)
+    named = TargetScores(SCORE, Target(np.array(["bad", "good"]), 0), 0.0)
+    assert min_cost_risk(labels, named, fn_cost=5.0) == min_cost_risk(Y, SCORE, fn_cost=5.0)
+    # A target that a caller inside the library has found stands back behind that of the scores.
+    found = ScoredSample.read(labels, named, pos_label=Target(np.array(["bad", "good"]), 1))
+    np.testing.assert_array_equal(found.sample.positive, Y == 1)
+
+
+@given(n_target=st.integers(1, 7), n_other=st.integers(1, 7), seed=st.integers(0, 99), shift=st.integers(-3, 3))
+def test_scores_clearly_below_chance_warn(n_target, n_other, seed, shift):
+    """Below chance by two standard deviations of the area of random scores, sqrt((m + n + 1) / (12 m n))."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([1, 0], [n_target, n_other])
+    score = rng.integers(0, 5, len(y)) + shift * y
+    pairs = score[y == 1][:, None] - score[y == 0]
+    area = np.mean((pairs > 0) + 0.5 * (pairs == 0))
+    limit = 0.5 - 2 * np.sqrt((n_target + n_other + 1) / (12 * n_target * n_other))
+    with pytest.MonkeyPatch.context() as patch:
+        said = []
+        patch.setattr("warnings.warn", lambda message, *_, **__: said.append(message))
+        ScoredSample.read(y, score)
+        ScoredSample.read(y, TargetScores(score, Target(np.array([0, 1]), 1), 0.0))  # which know their class
+    assert len(said) == (area < limit - 1e-12)
+    assert all("below the other class" in message for message in said)
+
+
+@given(case=cases())
+def test_samples_weighed_by_cost_have_weight_times_cost_and_their_scores(case):
+    found = ScoredSample.read(case.y, case.score, **case.costs).weighed_by_stakes()
+    stakes = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
+    np.testing.assert_array_equal(found.sample.weights, stakes[stakes > 0])
+    np.testing.assert_array_equal(found.scores, case.score[stakes > 0])
+    np.testing.assert_array_equal(found.sample.positive, case.y[stakes > 0] == 1)
+    assert (np.diff(found.ranked(found.scores)) <= 0).all()
+
+
+def test_scores_keep_single_precision_unless_double_is_asked_for():
+    single = SCORE.astype(np.float32)
+    assert ScoredSample.read(Y, single).scores.dtype == np.float32
+    assert ScoredSample.read(Y, single, in_double=True).scores.dtype == np.float64
+
+
+class Fitted(ClassifierMixin, BaseEstimator):
+    def __init__(self, pos_label=None, sign=1.0):
+        self.pos_label = pos_label
+        self.sign = sign
+        self.classes_ = np.array([0, 1])
+
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return self.sign * X[:, 0]
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+
+FOLDS = [np.array([0, 2, 4, 6]), np.array([7, 5, 3, 1])]
+
+
+def held_out(**options):
+    estimators = [Fitted(sign=1.0), Fitted(sign=2.0)]
+    results = {"estimator": estimators, "indices": {"test": FOLDS}}
+    return held_out_rows(results, SCORE[:, None], Y, **options)
+
+
+@pytest.mark.parametrize("pos_label", [None, 0, 1])
+def test_held_out_samples_have_the_scores_of_their_folds_for_the_class_named(pos_label):
+    fn_cost, fp_cost = np.arange(1.0, 9.0), np.arange(11.0, 19.0)
+    found = held_out(fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=WEIGHT, pos_label=pos_label)
+    side, positive = (-1, Y == 0) if pos_label == 0 else (1, Y == 1)
+    for fold, rows, sign in zip(found.folds, FOLDS, (1.0, 2.0), strict=True):
+        np.testing.assert_array_equal(fold.scores, side * sign * SCORE[rows])
+        np.testing.assert_array_equal(fold.sample.positive, positive[rows])
+        np.testing.assert_array_equal(fold.sample.cost, np.where(positive, fn_cost, fp_cost)[rows])
+        np.testing.assert_array_equal(fold.sample.weights, WEIGHT[rows])
+    np.testing.assert_array_equal(found.pooled.scores, np.concatenate([fold.scores for fold in found.folds]))
+    np.testing.assert_array_equal(found.pooled.sample.positive, positive[np.concatenate(FOLDS)])
+
+
+def test_held_out_scores_may_be_probabilities_and_are_for_the_class_of_the_first_model():
+    found = held_out(response_method="predict_proba")
+    np.testing.assert_array_equal(found.pooled.scores, SCORE[np.concatenate(FOLDS)])
+    results = {"estimator": [Fitted(pos_label=0), Fitted()], "indices": {"test": FOLDS}}
+    np.testing.assert_array_equal(
+        held_out_rows(results, SCORE[:, None], Y).pooled.scores, -SCORE[np.concatenate(FOLDS)]
+    )
+
+
+@pytest.mark.parametrize("missing", ["estimator", "indices"])
+def test_results_without_models_or_folds_are_rejected(missing):
+    results = {"estimator": [Fitted(), Fitted()], "indices": {"test": FOLDS}}
+    del results[missing]
+    with pytest.raises(ValueError, match=f"it lacks \\['{missing}'\\]"):
+        held_out_rows(results, SCORE[:, None], Y)
