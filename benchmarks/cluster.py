@@ -98,7 +98,7 @@ def cluster(n_workers: int, **options: Any) -> LocalCluster:
 def fit_on(client: Client, folder: Path, **options: Any) -> tuple[Any, float]:
     """The model, and the seconds it took."""
     start = time.perf_counter()
-    model = OnDask(client, fn_cost=FN_COST, fp_cost=FP_COST, tol=TOL, **options).fit(folder, "label")
+    model = OnDask(fn_cost=FN_COST, fp_cost=FP_COST, tol=TOL, scale=True, client=client, **options).fit(folder, "label")
     return model, time.perf_counter() - start
 
 

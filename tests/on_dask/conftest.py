@@ -12,7 +12,7 @@ def start(n_workers, **options):
         "threads_per_worker": 1,
         "host": "127.0.0.1",
         "protocol": "tcp://",
-        "dashboard_address": None,
+        "dashboard_address": "127.0.0.1:0",
         "processes": True,
     } | options
     return LocalCluster(n_workers=n_workers, **options)
@@ -20,22 +20,22 @@ def start(n_workers, **options):
 
 @pytest.fixture(scope="session")
 def client():
-    """A cluster of two workers that are threads of this process."""
+    """Two workers that are threads of this process: what a fit means needs no more."""
     with start(2, processes=False) as cluster, Client(cluster, set_as_default=False) as found:
         yield found
 
 
 @pytest.fixture(scope="session")
-def started():
-    """A function that starts a cluster of processes."""
-    return start
+def processes():
+    """Two workers in processes of their own, for tests of what lies between processes."""
+    with start(2) as cluster, Client(cluster, set_as_default=False) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
-def processes(started):
-    """A cluster of two worker processes."""
-    with started(2) as cluster, Client(cluster, set_as_default=False) as found:
-        yield found
+def started():
+    """A function that starts a cluster."""
+    return start
 
 
 @pytest.fixture
@@ -47,6 +47,14 @@ def default_client(client):
 
 @pytest.fixture
 def default_processes(processes):
-    """The cluster of processes as the one that collections and joblib compute on."""
+    """The same of the cluster of processes."""
     with Client(processes.scheduler.address) as found:
         yield found
+
+
+@pytest.fixture(autouse=True)
+def many_rows(monkeypatch):
+    """The rows of `problems` are many: a sample is solved first, then those near their margin."""
+    monkeypatch.setattr("cssvm.primal.active.LEAST_NEAR", 100)
+    for module in ("cssvm.primal.active", "cssvm.dask.linear_svc"):
+        monkeypatch.setattr(f"{module}.FEW_ROWS", 1000)

@@ -9,10 +9,11 @@ from cssvm.dask.problem import BlockReader, Problem
 from cssvm.dask.reading import read_partitions
 from cssvm.primal import solve_active
 from cssvm.primal.local import LocalBlocks
+from cssvm.primal.solver import FINE_SHARE, SMALL
 from cssvm.primal.summed import block_rows
 from cssvm.runtime import threads
 
-SIZES = (6000, 1, 9000, 500, 8000, 0, 6499)  # of partitions
+SIZES = (600, 1, 900, 50, 800, 0, 649)  # of partitions
 
 
 N_ROWS = sum(SIZES)
@@ -42,7 +43,8 @@ def local_twin(model, X, y, **given):
     with threads.own_threads():
         blocks = [read(*(each.compute(scheduler="sync") for each in part.everything)) for part in partitions]
         blocks = LocalBlocks([block for block in blocks if block.rows.n], block_rows(model.coef_.shape[1]))
-        return solve_active(blocks, tol=model.tol)
+        small = blocks.counts().sum() * blocks.n_features <= SMALL
+        return solve_active(blocks, tol=model.tol, aim=FINE_SHARE * model.tol if small else model.tol)
 
 
 def objectives(model, Z, signs, margins, boxes):

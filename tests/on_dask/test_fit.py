@@ -26,7 +26,7 @@ def arrays():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Chosen rows make several blocks, which stay on the cluster."""
-    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 13)
     monkeypatch.setattr(blocks, "HERE_BYTES", 0)
 
 
@@ -43,11 +43,11 @@ def numbers(model):
     ],
 )
 def test_the_local_solver_given_the_same_blocks_has_the_same_bits(client, arrays, monkeypatch, room, here):
-    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 13)
     monkeypatch.setattr(blocks, "HERE_BYTES", here)
     monkeypatch.setattr(Session, "room", room)
     X, y, amount = in_partitions(*arrays)
-    model = CostSensitiveLinearSVC(client, fp_cost=3.0).fit(X, y, fn_cost=amount)
+    model = CostSensitiveLinearSVC(fp_cost=3.0, scale=True, client=client).fit(X, y, fn_cost=amount)
     twin = local_twin(model, X, y, fn_cost=amount)
     np.testing.assert_array_equal(model.coef_[0], twin.coef)
     assert model.intercept_[0] == twin.bias
@@ -59,11 +59,11 @@ def test_the_local_solver_given_the_same_blocks_has_the_same_bits(client, arrays
 def test_any_number_of_workers_and_threads_gives_the_same_bits(client, started, arrays, small_blocks, monkeypatch):
     monkeypatch.setattr(Session, "room", 0)
     X, y, amount = in_partitions(*arrays)
-    found = [numbers(CostSensitiveLinearSVC(client).fit(X, y, fn_cost=amount))]
+    found = [numbers(CostSensitiveLinearSVC(scale=True, client=client).fit(X, y, fn_cost=amount))]
     for n_workers, n_threads in ((1, 1), (4, 1), (1, 3)):
         cluster = started(n_workers, threads_per_worker=n_threads)
         with cluster, Client(cluster, set_as_default=False) as other:
-            found.append(numbers(CostSensitiveLinearSVC(other).fit(X, y, fn_cost=amount)))
+            found.append(numbers(CostSensitiveLinearSVC(scale=True, client=other).fit(X, y, fn_cost=amount)))
     for other in found[1:]:
         np.testing.assert_array_equal(other, found[0])
 
@@ -88,7 +88,7 @@ def test_it_has_the_optimum_of_the_local_estimator(client, arrays, name):
     given = {key: given[key] for key in names}
     local = cssvm.CostSensitiveLinearSVC(**parameters).fit(X, y, **given)
     dX, dy, *values = in_partitions(X, y, *given.values())
-    model = CostSensitiveLinearSVC(client, scale=False, **parameters)
+    model = CostSensitiveLinearSVC(client=client, **parameters)
     model.fit(dX, dy, **dict(zip(names, values, strict=True)))
     assert pytest.approx(local.C_, rel=1e-12) == model.C_
     assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1.1e-6)
@@ -102,7 +102,7 @@ def test_it_has_the_optimum_of_the_local_estimator(client, arrays, name):
 def test_the_certificate_is_true_by_independent_sums(client, arrays):
     X, y, amount = arrays
     dX, dy, cost = in_partitions(X, y, amount)
-    model = CostSensitiveLinearSVC(client, C=0.3, kappa=0.5, fp_cost=2.0).fit(dX, dy, fn_cost=cost)
+    model = CostSensitiveLinearSVC(C=0.3, kappa=0.5, fp_cost=2.0, scale=True, client=client).fit(dX, dy, fn_cost=cost)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     boxes, margins = 0.3 * np.where(y == 1, amount, 2.0), np.where(y == 1, 1.0, 0.5)
     true = objectives(model, Z, 2.0 * y - 1.0, margins, boxes)
@@ -114,7 +114,9 @@ def test_the_certificate_is_true_by_independent_sums(client, arrays):
 
 def test_the_local_model_decides_on_raw_rows_alike_and_without_dask(client, arrays):
     X, y, amount = arrays
-    model = CostSensitiveLinearSVC(client).fit(*in_partitions(X, y), fn_cost=in_partitions(amount)[0])
+    model = CostSensitiveLinearSVC(scale=True, client=client).fit(
+        *in_partitions(X, y), fn_cost=in_partitions(amount)[0]
+    )
     local = model.to_local()
     assert isinstance(local, Pipeline)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -126,7 +128,7 @@ def test_the_local_model_decides_on_raw_rows_alike_and_without_dask(client, arra
 
 
 def test_clones_keep_the_client_and_files_do_not(client, arrays):
-    model = CostSensitiveLinearSVC(client, fn_cost=2.0)
+    model = CostSensitiveLinearSVC(fn_cost=2.0, scale=True, client=client)
     assert clone(model).client is client
     assert clone(model).fn_cost == 2.0
     model.fit(*in_partitions(*arrays[:2]))
@@ -142,11 +144,11 @@ def test_without_a_client_the_last_one_started_is_taken_and_none_is_refused(clie
     with client.as_current():
         assert CostSensitiveLinearSVC().fit(X, y).dual_gap_ <= 1e-6
     with pytest.raises(ValueError, match="client must be a connected"):
-        CostSensitiveLinearSVC("tcp://127.0.0.1:1").fit(X, y)
+        CostSensitiveLinearSVC(client="tcp://127.0.0.1:1").fit(X, y)
 
 
 def test_progress_shows_the_gap_so_far(client, arrays, capsys):
-    CostSensitiveLinearSVC(client, verbose=1).fit(*in_partitions(*arrays[:2]))
+    CostSensitiveLinearSVC(verbose=1, scale=True, client=client).fit(*in_partitions(*arrays[:2]))
     printed = capsys.readouterr().out
     assert f"{sum(SIZES):,} rows of 6 columns in 7 partitions" in printed
     assert "relative gap" in printed
@@ -155,15 +157,13 @@ def test_progress_shows_the_gap_so_far(client, arrays, capsys):
 
 def test_few_rows_in_many_partitions_are_a_small_problem(client):
     X, y, _ = rows(300)
-    model = CostSensitiveLinearSVC(client, scale=False).fit(
-        da.from_array(X, chunks=(30, 6)), da.from_array(y, chunks=30)
-    )
+    model = CostSensitiveLinearSVC(client=client).fit(da.from_array(X, chunks=(30, 6)), da.from_array(y, chunks=30))
     local = cssvm.CostSensitiveLinearSVC().fit(X, y)
     assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
 
 
 def test_a_fit_leaves_no_tasks_behind(client, arrays, small_blocks):
-    CostSensitiveLinearSVC(client).fit(*in_partitions(*arrays[:2]))
+    CostSensitiveLinearSVC(scale=True, client=client).fit(*in_partitions(*arrays[:2]))
     assert left_behind(client) == []
 
 
@@ -175,7 +175,7 @@ def test_an_interrupted_fit_leaves_no_tasks_and_the_estimator_as_it_was(
     client, arrays, small_blocks, monkeypatch, phase
 ):
     X, y = in_partitions(*arrays[:2])
-    model = CostSensitiveLinearSVC(client)
+    model = CostSensitiveLinearSVC(scale=True, client=client)
     model.earlier = 1
     before, submit = dict(vars(model)), Session.submit
 
@@ -207,7 +207,7 @@ def test_checkpoints_keep_what_a_state_depends_on_short(client, arrays, small_bl
         known.append(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
     monkeypatch.setattr(blocks.DaskBlocks, "_move", counted)
-    CostSensitiveLinearSVC(client, tol=1e-9).fit(*in_partitions(*arrays[:2]))
+    CostSensitiveLinearSVC(tol=1e-9, scale=True, client=client).fit(*in_partitions(*arrays[:2]))
     assert len(known) >= 12
     assert (known[-1] > 2 * max(known[:5])) == grows
 
@@ -215,10 +215,10 @@ def test_checkpoints_keep_what_a_state_depends_on_short(client, arrays, small_bl
 @pytest.mark.system
 def test_states_are_sent_in_parts_that_fit(client, arrays, small_blocks, monkeypatch):
     X, y = in_partitions(*arrays[:2])
-    first = CostSensitiveLinearSVC(client).fit(X, y)
+    first = CostSensitiveLinearSVC(scale=True, client=client).fit(X, y)
     monkeypatch.setattr(blocks, "CHECKPOINT_BYTES", 1 << 15)
     monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", 1)
-    np.testing.assert_array_equal(numbers(CostSensitiveLinearSVC(client).fit(X, y)), numbers(first))
+    np.testing.assert_array_equal(numbers(CostSensitiveLinearSVC(scale=True, client=client).fit(X, y)), numbers(first))
 
 
 @pytest.mark.system
@@ -235,13 +235,13 @@ def test_a_step_keeps_no_more_than_one_state_for_each_block(client, arrays, smal
             yield answer
 
     monkeypatch.setattr(blocks.DaskBlocks, "_move", counted)
-    CostSensitiveLinearSVC(client).fit(*in_partitions(*arrays[:2]))
+    CostSensitiveLinearSVC(scale=True, client=client).fit(*in_partitions(*arrays[:2]))
     assert max(n_blocks for _, n_blocks in kept) >= 6
     assert all(n_states <= n_blocks + 2 for n_states, n_blocks in kept)
 
 
-@pytest.mark.system
-def test_a_feature_map_travels_once_and_not_with_every_task(client, arrays, monkeypatch):
+def test_a_feature_map_travels_once_and_not_with_every_task(client, monkeypatch):
+    X, y, _ = rows(400)
     sizes, make = {}, tasks._tasks
 
     def weighed(name, function, given):
@@ -251,10 +251,12 @@ def test_a_feature_map_travels_once_and_not_with_every_task(client, arrays, monk
 
     monkeypatch.setattr(tasks, "_tasks", weighed)
     monkeypatch.setattr(Session, "room", 0)
-    feature_map = Nystroem(n_components=150, gamma=0.05, random_state=0)
-    model = CostSensitiveLinearSVC(client, feature_map=feature_map, tol=1e-3).fit(*in_partitions(*arrays[:2]))
-    assert len(pickle.dumps(model._preparation)) > 150 * 150 * 8
-    assert {"survey", "totals", "reader", "look"} <= set(sizes)
+    monkeypatch.setattr("cssvm.dask.linear_svc.FEW_ROWS", 0)
+    feature_map = Nystroem(n_components=60, gamma=0.05, random_state=0)
+    model = CostSensitiveLinearSVC(feature_map=feature_map, tol=1e-2, scale=True, client=client)
+    model.fit(*in_partitions(X, y, sizes=(200, 200)))
+    assert len(pickle.dumps(model._preparation)) > 60 * 60 * 8
+    assert {"survey", "totals", "reader", "measure"} <= set(sizes)
     assert max(sizes.values()) < 10_000
 
 
@@ -283,7 +285,7 @@ def test_the_first_partition_that_fails_is_named_though_another_fails_sooner(cli
 
 def test_its_own_methods_are_lazy_on_collections(client, default_client, arrays):
     X, y, _ = in_partitions(*arrays)
-    model = CostSensitiveLinearSVC(client).fit(X, y)
+    model = CostSensitiveLinearSVC(scale=True, client=client).fit(X, y)
     for method in ("decision_function", "predict"):
         lazy, known = getattr(model, method)(X), getattr(model.to_local(), method)(arrays[0])
         assert hasattr(lazy, "dask")

@@ -21,7 +21,7 @@ def arrays():
 
 def refused(client, match, X, y, **given):
     parameters = given.pop("parameters", {})
-    model = CostSensitiveLinearSVC(client, **parameters)
+    model = CostSensitiveLinearSVC(**{"scale": True, "client": client} | parameters)
     before = dict(vars(model))
     with pytest.raises(ValueError, match=match):
         model.fit(X, y, **given)
@@ -38,7 +38,7 @@ def test_empty_partitions_and_partitions_of_one_class_are_handled(client, arrays
     order = np.argsort(y, kind="stable")
     X, y = X[order], y[order]
     sizes = (0, 100, 100, 0, 400, 0)
-    model = CostSensitiveLinearSVC(client, scale=False).fit(cut(X, *sizes), cut(y, *sizes))
+    model = CostSensitiveLinearSVC(client=client).fit(cut(X, *sizes), cut(y, *sizes))
     local = cssvm.CostSensitiveLinearSVC().fit(X, y)
     assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
 
@@ -46,7 +46,7 @@ def test_empty_partitions_and_partitions_of_one_class_are_handled(client, arrays
 def test_unknown_chunk_sizes_are_handled(client, arrays):
     X, y, amount = (cut(each) for each in arrays)
     kept = amount > 3.0
-    model = CostSensitiveLinearSVC(client, scale=False).fit(X[kept], y[kept], fn_cost=amount[kept])
+    model = CostSensitiveLinearSVC(client=client).fit(X[kept], y[kept], fn_cost=amount[kept])
     X, y, amount = arrays
     kept = amount > 3.0
     local = cssvm.CostSensitiveLinearSVC().fit(X[kept], y[kept], fn_cost=amount[kept])
@@ -56,14 +56,14 @@ def test_unknown_chunk_sizes_are_handled(client, arrays):
 def test_chunks_of_columns_and_other_chunks_of_values_are_made_to_fit(client, arrays):
     X, y, amount = arrays
     dX = da.from_array(X, chunks=(150, 2))
-    model = CostSensitiveLinearSVC(client, scale=False).fit(dX, cut(y, 600), fn_cost=cut(amount, 1, 599))
+    model = CostSensitiveLinearSVC(client=client).fit(dX, cut(y, 600), fn_cost=cut(amount, 1, 599))
     local = cssvm.CostSensitiveLinearSVC().fit(X, y, fn_cost=amount)
     assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
 
 
 def test_persisted_collections_are_used_where_they_are(client, arrays):
     X, y = client.persist([cut(arrays[0]), cut(arrays[1])])
-    model = CostSensitiveLinearSVC(client, scale=False).fit(X, y)
+    model = CostSensitiveLinearSVC(client=client).fit(X, y)
     local = cssvm.CostSensitiveLinearSVC().fit(*arrays[:2])
     assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
 
@@ -73,7 +73,7 @@ def test_integers_and_float32_are_numbers(client, arrays):
     whole = np.round(10 * X).astype(np.int32)
     local = cssvm.CostSensitiveLinearSVC().fit(whole, y)
     for dtype in (np.int32, np.float32):
-        model = CostSensitiveLinearSVC(client, scale=False).fit(cut(whole.astype(dtype)), cut(y))
+        model = CostSensitiveLinearSVC(client=client).fit(cut(whole.astype(dtype)), cut(y))
         assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
 
 
@@ -89,14 +89,14 @@ def test_rows_in_errors_are_counted_with_those_of_weight_0(client, arrays):
     weight = np.where(np.arange(len(y)) < 10, 0.0, 1.0)
     chunked = [da.from_array(each, chunks=(len(y), *each.shape[1:])) for each in (X, y, weight)]
     with pytest.raises(ValueError, match="nan in row 20 of the partition, column 3"):
-        CostSensitiveLinearSVC(client).fit(*chunked[:2], sample_weight=chunked[2])
+        CostSensitiveLinearSVC(scale=True, client=client).fit(*chunked[:2], sample_weight=chunked[2])
 
 
 def test_a_feature_map_finds_the_columns_of_a_frame_by_name(client, arrays):
     X, y, _ = arrays
     frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])]).assign(y=y)
     feature_map = Nystroem(n_components=20, gamma=0.05, random_state=0)
-    model = CostSensitiveLinearSVC(client, scale=False, feature_map=feature_map, tol=1e-3)
+    model = CostSensitiveLinearSVC(feature_map=feature_map, tol=1e-3, client=client)
     local = model.fit(dd.from_pandas(frame, npartitions=3), "y").to_local()
     mixed = frame[["y", *frame.columns[-2::-1]]].head(500)
     Z = local[:-2].transform(frame.head(500)) if len(local) > 2 else X[:500]
@@ -140,7 +140,7 @@ def test_labels_must_be_of_two_classes(client, arrays):
     refused(
         client, "pos_label of CostSensitiveLinearSVC must be", cut(X), cut(words), parameters={"pos_label": "maybe"}
     )
-    model = CostSensitiveLinearSVC(client, pos_label="no", scale=False).fit(cut(X), cut(words), fn_cost=5.0)
+    model = CostSensitiveLinearSVC(pos_label="no", client=client).fit(cut(X), cut(words), fn_cost=5.0)
     local = cssvm.CostSensitiveLinearSVC(pos_label="no").fit(X, words, fn_cost=5.0)
     assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
     assert model.to_local().predict(X).tolist() == local.predict(X).tolist()
@@ -173,6 +173,7 @@ def test_an_error_inside_a_collection_names_the_partition(client, arrays):
     refused(client, r"^partition 1: no such currency", X.map_blocks(broken, dtype=float), y)
 
 
+@pytest.mark.system
 def test_workers_without_this_version_of_the_library_are_refused(processes, arrays, monkeypatch):
     monkeypatch.setattr(cssvm, "__version__", "99.0")
     refused(processes, "all workers must have cssvm 99.0", cut(arrays[0]), cut(arrays[1]))
@@ -191,7 +192,7 @@ def test_columns_of_frames_must_be_there_and_of_one_kind(client, tmp_path):
     refused(client, r"partition 1 .*1\.parquet, row group 0\): column 'a' holds words, but numbers", mixed, "label")
     refused(
         client,
-        "column 'when' must hold numbers or words; got datetime",
+        "column 'when' must hold numbers, strings or booleans; got datetime",
         _parquet(tmp_path / "3", frame(when=days)),
         "label",
     )
@@ -210,7 +211,7 @@ def test_columns_of_frames_must_be_there_and_of_one_kind(client, tmp_path):
 def test_columns_without_entries_are_left_out_and_said_so(client, tmp_path):
     path = _parquet(tmp_path / "empty", frame(b=[None] * 40), frame(b=np.full(40, np.nan)))
     with pytest.warns(UserWarning, match=r"without any entry are left out: \['b'\]"):
-        model = CostSensitiveLinearSVC(client).fit(path, "label")
+        model = CostSensitiveLinearSVC(scale=True, client=client).fit(path, "label")
     assert model.coef_.shape == (1, 1)
     assert len(model.predict(frame(b=[None] * 40)[["a", "b"]])) == 40
 
@@ -218,8 +219,10 @@ def test_columns_without_entries_are_left_out_and_said_so(client, tmp_path):
 def test_words_that_are_gaps_in_a_whole_partition_are_words(client, tmp_path):
     words = np.array(["x", "y"] * 20)
     path = _parquet(tmp_path / "gaps", frame(w=np.full(40, np.nan)), frame(w=words), frame(w=pd.Categorical(words)))
-    model = CostSensitiveLinearSVC(client, C=10.0).fit(path, "label")
-    assert model.coef_.shape == (1, 3)
+    model = CostSensitiveLinearSVC(C=10.0, scale=True, client=client).fit(path, "label")
+    assert model.to_local()[0].get_feature_names_out()[1:].tolist() == [
+        f"categories__w_{word}" for word in ("", "x", "y")
+    ]
 
 
 def test_a_series_of_other_rows_is_refused(client):

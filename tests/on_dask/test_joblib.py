@@ -48,7 +48,8 @@ def witness():
     return Witness()
 
 
-def test_evaluate_finds_on_a_cluster_what_it_finds_here(default_client, rows):
+@pytest.mark.system
+def test_evaluate_finds_on_a_cluster_what_it_finds_here(default_processes, rows):
     X, y, amount = rows
     compare = {"linear": CostSensitiveLinearSVC(), "metacost": MetaCostClassifier(
         LogisticRegression(), n_estimators=20, random_state=0)}  # fmt: skip
@@ -61,6 +62,7 @@ def test_evaluate_finds_on_a_cluster_what_it_finds_here(default_client, rows):
     np.testing.assert_array_equal(there.held_out.scores.values, here.held_out.scores.values)
 
 
+@pytest.mark.system
 def test_the_fits_are_done_by_the_workers(default_processes, rows):
     X, y, amount = rows
     default_processes.wait_for_workers(2)
@@ -73,7 +75,8 @@ def test_the_fits_are_done_by_the_workers(default_processes, rows):
     assert {model.process_ for model in here.held_out.models} == {os.getpid()}
 
 
-def test_searches_inside_searches_stay_in_the_worker(default_client, rows):
+@pytest.mark.system
+def test_searches_inside_searches_stay_in_the_worker(default_processes, rows):
     """Transformers of a search inside a search inside a fold waited for each other when all went to the cluster."""
     X, y, _ = rows
     numbers = make_column_transformer((StandardScaler(), [0, 1, 2, 3, 4]))
@@ -84,7 +87,8 @@ def test_searches_inside_searches_stay_in_the_worker(default_client, rows):
     pd.testing.assert_frame_equal(there.to_frame(), here.to_frame(), check_exact=True)
 
 
-def test_a_cost_blind_model_that_fails_on_a_worker_is_a_note(default_client, rows):
+@pytest.mark.system
+def test_a_cost_blind_model_that_fails_on_a_worker_is_a_note(default_processes, rows):
     X, y = rows[0].copy(), rows[1]
     X[::7, 0] = np.nan  # a tree takes gaps, a standard SVC does not
     model = CostThresholdClassifier(DecisionTreeClassifier(max_depth=3, random_state=0), calibration=None)
@@ -96,7 +100,8 @@ def test_a_cost_blind_model_that_fails_on_a_worker_is_a_note(default_client, row
     pd.testing.assert_frame_equal(there.to_frame(), here.to_frame(), check_exact=True)
 
 
-def test_a_search_is_the_same_where_a_cluster_is_configured(default_client, rows):
+@pytest.mark.system
+def test_a_search_is_the_same_where_a_cluster_is_configured(default_processes, rows):
     X, y, amount = rows
     here = search().fit(X, y, fn_cost=amount, fp_cost=5.0)
     with joblib.parallel_config(backend="dask"):

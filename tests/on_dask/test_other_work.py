@@ -12,7 +12,7 @@ from cssvm.tables.cluster import in_order
 
 from .problems import left_behind
 
-N_ROWS, N_PARTITIONS = 16_000, 16  # more rows than a feature map is fitted on
+N_ROWS, N_PARTITIONS = 1600, 16
 
 
 @pytest.fixture
@@ -38,8 +38,9 @@ def held(client):
     assert other.result() == 32
 
 
-def test_a_fit_that_fails_in_a_late_pass_leaves_other_work_alone(client, held, collections):
-    model = CostSensitiveLinearSVC(client, scale=False, feature_map=FunctionTransformer(np.log))
+def test_a_fit_that_fails_in_a_late_pass_leaves_other_work_alone(client, held, collections, monkeypatch):
+    monkeypatch.setattr("cssvm.dask.linear_svc.MAP_ROWS", 1000)  # not all, and not that row
+    model = CostSensitiveLinearSVC(feature_map=FunctionTransformer(np.log), client=client)
     with pytest.raises(ValueError, match="partition 1: feature_map and scaling must give finite numbers"):
         model.fit(*collections)
 
@@ -57,7 +58,7 @@ def test_a_fit_that_is_interrupted_leaves_other_work_alone(client, held, collect
 
     monkeypatch.setattr(Session, "submit", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        CostSensitiveLinearSVC(client).fit(*collections)
+        CostSensitiveLinearSVC(scale=True, client=client).fit(*collections)
 
 
 def test_parts_that_fail_or_are_not_asked_for_leave_other_work_alone(client, held):

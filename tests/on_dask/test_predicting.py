@@ -292,6 +292,7 @@ def counted():
     return Counted
 
 
+@pytest.mark.system
 def test_the_model_reaches_every_worker_once(default_processes, rows):
     model, blocks = counted()().fit(*rows[:2]), da.from_array(rows[3], chunks=(10, 4))
     default_processes.wait_for_workers(2)

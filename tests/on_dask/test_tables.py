@@ -33,16 +33,13 @@ def payments(n=3000, seed=0):
 
 
 def by_hand(frame):
-    """The features, made of a frame by pandas alone, weighted."""
-    weight = frame["weight"].to_numpy()
-    numbers = frame[["amount", "age", "night"]].astype(float)
-    known = numbers.notna().to_numpy() * weight[:, None]
-    mean = (numbers.fillna(0.0) * known).sum() / known.sum(axis=0)
-    filled = numbers.fillna(mean)
-    deviation = np.sqrt(np.average((filled - mean) ** 2, axis=0, weights=weight))
-    gap = frame["amount"].isna().to_numpy(float)
-    words = [(frame["country"] == each).to_numpy(float) for each in COUNTRIES]
-    return np.column_stack([(filled - mean) / deviation, gap, *words])
+    """The features, made of a frame by pandas alone from the rows of positive weight."""
+    numbers, counted = frame[["amount", "age"]], frame["weight"] > 0
+    filled = numbers.fillna(numbers[counted].mean())
+    scaled = (filled - filled[counted].mean()) / filled[counted].std(ddof=0)
+    gaps = [frame[name].isna() for name in ("amount", "country")]
+    words = [frame["country"] == each for each in COUNTRIES]
+    return np.column_stack([scaled, *gaps, *words, ~frame["night"], frame["night"]]).astype(float)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +61,7 @@ GIVEN = {"fn_cost": "cost", "fp_cost": 2.0, "sample_weight": "weight"}
 
 
 def test_parquet_and_frames_are_prepared_as_by_hand(client, table, folder):
-    model = CostSensitiveLinearSVC(client, pos_label="fraud").fit(folder, "label", **GIVEN)
+    model = CostSensitiveLinearSVC(pos_label="fraud", scale=True, client=client).fit(folder, "label", **GIVEN)
     Z = by_hand(table)
     numbers = {"fn_cost": table["cost"].to_numpy(), "fp_cost": 2.0, "sample_weight": table["weight"].to_numpy()}
     local = cssvm.CostSensitiveLinearSVC(pos_label="fraud", tol=1e-8).fit(Z, table["label"], **numbers)
@@ -78,39 +75,46 @@ def test_parquet_and_frames_are_prepared_as_by_hand(client, table, folder):
     strings = raw.assign(country=raw["country"].astype("str").where(raw["country"].notna(), np.nan))
     np.testing.assert_array_equal(model.decision_function(strings), model.decision_function(raw))
     frame = dd.from_pandas(table, npartitions=3)
-    again = CostSensitiveLinearSVC(client, pos_label="fraud").fit(frame, "label", **GIVEN)
+    again = CostSensitiveLinearSVC(pos_label="fraud", scale=True, client=client).fit(frame, "label", **GIVEN)
     assert again.primal_objective_ == pytest.approx(model.primal_objective_, rel=2e-6)
 
 
 def test_a_dask_frame_with_the_partitions_of_the_files_gives_the_same_bits(client, folder):
     frame = dd.read_parquet(folder, split_row_groups=True)
     assert frame.npartitions == 4
-    both = [CostSensitiveLinearSVC(client, pos_label="fraud").fit(X, "label", **GIVEN) for X in (folder, frame)]
+    both = [
+        CostSensitiveLinearSVC(pos_label="fraud", scale=True, client=client).fit(X, "label", **GIVEN)
+        for X in (folder, frame)
+    ]
     np.testing.assert_array_equal(both[0].coef_, both[1].coef_)
     values = {"fn_cost": frame["cost"], "fp_cost": 2.0, "sample_weight": frame["weight"]}
     X = frame.drop(columns=["label", "cost", "weight"])
-    beside = CostSensitiveLinearSVC(client, pos_label="fraud").fit(X, frame["label"], **values)
+    beside = CostSensitiveLinearSVC(pos_label="fraud", scale=True, client=client).fit(X, frame["label"], **values)
     np.testing.assert_array_equal(both[0].coef_, beside.coef_)
 
 
 def test_local_models_from_tables_can_be_saved(client, table, folder, tmp_path):
-    model = CostSensitiveLinearSVC(client, pos_label="fraud").fit(str(folder), "label", fn_cost="cost")
+    model = CostSensitiveLinearSVC(pos_label="fraud", scale=True, client=client).fit(
+        str(folder), "label", fn_cost="cost"
+    )
     save_model(model.to_local(), tmp_path / "model.cssvm")
     loaded = load_model(tmp_path / "model.cssvm").model
     np.testing.assert_array_equal(loaded.predict(table), model.to_local().predict(table))
 
 
 def test_features_are_chosen_and_named_columns_are_not_among_them(client, folder):
-    model = CostSensitiveLinearSVC(client, pos_label="fraud").fit(folder, "label", features=["age", "night"])
+    model = CostSensitiveLinearSVC(pos_label="fraud", scale=True, client=client).fit(
+        folder, "label", features=["age", "night"]
+    )
     assert model.feature_names_in_.tolist() == ["age", "night"]
-    assert model.coef_.shape == (1, 2)
+    assert model.coef_.shape == (1, 3)
 
 
 def test_numbers_without_scaling_and_without_gaps_need_no_preparation(client, table, folder):
-    model = CostSensitiveLinearSVC(client, pos_label="fraud", scale=False)
-    local = model.fit(folder, "label", features=["age", "night"]).to_local()
+    model = CostSensitiveLinearSVC(pos_label="fraud", client=client)
+    local = model.fit(folder, "label", features=["age", "weight"]).to_local()
     assert isinstance(local, cssvm.CostSensitiveLinearSVC)
-    assert local.feature_names_in_.tolist() == ["age", "night"]
+    assert local.feature_names_in_.tolist() == ["age", "weight"]
     filled = model.fit(folder, "label", features=["age", "amount"]).to_local()
     raw = table[["age", "amount"]]
     f = raw.fillna(raw.mean()).to_numpy() @ model.coef_[0, :2] + raw["amount"].isna() * model.coef_[0, 2]
@@ -121,23 +125,23 @@ def test_folders_named_after_values_are_columns(client, table, tmp_path):
     for country, part in table.groupby("country"):
         (tmp_path / f"country={country}").mkdir()
         part.drop(columns="country").to_parquet(tmp_path / f"country={country}" / "part.parquet")
-    model = CostSensitiveLinearSVC(client, pos_label="fraud").fit(tmp_path, "label", fn_cost="cost")
+    model = CostSensitiveLinearSVC(pos_label="fraud", scale=True, client=client).fit(tmp_path, "label", fn_cost="cost")
     assert "country" in model.feature_names_in_
     assert any("country_be" in name for name in model.to_local()[:-1].get_feature_names_out())
 
 
 @pytest.mark.parametrize("kind", ["boolean", object])
-def test_truth_values_with_gaps_are_numbers_in_parquet_and_in_frames(client, table, tmp_path, kind):
+def test_booleans_with_gaps_are_categories_in_parquet_and_in_frames(client, table, tmp_path, kind):
     night = table["night"].astype("boolean").mask(table["amount"].isna())
     rare = (table["night"] | (table.index % 10 == 0)) ^ (table["age"] > 75)
     frame = table[["age"]].assign(night=night.astype(kind).where(night.notna(), None), rare=rare)
     frame[:1500].to_parquet(tmp_path / "0.parquet")
     frame[1500:].to_parquet(tmp_path / "1.parquet")
     given = (tmp_path, dd.read_parquet(tmp_path))
-    fits = [CostSensitiveLinearSVC(client, fn_cost=3.0).fit(X, "rare") for X in given]
-    assert np.abs(fits[0].coef_[0, 1:]).min() > 0.1  # of the night and of its gaps
+    fits = [CostSensitiveLinearSVC(fn_cost=3.0, scale=True, client=client).fit(X, "rare") for X in given]
+    assert np.abs(fits[0].coef_[0, 1:]).min() > 0.1  # of a gap, of day and of night
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
-    scores = fits[0].decision_function(frame.assign(night=night.to_numpy(float, na_value=np.nan)))
+    scores = fits[0].decision_function(frame.assign(night=night.astype(str).replace("<NA>", "")))
     np.testing.assert_array_equal(fits[0].decision_function(frame), scores)
     np.testing.assert_array_equal(fits[0].decision_function(given[1]).compute(scheduler="sync"), scores)
     by_table = train_partitions(tmp_path, client, target="rare", pos_label="True", fn_cost=3.0).model
@@ -149,7 +153,7 @@ def test_an_index_of_pandas_without_a_name_is_no_feature(client, table, tmp_path
     frame = table[["age", "night", "label"]].sort_values("label")
     frame[::2].to_parquet(tmp_path / "0.parquet")
     frame[1::2].to_parquet(tmp_path / "1.parquet")
-    model = CostSensitiveLinearSVC(client, pos_label="fraud").fit(tmp_path, "label")
+    model = CostSensitiveLinearSVC(pos_label="fraud", scale=True, client=client).fit(tmp_path, "label")
     assert model.feature_names_in_.tolist() == ["age", "night"]
     later = dd.read_parquet(tmp_path)
     np.testing.assert_array_equal(
@@ -164,7 +168,9 @@ def test_a_feature_map_is_applied_in_tasks_and_in_the_local_model(client, featur
     X, y, amount = rows()
     dX, dy, cost = in_partitions(X, y, amount)
     feature_map = feature_map(gamma=0.1, n_components=40, random_state=0)
-    model = CostSensitiveLinearSVC(client, feature_map=feature_map, tol=1e-4).fit(dX, dy, fn_cost=cost)
+    model = CostSensitiveLinearSVC(feature_map=feature_map, tol=1e-4, scale=True, client=client).fit(
+        dX, dy, fn_cost=cost
+    )
     twin = local_twin(model, dX, dy, fn_cost=cost)
     np.testing.assert_array_equal(model.coef_[0], twin.coef)
     local = model.to_local()
@@ -181,7 +187,7 @@ def test_constant_columns_and_columns_far_from_zero_do_no_harm(client):
     X, y, _ = rows()
     far = np.column_stack([X, np.full(len(X), 7.0), X[:, 0] + 1e6])
     for scale in (True, False):
-        model = CostSensitiveLinearSVC(client, scale=scale).fit(*in_partitions(far, y))
+        model = CostSensitiveLinearSVC(scale=scale, client=client).fit(*in_partitions(far, y))
         Z = StandardScaler().fit_transform(far) if scale else far
         local = cssvm.CostSensitiveLinearSVC().fit(Z, y)
         assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=2e-6)

@@ -128,14 +128,14 @@ def test_typed_columns_are_what_their_types_say():
 
 
 def test_the_preparation_is_the_one_stated(tmp_path):
-    """Median, then mean 0 and variance 1; a 0/1 column for gaps; one for each word, the gap included."""
+    """The mean, then mean 0 and variance 1; a 0/1 column for gaps; one for each word, the gap included."""
     path = tmp_path / "t.csv"
     path.write_text("x,z,w\n1,4,a\n,5,\n3,9,b\n8,6,a\n")
     table = open_table(path).whole()
     columns = choose_columns(table, without=(), category=()).columns
     X = read_features(table, columns)
     fitted = preparation(columns, X).fit(X)
-    x, z = np.array([1.0, 3.0, 3.0, 8.0]), np.array([4.0, 5.0, 9.0, 6.0])
+    x, z = np.array([1.0, 4.0, 3.0, 8.0]), np.array([4.0, 5.0, 9.0, 6.0])
     expected = np.column_stack(
         [
             (x - x.mean()) / x.std(),

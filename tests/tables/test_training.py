@@ -18,7 +18,7 @@ from tests.tables.applicants import TRAIN, applicants, write
 
 def by_hand():
     return make_column_transformer(
-        (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), ["income", "amount"]),
+        (make_pipeline(SimpleImputer(strategy="mean"), StandardScaler()), ["income", "amount"]),
         (MissingIndicator(features="all"), ["income"]),
         (OneHotEncoder(handle_unknown="ignore"), ["home", "zip"]),
     )

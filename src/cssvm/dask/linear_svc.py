@@ -51,8 +51,6 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
 
     Parameters
     ----------
-    client : distributed.Client, default=None
-        Client of the cluster; None takes the one that was started last.
     C : "scale" or float, default="scale"
         Weight of the loss against the norm of w. ``"scale"`` is 1 / the mean cost of a row, weighted, so that the
         currency of the costs makes no difference; for costs of 1 it is 1.
@@ -66,9 +64,10 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     pos_label : label, default=None
         The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
         `decision_function` does not depend on it: positive always means ``classes_[1]``.
-    scale : bool, default=True
-        Whether columns of numbers are scaled to mean 0 and variance 1, found in the pass that also finds labels and
-        words. False trains on the numbers as they are, as ``cssvm.CostSensitiveLinearSVC`` does.
+    scale : bool, default=False
+        Whether numbers are scaled to mean 0 and variance 1, found in the pass that also finds labels and categories.
+        False trains on the numbers as they are, as ``cssvm.CostSensitiveLinearSVC`` does. With True the features of
+        data frames are those of ``cssvm train`` and of `cssvm.datasets.make_preprocessor`.
     feature_map : transformer, default=None
         Fitted on about 10,000 rows, evenly spaced in each partition, after scaling, and applied inside tasks: for
         example ``Nystroem(n_components=300, random_state=0)``, which makes it a kernel machine, approximately.
@@ -78,6 +77,8 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         Limit on the solver's iterations; -1 means none.
     verbose : int, default=0
         1 prints what is done and the gap so far.
+    client : distributed.Client, default=None
+        Client of the cluster; None takes the one that was started last.
 
     Attributes
     ----------
@@ -117,7 +118,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     >>> X = rng.normal(size=(2000, 3), chunks=(500, 3))
     >>> fraud = X[:, 0] + X[:, 1] > 2.0
     >>> with Client(processes=False, dashboard_address=None) as client:
-    ...     model = CostSensitiveLinearSVC(client, fn_cost=20.0).fit(X, fraud).to_local()
+    ...     model = CostSensitiveLinearSVC(fn_cost=20.0, client=client).fit(X, fraud).to_local()
     >>> model.predict([[3.0, 1.0, 0.0], [0.0, 0.0, 0.0]]).tolist()
     [True, False]
     """
@@ -126,18 +127,18 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
 
     def __init__(
         self,
-        client: Any = None,
-        *,
         C: Any = SCALE,
+        *,
         fn_cost: float = 1.0,
         fp_cost: float = 1.0,
         kappa: Any = 1.0,
         pos_label: Any = None,
-        scale: bool = True,
+        scale: bool = False,
         feature_map: Any = None,
         tol: float = 1e-6,
         max_iter: int = -1,
         verbose: int = 0,
+        client: Any = None,
     ) -> None:
         super().__init__(
             C,
@@ -149,9 +150,9 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             max_iter=max_iter,
             verbose=verbose,
         )
-        self.client = client
         self.scale = scale
         self.feature_map = feature_map
+        self.client = client
 
     def fit(
         self,
@@ -349,7 +350,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         parameters: dict[str, Any] = {
             name: clone(value, safe=False) for name, value in self.get_params(deep=False).items() if name != "client"
         }
-        return type(self)(self.client, **parameters)
+        return type(self)(**parameters, client=self.client)
 
 
 def _totals(*given: Any) -> Totals:

@@ -1,9 +1,6 @@
 """From raw columns to features, by parts of scikit-learn that are fitted from sums: in tasks, and later in `to_local`.
 
-    numbers   gaps filled with the mean, then scaled to mean 0 and variance 1 unless `scale` is False
-    gaps      for every column of numbers that has gaps in training, 1 where there is one, 0 elsewhere
-    words     one 0/1 column for each word seen in training, in alphabetical order; all 0 for a gap and for a new word
-
+The columns of frames are prepared by the rule of `cssvm.preprocessing`, but numbers are scaled only if `scale` is True.
 A feature map comes last, fitted on about `MAP_ROWS` rows that are evenly spaced in each partition. Nothing is done to
 columns of numbers without gaps if `scale` is False. Frames that are scaled may have gaps later, also where training had
 none; arrays may not.
@@ -17,12 +14,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from .._types import RowNumbers, Vector
+from ..preprocessing import MISSING, column_preprocessor
 from ..primal.rows import FAR, DenseRows, Tile, far_centre, tile_rows
 from .survey import NUMBER, UNKNOWN, WORDS, Survey, plain_frame
 
@@ -41,7 +36,7 @@ class Preparation:
         columns = _columns(found, names, scale=scale, mapped=feature_map is not None)
         if columns is not None:
             self.steps.append(("columns", columns))
-        mean, deviation = found.mean, np.sqrt(found.spread / max(found.total, np.finfo(float).tiny))
+        mean, deviation = found.mean, np.sqrt(found.spread / max(found.n_rows, 1))
         self.n_features, self.centre = len(found.mean), np.where(np.abs(mean) > FAR * deviation, mean, 0.0)
         if columns is not None:
             self.n_features = len(columns.get_feature_names_out())
@@ -93,27 +88,21 @@ def _column_transformer(
 ) -> Any:
     import pandas as pd
 
-    steps: list[Any] = []
-    if len(numbers):
-        imputer: Any = SimpleImputer(strategy="mean", keep_empty_features=True)
-        filled = Pipeline([("fill", imputer), ("scale", StandardScaler())]) if scale else imputer
-        steps.append(("numbers", filled, list(names[numbers])))
-    if len(with_gaps):
-        # The first step turns objects into numbers, and None among them into NaN, which is what the second looks for.
-        numeric = StandardScaler(with_mean=False, with_std=False)
-        gaps = Pipeline([("numbers", numeric), ("gaps", MissingIndicator(features="all"))])
-        steps.append(("gaps", gaps, list(names[with_gaps])))
-    if len(words):
-        categories = [np.array(sorted(found.words[int(k)]), dtype=object) for k in words]
-        encoder = OneHotEncoder(categories=categories, handle_unknown="ignore", sparse_output=False)
-        steps.append(("words", encoder, list(names[words])))
+    own = {k: sorted(found.words[k] | ({MISSING} if found.gaps[k] else set())) for k in words.tolist()}
+    transformer = column_preprocessor(
+        list(names[numbers]),
+        list(names[words]),
+        known=[np.array(categories, dtype=object) for categories in own.values()],
+        scale=scale,
+        sparse=False,
+    )
     # Two rows for scikit-learn to fit on; what is learned from rows is replaced by what all rows say.
-    known = {names[k]: [0.0, np.nan if k in with_gaps else 1.0] for k in numbers}
-    known |= {names[k]: [min(found.words[int(k)])] * 2 for k in words}
-    transformer = ColumnTransformer(steps, sparse_threshold=0.0).fit(pd.DataFrame(known, columns=list(known)))
+    rows = {names[k]: [0.0, np.nan if k in with_gaps else 1.0] for k in numbers}
+    rows |= {names[k]: categories[:1] * 2 for k, categories in own.items()}
+    transformer.fit(pd.DataFrame(rows))
     if len(numbers):
         filled = transformer.named_transformers_["numbers"]
-        (filled[0] if scale else filled).statistics_ = found.mean[numbers].copy()
+        filled["fill"].statistics_ = found.mean[numbers].copy()
         if scale:
             filled.steps[1] = ("scale", _scaler(found, numbers, None))
     return transformer
@@ -122,7 +111,7 @@ def _column_transformer(
 def _scaler(found: Survey, numbers: RowNumbers, names: Any) -> Any:
     """A fitted StandardScaler; gaps count as the mean, with which they are filled."""
     scaler = StandardScaler()
-    scaler.mean_, scaler.var_ = found.mean[numbers].copy(), found.spread[numbers] / found.total
+    scaler.mean_, scaler.var_ = found.mean[numbers].copy(), found.spread[numbers] / found.n_rows
     # as scikit-learn has it: a variance of rounding errors is none
     rounding = found.n_rows * np.finfo(float).eps
     constant = scaler.var_ <= rounding * scaler.var_ + (rounding * scaler.mean_) ** 2

@@ -1,10 +1,8 @@
 """One pass over all rows: labels, and of each column its kind, mean and variance, gaps and words; rows for a map.
 
-    number   numbers and truth values; in arrays all columns, without gaps
-    words    text, also as categories
-
-Means and variances are those of the entries that are there, weighted, and combined in the order of partitions without
-cancellation (Chan, Golub and LeVeque, 1983). Rows of weight 0 are not there.
+Kinds are those of `cssvm.preprocessing`; columns of arrays are numbers without gaps. Means and variances are those of
+the entries that are there, combined in the order of partitions without cancellation (Chan, Golub and LeVeque, 1983).
+Rows of weight 0 are not there; others count once, as when a transformer is fitted on one machine.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._types import RowNumbers, Vector
 from ..costs import read_weights
+from ..preprocessing import CATEGORY, as_text, column_kind
 from .reading import Reader
 
 UNKNOWN, NUMBER, WORDS = 0, 1, 2  # kinds of columns; unknown has gaps only, so far
@@ -32,8 +31,8 @@ class Survey:
 
     n_rows : counted, of positive weight
     labels : those that occur
-    kinds, weight, mean, spread, gaps : kind, sum of the weights of known entries, their mean, sum of weight times
-        squared distance from it, and number of gaps
+    kinds, known, mean, spread, gaps : kind, number of known entries, their mean, sum of squared distances from it, and
+        number of gaps
     words : by the number of the column
     rows : some of the rows, evenly spaced
     """
@@ -41,11 +40,10 @@ class Survey:
     n_rows: int
     labels: NDArray[Any]
     kinds: NDArray[Any]
-    weight: Vector
+    known: NDArray[Any]
     mean: Vector
     spread: Vector
     gaps: NDArray[Any]
-    total: float
     words: dict[int, set[str]]
     rows: Any = None
 
@@ -54,15 +52,14 @@ def survey(frame: Any, *given: Any) -> Survey:
     """That of one partition, from the arguments of its task; the last two are the reader, and how many rows to keep."""
     *beside, reader, n_keep = given
     X, values = reader.both(frame, *beside)
-    weights = read_weights(values["sample_weight"], len(values["y"]))
     labels = _labels(values["y"])
-    counted = weights > 0.0
+    counted = read_weights(values["sample_weight"], len(values["y"])) > 0.0
     if not counted.all():
-        X, weights = X[counted], weights[counted]
-    found = _of_array(X, weights, np.flatnonzero(counted)) if reader.names is None else _of_frame(X, weights, reader)
+        X = X[counted]
+    found = _of_array(X, np.flatnonzero(counted)) if reader.names is None else _of_frame(X, reader)
     rows = None
     if n_keep:
-        chosen = np.unique(np.linspace(0, len(weights) - 1, min(n_keep, len(weights))).astype(np.intp))
+        chosen = np.unique(np.linspace(0, len(X) - 1, min(n_keep, len(X))).astype(np.intp))
         rows = X[chosen] if reader.names is None else plain_frame(X.iloc[chosen], reader.names, found.kinds)
     return replace(found, labels=labels, rows=rows)
 
@@ -80,8 +77,8 @@ def combined(one: Survey, other: Survey, reader: Reader) -> Survey:
             f"column {name!r} holds {holds[other.kinds[k]]}, but {holds[one.kinds[k]]} in partitions before. Give it "
             "one type in all of them."
         )
-    weight = one.weight + other.weight
-    share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0.0)
+    known = one.known + other.known
+    share = other.known / np.maximum(known, 1)
     step = other.mean - one.mean
     words = {k: one.words.get(k, set()) | other.words.get(k, set()) for k in one.words | other.words}
     for k, own in words.items():
@@ -91,24 +88,23 @@ def combined(one: Survey, other: Survey, reader: Reader) -> Survey:
         one.n_rows + other.n_rows,
         labels if len(other.labels) == 0 else _labels(labels),
         np.maximum(one.kinds, other.kinds),
-        weight,
+        known,
         one.mean + share * step,
-        one.spread + other.spread + one.weight * share * step**2,
+        one.spread + other.spread + one.known * share * step**2,
         one.gaps + other.gaps,
-        one.total + other.total,
         words,
     )
 
 
 def plain_frame(frame: Any, names: Any, kinds: NDArray[Any]) -> Any:
-    """The columns as float64 with NaN for gaps, or as text with None for gaps, whatever their types were."""
+    """The columns as float64 with NaN for gaps, or as text with "" for gaps, whatever their types were."""
     import pandas as pd
 
     if all(kind == NUMBER and frame[name].dtype == np.float64 for name, kind in zip(names, kinds, strict=True)):
         return frame  # without a copy
     return pd.DataFrame(
         {
-            name: _words(frame[name]) if kind == WORDS else _numbers(frame[name])
+            name: as_text(frame[name]) if kind == WORDS else _numbers(frame[name])
             for name, kind in zip(names, kinds, strict=True)
             if kind != UNKNOWN
         },
@@ -126,7 +122,7 @@ def _labels(y: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(pd.unique(y))[:MOST_LABELS]
 
 
-def _of_array(X: np.ndarray, weights: Vector, numbers: RowNumbers) -> Survey:
+def _of_array(X: np.ndarray, numbers: RowNumbers) -> Survey:
     """Of the rows of these numbers in the partition."""
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X must hold numbers; got entries of type {X.dtype}.")
@@ -137,67 +133,42 @@ def _of_array(X: np.ndarray, weights: Vector, numbers: RowNumbers) -> Survey:
             f"X contains {X[row, column]} in row {numbers[row]} of the partition, column {column} ({wrong.sum()} such "
             "entries). Fill these entries or drop the rows; gaps in a dataframe are filled."
         )
-    n_features, total = X.shape[1], float(weights.sum())
-    mean = weights @ X / total if total else np.zeros(n_features)
+    n_features = X.shape[1]
+    mean = X.mean(axis=0, dtype=np.float64) if len(X) else np.zeros(n_features)
     return Survey(
         len(X),
         np.empty(0),
         np.full(n_features, NUMBER),
-        np.full(n_features, total),
+        np.full(n_features, len(X)),
         mean,
-        weights @ np.square(X - mean),
+        np.square(X - mean).sum(axis=0),
         np.zeros(n_features, dtype=np.int64),
-        total,
         {},
     )
 
 
-def _of_frame(frame: Any, weights: Vector, reader: Reader) -> Survey:
+def _of_frame(frame: Any, reader: Reader) -> Survey:
     n_features = len(reader.names or ())
-    kinds, gaps, words = np.zeros(n_features, dtype=np.int64), np.zeros(n_features, dtype=np.int64), {}
-    weight, mean, spread = np.zeros((3, n_features))
+    kinds, n_known, gaps = np.zeros((3, n_features), dtype=np.int64)
+    mean, spread = np.zeros((2, n_features))
+    words = {}
     for k, name in enumerate(reader.names or ()):
         column = frame[name]
         known = column.notna().to_numpy()
         gaps[k] = len(known) - known.sum()
         if not known.any():
             continue
-        kinds[k] = _kind(column, name)
+        kinds[k] = WORDS if column_kind(column) == CATEGORY else NUMBER
         if kinds[k] == WORDS:
-            words[k] = set(column[known].unique())
+            words[k] = set(as_text(column[known].drop_duplicates()))
             _check_words(words[k], name)
             continue
-        values, own = _numbers(column)[known], weights[known]
+        values = _numbers(column)[known]
         if not np.isfinite(values).all():
             raise ValueError(f"column {name!r} contains infinity. Clip these entries, or leave them empty.")
-        weight[k] = own.sum()
-        mean[k] = own @ values / weight[k]
-        spread[k] = own @ np.square(values - mean[k])
-    return Survey(len(frame), np.empty(0), kinds, weight, mean, spread, gaps, float(weights.sum()), words)
-
-
-def _kind(column: Any, name: str) -> int:
-    """Whether a column that has entries holds numbers or words."""
-    import pandas as pd
-
-    dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        dtype = dtype.categories.dtype
-    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
-        return NUMBER
-    if dtype == np.dtype(object) and pd.api.types.infer_dtype(column, skipna=True) == "boolean":
-        return NUMBER  # truth values with gaps
-    strange = (
-        [str(dtype)]
-        if not (pd.api.types.is_string_dtype(dtype) or dtype == np.dtype(object))
-        else [repr(each) for each in column.dropna().unique() if not isinstance(each, str)]
-    )
-    if strange:
-        raise ValueError(
-            f"column {name!r} must hold numbers or words; got {strange[0]}. Turn it into one of them, or leave it out "
-            "of the features."
-        )
-    return WORDS
+        n_known[k], mean[k] = len(values), values.mean()
+        spread[k] = np.square(values - mean[k]).sum()
+    return Survey(len(frame), np.empty(0), kinds, n_known, mean, spread, gaps, words)
 
 
 def _check_words(words: set[str], name: str) -> None:
@@ -213,8 +184,3 @@ def _numbers(column: Any) -> Vector:
     if column.dtype == np.float64:
         return column.to_numpy()
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def _words(column: Any) -> NDArray[Any]:
-    """Objects with None for gaps."""
-    return column.astype(object).where(column.notna(), None).to_numpy()

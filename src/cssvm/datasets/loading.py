@@ -89,7 +89,7 @@ def load(
     See Also
     --------
     list_datasets : What there is.
-    make_preprocessor : Missing values, words and scales, fitted within a pipeline.
+    make_preprocessor : Missing values, categories and scales, fitted within a pipeline.
 
     Examples
     --------

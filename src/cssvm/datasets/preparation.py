@@ -1,40 +1,39 @@
-"""What has to be learnt from rows before an SVM sees them: medians, vocabularies, scales."""
+"""A transformer for the rows of any data set, to be fitted inside a pipeline or a search."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler
 
-# A word with fewer rows than this shares an indicator with the other rare ones.
-RARE = 20
+from ..preprocessing import CATEGORY, NUMBER, ColumnsOfKind, column_preprocessor
 
 
-def make_preprocessor(X: Any, *, min_frequency: int = RARE) -> Any:
+def make_preprocessor(X: Any, *, min_frequency: int | None = None) -> Any:
     """Make a transformer for a pipeline, so that whatever is learnt from rows is learnt from training rows only.
 
-    Missing numbers become the median and, where any were missing, get an indicator; numbers are standardised; words
-    become indicators, the rare ones of a column together. Sparse rows are scaled by the largest absolute value of each
-    column, which keeps zeros zero; ``siam1``, ``siam11`` and ``webspam`` have rows of length 1 and need no scaling.
+    It is the preprocessing of ``cssvm train``, with and without a cluster. Numbers: missing values become the mean,
+    then columns are scaled to mean 0 and variance 1. Each numeric column with missing values in training gets an
+    indicator column, 1 where a value is missing. Strings, booleans and pandas categoricals: an indicator column for
+    each category seen in training, a missing value being a category; all 0 for a new category. Sparse rows are scaled
+    by the largest absolute value of each column, which keeps zeros zero; ``siam1``, ``siam11`` and ``webspam`` have
+    rows of length 1 and need no scaling.
 
     Parameters
     ----------
     X : array, CSR matrix or pandas DataFrame, (n_samples, n_features)
         ``data`` or ``frame`` of what `load` returned; only its type is looked at.
 
-    min_frequency : int, default=20
-        Rows that a word must have for an indicator of its own.
+    min_frequency : int, default=None
+        Rows that a category must have for an indicator of its own; rarer ones share one, which new categories have as
+        well. None gives each category its own.
 
     Returns
     -------
     transformer : scikit-learn transformer
-        Not fitted. For a frame it selects columns by type, so that it does for any frame with numbers and words. It
-        returns arrays or CSR matrices, also with ``sklearn.set_config(transform_output="pandas")``.
+        Not fitted. For a frame it selects columns by type when it is fitted; other types, such as dates, raise an
+        error. It returns arrays or CSR matrices, also with ``sklearn.set_config(transform_output="pandas")``.
 
     See Also
     --------
@@ -46,36 +45,16 @@ def make_preprocessor(X: Any, *, min_frequency: int = RARE) -> Any:
     >>> from cssvm.datasets import make_preprocessor
     >>> X = np.array([[1.0, 4.0], [3.0, np.nan], [5.0, 8.0]])
     >>> make_preprocessor(X).fit_transform(X).round(1)
-    array([[-1.2, -1.2, -0.7],
-           [ 0. ,  0. ,  1.4],
-           [ 1.2,  1.2, -0.7]])
+    array([[-1.2, -1.2,  0. ],
+           [ 0. ,  0. ,  1. ],
+           [ 1.2,  1.2,  0. ]])
     """
     if sp.issparse(X):
-        found = MaxAbsScaler()
-    elif not hasattr(X, "columns"):
-        found = _for_numbers()
-    else:
-        _check_frame(X)
-        words = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=min_frequency)
-        found = make_column_transformer(
-            (_for_numbers(), make_column_selector(dtype_include=np.number)),
-            (words, make_column_selector(dtype_exclude=np.number)),
-        )
-    return found.set_output(transform="default")  # sparse indicators are no data frame, whatever set_config says
-
-
-def _check_frame(X: Any) -> None:
-    """Raise for frames of other libraries than pandas, and for dates and times, which are neither numbers nor words."""
+        return MaxAbsScaler().set_output(transform="default")
+    if not hasattr(X, "columns"):
+        return column_preprocessor(slice(0, None), [])
     if not hasattr(X, "iloc"):
         kind = f"{type(X).__module__}.{type(X).__name__}"
         raise TypeError(f"X must be a pandas data frame; got {kind}. Pass X.to_pandas().")
-    dates = [str(name) for name, dtype in X.dtypes.items() if getattr(dtype, "kind", None) in ("m", "M")]
-    if dates:
-        raise ValueError(
-            f"X must have columns of numbers and of categories; got dates or times in {', '.join(dates)}. Turn them "
-            "into numbers, such as days since a date, or leave them out."
-        )
-
-
-def _for_numbers() -> Any:
-    return make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    ColumnsOfKind(NUMBER)(X)  # raises for columns of other types, before a search does so in each fold
+    return column_preprocessor(ColumnsOfKind(NUMBER), ColumnsOfKind(CATEGORY), min_frequency=min_frequency)

@@ -48,6 +48,8 @@ KEPT = (
     "cssvm.kernels.conformal.Magnification",
     "cssvm.kernels.given.ConstantNorms",
     "cssvm.kernels.given.ProjectedNorms",
+    "cssvm.preprocessing.CategoriesAsText",
+    "cssvm.preprocessing.ColumnsOfKind",
     "cssvm.search.decision.AtThreshold",
     "cssvm.search.decision.ByProbability",
     "cssvm.target.Target",

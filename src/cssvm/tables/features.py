@@ -1,11 +1,8 @@
 """Rows of a table as a model reads them, by the columns of its card, and the preparation that its search is given.
 
-    numbers      gaps filled with the median, then scaled to mean 0 and variance 1
-    gaps         for every column of numbers that has gaps in training, 1 where there is one, 0 elsewhere
-    categories   one 0/1 column for each word seen in training, the gap being one of them; all 0 for a new word
-    LIBSVM text  each feature divided by its largest absolute value, so that zeros stay zeros
-
-Medians, means and variances are those of the rows that a machine is trained on, in every fold anew.
+Data frames are prepared by the rule of `cssvm.preprocessing`, learnt from the training rows of each fold; the
+categories are those of the whole training table, so that all folds have the same columns for them. Each feature of
+LIBSVM text is divided by its largest absolute value, so that zeros stay zeros.
 """
 
 from __future__ import annotations
@@ -70,25 +67,15 @@ def _as_wide(rows: Chunk, names: list[str]) -> Any:
 
 def preparation(columns: Sequence[Column], features: Any) -> Any:
     """The transformer in front of the SVM, not fitted, for the features of the training table."""
-    from sklearn.compose import make_column_transformer
-    from sklearn.impute import MissingIndicator, SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import MaxAbsScaler
+
+    from ..preprocessing import column_preprocessor
 
     if not hasattr(features, "columns"):
-        return MaxAbsScaler()
-    numbers = [column.name for column in columns if column.kind == NUMBER]
-    with_gaps = [name for name in numbers if features[name].isna().any()]
+        return MaxAbsScaler().set_output(transform="default")  # sparse, whatever set_config says
     categories = [column for column in columns if column.kind == CATEGORY]
-    words = [np.array(column.categories, dtype=object) for column in categories]
-    steps: list[Any] = []
-    if numbers:
-        steps.append(
-            (make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()), numbers)
-        )
-    if with_gaps:
-        steps.append((MissingIndicator(features="all"), with_gaps))
-    if categories:
-        encoder = OneHotEncoder(categories=words, handle_unknown="ignore")
-        steps.append((encoder, [column.name for column in categories]))
-    return make_column_transformer(*steps).set_output(transform="default")  # sparse, whatever set_config says
+    return column_preprocessor(
+        [column.name for column in columns if column.kind == NUMBER],
+        [column.name for column in categories],
+        known=[np.array(column.categories, dtype=object) for column in categories],
+    )

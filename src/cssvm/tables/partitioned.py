@@ -43,9 +43,8 @@ def train_partitions(
 ) -> TrainedTable:
     """Train a linear cost-sensitive SVM on Parquet that no machine needs to hold.
 
-    The model is `cssvm.dask.CostSensitiveLinearSVC`: gaps in numbers are filled with the mean, numbers scaled, words
-    encoded, and the optimum is found to its certificate. There is no search and no evaluation: keep some files back
-    and give them to `evaluate_table`.
+    The model is `cssvm.dask.CostSensitiveLinearSVC`: columns are prepared as by `train_table`, and the optimum is found
+    to its certificate. There is no search and no evaluation: keep some files back and give them to `evaluate_table`.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ def _fitted(
     # Not `read_parquet`, whose partitions are others if fewer columns are asked for.
     X = dd.from_map(_priced, parts, names=columns, prices=priced, meta=meta)
     numbers: dict[str, Any] = {name: price.factor for name, price in prices.items() if price.column is None}
-    model = CostSensitiveLinearSVC(client, C=C, pos_label=pos_label, verbose=verbose, **numbers)
+    model = CostSensitiveLinearSVC(C=C, pos_label=pos_label, scale=True, verbose=verbose, client=client, **numbers)
     fitted = model.fit(X, target, **costs, sample_weight=weight, features=learnt)
     return fitted.set_params(verbose=0).to_local()  # a file is not to report the progress of a fit
 

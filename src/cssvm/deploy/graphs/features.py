@@ -18,6 +18,7 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
+from ...preprocessing import CategoriesAsText
 from .tensors import ML, OPSETS, Block, Graph, Table, width
 
 MISSING_WORD = ""
@@ -223,4 +224,5 @@ STEPS: dict[type, Callable[[Graph, Any, Table], Table]] = {
     StandardScaler: _scaler,
     MaxAbsScaler: _max_abs_scaler,
     OneHotEncoder: _encoder,
+    CategoriesAsText: lambda graph, step, table: table,  # columns of categories are strings in a graph
 }

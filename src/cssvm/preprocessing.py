@@ -1,0 +1,129 @@
+"""How the columns of a table become features: one rule for `make_preprocessor`, `cssvm train` and `cssvm.dask`.
+
+    numbers      missing values filled with the mean, then scaled to mean 0 and variance 1
+    missing      for each numeric column with missing values in training, 1 where a value is missing, 0 elsewhere
+    categories   strings, booleans and pandas categoricals: one 0/1 column for each category seen in training, in
+                 alphabetical order; a missing value is the category ""; all 0 for a category not seen in training
+
+Features are in this order. Means, variances and categories are those of the training samples with positive weight, each
+counted once. All of them follow from sums over samples, so a cluster computes the same numbers in one pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.validation import validate_data
+
+NUMBER, CATEGORY = "number", "category"
+MISSING = ""  # the category of missing values
+# What pandas calls the entries of object columns that hold numbers.
+NUMBERS_AS_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal")
+
+
+def column_preprocessor(
+    numbers: Any,
+    categories: Any,
+    *,
+    known: Any = "auto",
+    min_frequency: int | None = None,
+    scale: bool = True,
+    sparse: bool = True,
+) -> ColumnTransformer:
+    """Return an unfitted transformer that applies the rule of this module.
+
+    numbers, categories : columns, as `ColumnTransformer` takes them; known : the categories of each column, "auto" to
+    learn them; min_frequency : samples that a category needs for a column of its own, the others share one; scale :
+    whether to scale numbers; sparse : whether the result may be sparse.
+    """
+    scaling = [("scale", StandardScaler())] if scale else []
+    # Without a mean and a variance the scaler only converts: None among objects becomes NaN, the missing value.
+    convert = StandardScaler(with_mean=False, with_std=False)
+    encode = OneHotEncoder(
+        categories=known, handle_unknown="infrequent_if_exist", min_frequency=min_frequency, sparse_output=sparse
+    )
+    steps = [
+        ("numbers", Pipeline([("fill", SimpleImputer(strategy="mean", keep_empty_features=True)), *scaling]), numbers),
+        ("missing", Pipeline([("convert", convert), ("missing", MissingIndicator(error_on_new=False))]), numbers),
+        ("categories", Pipeline([("text", CategoriesAsText()), ("encode", encode)]), categories),
+    ]
+    present = [step for step in steps if not (isinstance(step[2], list) and len(step[2]) == 0)]
+    made = ColumnTransformer(present, sparse_threshold=0.3 if sparse else 0.0)
+    return made.set_output(transform="default")  # sparse indicators are no data frame, whatever set_config says
+
+
+class CategoriesAsText(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Categorical columns as strings, "" for missing values, whatever their types are.
+
+    So None, NaN and pandas.NA are the same category, and True is the same category as "True".
+    """
+
+    def fit(self, X: Any, y: Any = None) -> CategoriesAsText:
+        """Remember the names of the columns of X (n_samples, n_features)."""
+        validate_data(self, X, skip_check_array=True)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.object_]:
+        """Return X (n_samples, n_features) as an array of strings."""
+        import pandas as pd
+
+        validate_data(self, X, reset=False, skip_check_array=True)
+        frame = X if hasattr(X, "iloc") else pd.DataFrame(X)
+        return np.column_stack([as_text(frame.iloc[:, k]) for k in range(frame.shape[1])])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+
+class ColumnsOfKind:
+    """Select the columns of a data frame that are of a kind: a callable for `ColumnTransformer`."""
+
+    def __init__(self, kind: str):
+        self.kind = kind
+
+    def __call__(self, X: Any) -> list[Any]:
+        """Return the names of these columns of X."""
+        return [name for k, name in enumerate(X.columns) if column_kind(X.iloc[:, k]) == self.kind]
+
+
+def column_kind(column: Any) -> str:
+    """Return whether a pandas Series holds numbers or categories; raise ValueError for anything else."""
+    import pandas as pd
+
+    dtype, inferred = column.dtype, None
+    if isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(dtype):
+        return CATEGORY
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
+        return NUMBER
+    if dtype == np.dtype(object):
+        inferred = pd.api.types.infer_dtype(column, skipna=True)
+        if inferred in NUMBERS_AS_OBJECTS:
+            return NUMBER
+    if inferred in ("string", "boolean", "empty") or (inferred is None and pd.api.types.is_string_dtype(dtype)):
+        return CATEGORY
+    got = dtype if inferred is None else next(repr(each) for each in column.dropna() if not isinstance(each, str))
+    raise ValueError(
+        f"column {column.name!r} must hold numbers, strings or booleans; got {got}. Convert it, for example dates to "
+        "days since a date, or leave it out of the features."
+    )
+
+
+def as_text(column: Any) -> NDArray[np.object_]:
+    """Return the entries of a pandas Series as strings (n_samples,), "" for missing values."""
+    import pandas as pd
+
+    if column.dtype == np.dtype(object) and pd.api.types.infer_dtype(column, skipna=False) == "string":
+        return column.to_numpy()
+    known = column.notna().to_numpy()
+    text = np.full(len(column), MISSING, dtype=object)
+    text[known] = [str(entry) for entry in column[known]]
+    return text
