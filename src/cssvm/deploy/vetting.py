@@ -26,6 +26,7 @@ CARD_LIMIT = 8 * 2**20
 VALUE_BYTES = 64  # that a value of JSON takes once it is parsed
 MAX_MEMBERS = 10_000
 MAX_DEPTH = 200  # of JSON; a search with a pipeline has 40
+MAX_PASSES = 10  # until sizes of objects that occur before they are written out are known; honest ones take 2
 MAX_HEADER = 512  # bytes of the header of an array
 MAX_TEXT_BYTES = 2**14  # of one text in an array
 DIRECTORY_ENTRY = b"PK\x01\x02"  # begins the entry of a member
@@ -78,14 +79,18 @@ def untrusted_nodes(archive: zipfile.ZipFile, trusted: tuple[str, ...], allowed:
                 for part in inner.infolist():
                     _check_array(inner, part)
     schema = json.loads(_checked_json(SCHEMA, archive.read(SCHEMA), allowed))
+    nodes = list(_nodes(schema))
+    _check_shared(schema, allowed)
     unknown, owners = set(), dict[str, int]()
-    for node in _nodes(schema):
+    for node in nodes:
         loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
         listed = LOADERS.get(loader, ())
         if name not in trusted and not any(
             name == each or (each[-1] == "." and name.startswith(each)) for each in listed
         ):
             unknown.add(name)
+        if node.get("type") == "json" and len(node["shape"]["content"]) != 1:  # NumPy would unfold what it holds
+            raise ValueError(f"an array of objects in {SCHEMA} must have one dimension")
         if "file" in node:  # skops reads it once for each id
             file, own = node["file"], node.get("__id__")
             if not (own and owners.setdefault(file, own) == own and file.endswith(SUFFIXES.get(loader, ""))):
@@ -106,6 +111,42 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
             waiting += [(each, depth + 1) for each in value.values()]
         elif isinstance(value, list):
             waiting += [(each, depth + 1) for each in value]
+
+
+def _check_shared(schema: Any, allowed: int) -> None:
+    """Raise ValueError if the objects of a schema are more than is allowed once every id stands for all that it holds.
+
+    skops writes an object wherever it occurs, and makes it once for each id: an honest schema holds as many values as
+    it makes. One that names a list twice in each of 60 lists inside each other would make 2^60.
+    """
+    sizes: dict[Any, int] = {}
+    kinds: dict[Any, Any] = {}
+
+    def size_of(value: Any) -> int:
+        if isinstance(value, list):
+            return 1 + sum(map(size_of, value))
+        if not isinstance(value, dict):
+            return 1
+        size = 1 + sum(map(size_of, value.values()))
+        own, content = value.get("__id__"), value.get("content")
+        if not isinstance(own, int) or "__loader__" not in value:
+            return size
+        n_parts = len(content) if isinstance(content, list | dict) else 0
+        kind = (str(value["__loader__"]), str(value.get("__module__")), str(value.get("__class__")), n_parts)
+        if kinds.setdefault(own, kind) != kind:
+            raise ValueError(f"two objects of {SCHEMA} have one id")
+        sizes[own] = max(size, sizes.get(own, 0))
+        return sizes[own]
+
+    before = -1
+    for _ in range(MAX_PASSES):
+        size = size_of(schema)
+        if size == before:
+            return
+        if VALUE_BYTES * size > allowed:
+            break
+        before = size
+    raise ValueError(f"{SCHEMA} would make more objects than are allowed for the size of its file")
 
 
 def _checked_json(name: str, text: bytes, allowed: int) -> bytes:
