@@ -239,6 +239,11 @@ def compared(
     order = [each for each in RESERVED if each in accepted]
     order += [name for name in accepted if name not in order]
     rows = rows[sample.weights[rows] > 0]
+    if not len(rows):
+        raise ValueError(
+            "cv must hold out samples of positive weight; all that it holds out have sample_weight 0. Use other folds, "
+            "or other weights."
+        )
     at_rows_held_out = {name: accepted[name][rows] for name in order}
     return Evaluation(
         policies=compared_policies(
