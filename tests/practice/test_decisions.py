@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GroupKFold,
@@ -15,11 +14,9 @@ from sklearn.model_selection import (
     StratifiedKFold,
     TimeSeriesSplit,
 )
-from sklearn.preprocessing import StandardScaler
 
 from cssvm import BoundaryMovementSVC, CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier
 from cssvm.metrics import cost_risk, min_cost_risk
-from cssvm.search.outcome import Outcome
 
 X, Y = make_classification(300, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
 NEW_X, NEW_Y = make_classification(300, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=4)
@@ -250,14 +247,3 @@ def test_a_linear_search_has_the_coefficients_of_its_final_model():
     np.testing.assert_allclose(search.coef_, alone.coef_, atol=1e-3)
     np.testing.assert_allclose(search.decision_function(X), X @ search.coef_[0] + search.intercept_, atol=1e-8)
     assert not hasattr(CostSensitiveSVCCV(Cs=[0.1], gammas=[0.1], cv=2).fit(X, Y), "coef_")
-
-
-@pytest.mark.parametrize(
-    ("transformer", "advice"), [(None, "Scale the features"), (StandardScaler(), "Lower the larg")]
-)
-def test_advice_is_not_to_do_what_is_done(transformer, advice):
-    search = CostSensitiveSVCCV(transformer=transformer)
-    found = Outcome()
-    found.n_failed, found.values = 3, np.zeros((1, 1))
-    with pytest.warns(ConvergenceWarning, match=f"3 of the search's machines did not converge; .*{advice}"):
-        search._warn(found)

@@ -157,7 +157,11 @@ def test_functions_that_refer_to_each_other_have_a_fingerprint():
 def test_fingerprints_are_the_same_in_every_process(tmp_path):
     (tmp_path / "own.py").write_text(
         textwrap.dedent("""
+        import numba
         import numpy as np
+        @numba.njit
+        def compiled(A, B):
+            return A @ B.T
         SET = {"a", "b", "c"}
         def kernel(A, B):
             return np.tanh(A @ B.T) if "a" in {"a", "b", "c"} else SET
@@ -173,7 +177,7 @@ def test_fingerprints_are_the_same_in_every_process(tmp_path):
         from cssvm.metrics import cost_risk_scorer
         from cssvm.search.fingerprint import fingerprint
         parts = ColumnTransformer([("a", StandardScaler(), [0]), ("b", OneHotEncoder(), ["x", "y"])])
-        print(fingerprint(a=own.kernel, b=own.Scorer(), c=cost_risk_scorer(), d=parts, e=lambda A, B: A @ B.T))
+        print(fingerprint(a=own.kernel, b=own.Scorer(), c=cost_risk_scorer(), d=parts, e=own.compiled, f=lambda A: A))
     """
     path = [str(tmp_path), *sys.path]
     found = {

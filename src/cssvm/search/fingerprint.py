@@ -48,6 +48,8 @@ class _Hasher(NumpyHasher):
 
     def save(self, obj: Any) -> None:
         """Add an object to the digest."""
+        if type(obj).__module__.startswith("numba.") and hasattr(obj, "py_func"):
+            obj = obj.py_func  # what it is compiled to is pickled with a number of this process
         if isinstance(obj, MethodType):
             obj = ("method", obj.__func__, obj.__self__)
         elif isinstance(obj, ModuleType):
