@@ -131,4 +131,14 @@ def test_a_class_of_few_samples_is_warned_of():
     X, y, _ = draw(60)
     few = np.flatnonzero(y == 0)[:30].tolist() + np.flatnonzero(y == 1)[:9].tolist()
     with pytest.warns(UserWarning, match="The rarer class has 9 samples, fewer than 10"):
-        CostSensitiveLinearSVCCV(Cs=[1.0], cv=2).fit(X[few], y[few])
+        CostSensitiveLinearSVCCV(Cs=[0.1, 1.0], cv=2).fit(X[few], y[few])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        CostSensitiveLinearSVCCV(Cs=[1.0], cv=2).fit(X[few], y[few])  # nothing is chosen
+
+
+def test_costs_that_predict_lacks_are_named_in_both_languages():
+    X, y, amount = draw(60)
+    search = CostSensitiveLinearSVCCV(**QUICK | {"Cs": [1.0]}).fit(X, y, fn_cost=amount)
+    with pytest.raises(ValueError, match=r"pass fn_cost=\.\.\., .*in the shell --fn-cost COLUMN"):
+        search.predict(X)

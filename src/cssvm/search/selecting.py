@@ -62,7 +62,6 @@ class SearchingClassifier(SearchedClassifier):
         """Search, and train the best point on all rows; a failure leaves the estimator as it was."""
         with unchanged_on_failure(self), in_this_process():
             X, sample, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
-            _warn_of_few(sample)
             decision = check_decision(self.decision, self.scoring)
             scoring = make_scoring(self.scoring, X, sample, decision, score_tie(self.tol))
             ranking = scoring.ranking and not scoring.pooled
@@ -76,6 +75,8 @@ class SearchingClassifier(SearchedClassifier):
             found = search.outcome(axes)
             self.n_splits_, self.n_machines_ = len(folds), found.n_machines
             self._warn(found)
+            if len(found.points) > 1:
+                _warn_of_few(sample)
             self.cv_results_, self.best_index_ = results_table(found.points, found.values)
             self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
             self.best_params_ = self.cv_results_["params"][self.best_index_]
@@ -179,5 +180,5 @@ def _warn_of_few(sample: Sample) -> None:
             f"The rarer class has {rarer} samples, fewer than {FEW}: which parameters score best is mostly chance. Add "
             "samples of it, or set the parameters yourself and pass one value of each.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
