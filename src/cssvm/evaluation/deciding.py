@@ -203,7 +203,7 @@ def baselines(model: Any, costs: dict[str, Any]) -> dict[str, Any]:
     pairwise = get_tags(model).input_tags.pairwise
     standard = SVC(kernel=own_classifier(_innermost(model)).kernel) if pairwise else SVC()
     found = {BLIND: _behind_preparation(model, standard)}
-    by_rows = any(np.ndim(costs.get(name)) for name in COSTS) and len(costs_for_predict(model)) == len(COSTS)
+    by_rows = any(np.ndim(costs.get(name, 1.0)) for name in COSTS) and len(costs_for_predict(model)) == len(COSTS)
     if by_rows and not pairwise:
         learner = _behind_preparation(model, LogisticRegression(max_iter=1000))
         found[ROW_COSTS] = CostThresholdClassifier(learner, calibration=None)

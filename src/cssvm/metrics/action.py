@@ -71,8 +71,9 @@ def scores_by_costs(p: Vector, *, fn_cost: Any, fp_cost: Any) -> ActionScores:
         return ActionScores(p, float(fp_cost / (fn_cost + fp_cost)), PROBABILITY)
     odds = logit(np.clip(p, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
     ratio = np.log(np.maximum(fn_cost, LEAST_COST)) - np.log(np.maximum(fp_cost, LEAST_COST))
-    free = (p * fn_cost == 0.0) & ((1.0 - p) * fp_cost == 0.0)  # both decisions: a tie
-    return ActionScores(np.where(free, 0.0, odds + ratio), 0.0, COST_RATIO)
+    saving, values = p * fn_cost - (1.0 - p) * fp_cost, odds + ratio
+    values = np.where(saving > 0.0, np.maximum(values, 0.0), np.minimum(values, np.nextafter(0.0, -1.0)))
+    return ActionScores(np.where(saving == 0.0, 0.0, values), 0.0, COST_RATIO)
 
 
 def _cut_by_decisions(scores: ActionScores, decisions: Mask) -> ActionScores:
