@@ -124,14 +124,16 @@ def balanced(sample: Sample) -> Sample:
 def costs_when_deciding(sample: Sample) -> tuple[Any, Any]:
     """Costs by which held-out samples are decided, a number or (n,) each.
 
-    A cost that is missing, or 0, on all samples of the class that does not have it is not known when deciding: its
-    mean stands in, as the values themselves would tell the classes apart.
+    A cost of the other class that is missing is replaced by the mean. Where it is missing, or 0, on all samples of that
+    class it is not known when deciding, and its values would tell the classes apart: then the mean stands for all.
     """
     counted = sample.weights > 0
     known = []
     for cost, mean, own in zip(
         (sample.fn_cost, sample.fp_cost), sample.mean_costs(), (sample.positive, ~sample.positive), strict=True
     ):
-        other = cost[counted & ~own] if np.ndim(cost) else np.ones(1)
-        known.append(cost if (np.isfinite(other) & (other >= 0)).all() and other.any() else mean)
+        if np.ndim(cost):
+            given = np.isfinite(cost) & (cost >= 0)
+            cost = np.where(given, cost, mean) if cost[counted & ~own & given].any() else mean
+        known.append(cost)
     return known[0], known[1]
