@@ -117,7 +117,7 @@ def is_message(node: ast.AST) -> bool:
     """Whether a node makes a message or is a docstring."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) or ast.unparse(node).startswith("warnings.warn(")
-    return isinstance(node, UNCHANGED) or (isinstance(node, ast.FunctionDef) and node.name == "__repr__")
+    return isinstance(node, UNCHANGED)
 
 
 def changes(node: ast.AST) -> Iterator[tuple[int, str]]:
@@ -145,7 +145,7 @@ def _replace(node: ast.AST, field: str, old: ast.AST, new: ast.AST) -> None:
 def outer_functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
     """Functions of a module and methods of its classes, with their qualified names."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef) and node.name != "__repr__":
             yield prefix + node.name, node
         elif isinstance(node, ast.ClassDef):
             yield from outer_functions(node, f"{prefix}{node.name}.")
