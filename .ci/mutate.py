@@ -37,10 +37,10 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = ("costs.py", "decisions.py", "outcomes.py", "target.py", "metrics/*.py")
 TESTS = (
     "tests/metrics",
-    "tests/test_costs.py",
-    "tests/test_target.py",
+    "tests/test_*cost*.py",
+    "tests/test_*target.py",
     "tests/test_decisions.py",
-    "tests/practice/test_money.py",
+    "tests/test_outcomes.py",
 )
 OPTIONS = ("-q", "-s", "-p", "no:cacheprovider", "-p", "no:timeout", "--doctest-modules", "--disable-warnings")
 # Seconds: tests of a mutant, the fastest first, take at most this; a mutant that takes twice this does not end.
@@ -132,7 +132,8 @@ def changes(node: ast.AST) -> Iterator[tuple[int, str]]:
                 before = ast.unparse(node if not hasattr(child, "lineno") else child).split("\n")[0]
                 _replace(node, field, child, ast.copy_location(variant, child))
                 after = ast.unparse(node if not hasattr(child, "lineno") else variant).split("\n")[0]
-                yield getattr(child, "lineno", getattr(node, "lineno", 0)), f"{before}  ->  {after}"
+                if before != after:
+                    yield getattr(child, "lineno", getattr(node, "lineno", 0)), f"{before}  ->  {after}"
                 _replace(node, field, variant, child)
             yield from changes(child)
 
@@ -313,7 +314,7 @@ def main() -> None:
     given = parser.parse_args()
     paths = [path for each in given.modules for path in sorted((ROOT / "src/cssvm").glob(each))]
     mutation = Mutation(paths, given.jobs)
-    tests = [*(test for test in given.tests if (ROOT / test.split("::")[0]).exists()), *map(str, paths)]
+    tests = [str(path) for test in given.tests for path in sorted(ROOT.glob(test))] + [str(path) for path in paths]
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT / "src"))
     pytest.main(

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from cssvm.metrics import min_cost_risk, tn_auc_loss, tp_auc_loss
-from cssvm.metrics.bootstrap import _draw, _lacking_a_class, resample_counts
+from cssvm.metrics.bootstrap import (
+    _draw,
+    _lacking_a_class,
+    bootstrap_interval,
+    joint_intervals,
+    resample_counts,
+)
 from cssvm.metrics.partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from cssvm.metrics.risk import ranked_min_risk, risk_of_decisions
 from cssvm.metrics.scored import ScoredSample
@@ -93,3 +99,36 @@ def test_resamples_hold_every_class_and_as_many_samples_as_there_are():
     assert (counts[:, classes[1]].sum(axis=1) > 0).all()
     stratified = np.concatenate([*resample_counts(classes, 200, np.random.default_rng(1), stratified=True)])
     np.testing.assert_array_equal(stratified[:, 3], 1)
+
+
+def test_intervals_of_several_measures_are_those_of_each_from_the_same_resamples():
+    rows = ScoredSample.read(Y, SCORE)
+    order = rows.ranking.order
+
+    def measures(counts):
+        return {
+            "risk": ranked_min_risk(rows).values(counts[:, order]),
+            "area": ranked_tp_auc_loss(rows, t=0.4).values(counts[:, order]),
+        }
+
+    found = joint_intervals(measures, Y, n_resamples=50, confidence=0.8, random_state=3)
+    options = {"n_resamples": 50, "confidence": 0.8, "random_state": 3}
+    area, risk = tp_auc_loss(Y, SCORE, t=0.4), min_cost_risk(Y, SCORE).risk
+    assert (found["risk"].estimate, found["area"].estimate) == pytest.approx((risk, area))
+    for interval in found.values():
+        assert len(interval.samples) == 50
+        np.testing.assert_allclose([interval.low, interval.high], np.quantile(interval.samples, [0.1, 0.9]))
+
+    def weighted_risk(y_true, y_score, sample_weight=None):
+        return min_cost_risk(y_true, y_score, sample_weight=sample_weight).risk
+
+    np.testing.assert_allclose(found["risk"].samples, bootstrap_interval(weighted_risk, Y, SCORE, **options).samples)
+
+
+def test_a_metric_may_take_weights_among_its_other_arguments():
+    def metric(y_true, y_score, **others):
+        return np.average(y_score, weights=others.get("sample_weight"))
+
+    found = bootstrap_interval(metric, Y, SCORE, n_resamples=1, random_state=0)
+    assert found.estimate == pytest.approx(SCORE.mean())
+    assert len(found.samples) == 1
