@@ -169,3 +169,14 @@ def test_dual_variables_of_a_solution_are_feasible_and_optimal(problem, few, mon
     assert (np.abs(beta) <= boxes).all()
     optimum = solution.primal_objective
     assert optimum * (1 - 4e-6) <= dual_objective(X, linear, beta) <= optimum
+
+
+def test_a_search_for_bayes_decisions_is_judged_at_the_costs_that_it_trained_with(data):
+    X, y = data
+    feature_map = Nystroem(gamma=GAMMA, n_components=20, random_state=0)
+    search = CostSensitiveLinearSVCCV(Cs=[1.0], cv=2, decision="bayes", transformer=feature_map)
+    search.fit(X, y, fn_cost=np.linspace(1.0, 5.0, len(y)))
+    found = feature_map_gap(search, X, y, fn_cost=np.linspace(1.0, 5.0, len(y)))
+    balanced = {"fn_cost": len(y) / (2 * np.sum(y == 1)), "fp_cost": len(y) / (2 * np.sum(y == 0))}
+    exact = CostSensitiveSVC(C=1.0, gamma=GAMMA, tol=1e-7).fit(X, y, **balanced)
+    assert found.dual_objective < exact.primal_objective_ < found.primal_objective

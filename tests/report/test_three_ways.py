@@ -40,7 +40,7 @@ class InPython:
         self.past, self.new = loans[:N_PAST], loans[N_PAST:]
         with_gaps = [name for name in NUMBERS if self.past[name].isna().any()]
         prepared = make_column_transformer(
-            (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), NUMBERS),
+            (make_pipeline(SimpleImputer(strategy="mean"), StandardScaler()), NUMBERS),
             (MissingIndicator(features="all"), with_gaps),
             (OneHotEncoder(handle_unknown="ignore"), WORDS),
         )

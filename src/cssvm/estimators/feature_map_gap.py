@@ -115,7 +115,8 @@ def feature_map_gap(
     gamma, degree, coef0 : default="scale", 3, 0.0
         Parameters of `kernel`, where that is given.
     fn_cost, fp_cost, kappa, sample_weight : float or array-like of shape (n_samples,), default=None
-        What was given to `fit`.
+        What was given to `fit`. A search with ``decision="bayes"`` trains with costs of its own, which are taken
+        instead of `fn_cost` and `fp_cost`.
 
     Returns
     -------
@@ -141,6 +142,8 @@ def feature_map_gap(
     """
     *first, feature_map, svm = _steps_of(model)
     given = in_row_order(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+    if getattr(model, "decides_by_costs", False):
+        given |= svm._fit_costs
     sample = svm._read_scored_sample(y, **given)
     kappa = given_cost(svm, "kappa", in_row_order(X, y, kappa=kappa)["kappa"])
     margins, boxes = margins_and_boxes(sample.positive, sample.stakes, C=svm.C_, kappa=kappa, fp_cost=sample.fp_cost)
