@@ -36,6 +36,15 @@ def test_columns_of_probabilities_are_in_the_order_of_the_classes(index):
     np.testing.assert_array_equal(Target(STRINGS, index).oriented(both), p)
 
 
+@pytest.mark.parametrize("index", [0, 1])
+def test_decision_values_are_turned_by_their_sign_alone(index):
+    target, f = Target(STRINGS, index), np.array([-2.5, -0.5, 0.0, 0.5])
+    side = 1 if index else -1
+    np.testing.assert_array_equal(target.as_f(f), side * f)
+    # f > 0 is classes_[1]: exactly 0 is classes_[0].
+    np.testing.assert_array_equal(target.labels(target.accepted(target.oriented(f))), ["bad"] * 3 + ["good"])
+
+
 def test_the_larger_label_is_the_default_that_nobody_has_named():
     assert (Target.among(STRINGS, None).label, Target.among(STRINGS, None).named) == ("good", False)
     assert (Target.among(STRINGS, "bad").label, Target.among(STRINGS, "bad").named) == ("bad", True)
@@ -70,6 +79,9 @@ def test_costs_that_differ_need_a_name_where_labels_are_strings(costs, given):
     Target.among(STRINGS, "good").check_named(**costs)
     Target.among(NUMBERS, None).check_named(**costs)
     Target.among(np.array([1, "good"], dtype=object), None).check_named(**costs)  # not both are strings
+    if given is not None:
+        with pytest.raises(ValueError, match="b'bad' and b'good'"):
+            Target.among(np.array([b"bad", b"good"]), None).check_named(**costs)
 
 
 class Fitted(ClassifierMixin, BaseEstimator):
@@ -151,6 +163,8 @@ def test_other_classifiers_cut_at_zero_or_one_half():
 def test_responses_that_are_not_finite_are_rejected():
     with pytest.raises(ValueError, match="decision_function of Fitted must return finite numbers; got inf"):
         finite_response(Fitted(np.inf), "decision_function", X)
+    with pytest.raises(ValueError, match="got nan"):
+        finite_response(Fitted(), "decision_function", np.array([[1.0], [np.nan]]))
     assert finite_response(Fitted(2), "decision_function", X.astype(np.float32)).dtype == np.float64
 
 

@@ -52,6 +52,10 @@ def test_metrics_of_decisions_are_for_the_class_named(metric):
     expected = metric(Y, decisions, pos_label=1, **options)
     assert metric(1 - Y, 1 - decisions, pos_label=0, **options) == expected == metric(Y, decisions, **options)
     assert metric(Y, decisions, pos_label=0, **options) != expected
+    strings, decided = np.where(Y == 1, "bad", "good"), np.where(decisions == 1, "bad", "good")
+    assert metric(strings, decided, pos_label="bad", **options) == expected
+    with pytest.raises(ValueError, match="pos_label must be given"):
+        metric(strings, decided, **options)
 
 
 def test_scores_that_know_their_class_are_for_no_other():
@@ -74,7 +78,7 @@ def test_a_class_is_named_by_the_scores_or_by_the_user_where_labels_are_strings(
     np.testing.assert_array_equal(found.sample.positive, Y == 1)
 
 
-@pytest.mark.parametrize(("n_target", "n_other"), [(1, 1), (1, 6), (4, 4), (3, 8), (12, 2)])
+@pytest.mark.parametrize(("n_target", "n_other"), [(1, 1), (1, 6), (4, 4), (3, 8), (12, 2), (9, 9)])
 def test_scores_clearly_below_chance_warn(n_target, n_other):
     """Below chance by two standard deviations of the area of random scores, sqrt((m + n + 1) / (12 m n))."""
     y = np.repeat([1, 0], [n_target, n_other])
@@ -100,6 +104,12 @@ def test_samples_weighed_by_cost_have_weight_times_cost_and_their_scores(case):
     np.testing.assert_array_equal(found.scores, case.score[stakes > 0])
     np.testing.assert_array_equal(found.sample.positive, case.y[stakes > 0] == 1)
     assert (np.diff(found.ranked(found.scores)) <= 0).all()
+
+
+def test_scores_are_equal_up_to_the_tie_asked_for():
+    sample = ScoredSample.read(Y, SCORE).sample
+    assert len(ScoredSample.of(sample, SCORE).ranking.last) == len(Y)
+    assert len(ScoredSample.of(sample, SCORE, tie=1.0).ranking.last) == 1
 
 
 def test_scores_keep_single_precision_unless_double_is_asked_for():

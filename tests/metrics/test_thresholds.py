@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 
 from cssvm.metrics import min_cost_risk
 from cssvm.metrics.ranking import Ranking
-from cssvm.metrics.thresholds import ONE_MARGIN, SCORE_TIE, cheapest_threshold, threshold_of_least_cost
+from cssvm.metrics.thresholds import ONE_MARGIN, SCORE_TIE, cheapest_threshold, score_tie, threshold_of_least_cost
 
 RULES = ("highest", "nearest_zero")
 
@@ -110,11 +112,13 @@ def test_a_run_of_nearly_equal_scores_is_cut_beside_it():
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("parts_are_positive", [True, False])
 def test_costs_equal_up_to_rounding_are_equal_in_any_unit(scale, parts_are_positive):
-    """Accepting one sample or all four costs 0.1 + 0.2 or 0.3, in exact numbers the same: the highest is taken."""
+    """Accepting one sample or all four costs a + b or c = a + b, which round differently: the highest is taken."""
     scores = np.array([5.0, 4.0, 3.0, 2.0])
     positive = np.array([True, *([False, True, True] if parts_are_positive else [False, False, True])])
-    stakes = scale * np.array([10.0, *([0.3, 0.1, 0.2] if parts_are_positive else [0.1, 0.2, 0.3])])
-    assert threshold_of_least_cost(scores, positive, stakes) == 4.5
+    for a, b in itertools.product(range(1, 10), repeat=2):
+        parts, whole = [a / 10, b / 10], [(a + b) / 10]
+        stakes = scale * np.array([10.0, *(whole + parts if parts_are_positive else parts + whole)])
+        assert threshold_of_least_cost(scores, positive, stakes) == 4.5
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
@@ -148,3 +152,15 @@ def test_runs_of_equal_scores_are_narrow_and_apart_where_scores_are(values, tie)
 def test_a_chain_of_many_close_scores_is_not_one_score():
     ranking = Ranking.of(np.linspace(0.0, 1.0, 5001), tie=1e-3)
     assert len(ranking.last) == 1000
+
+
+def test_scores_of_coarsely_trained_models_are_equal_up_to_their_tolerance():
+    assert score_tie(1e-6) == SCORE_TIE
+    assert score_tie(10 * SCORE_TIE) == 10 * SCORE_TIE
+
+
+@pytest.mark.parametrize("shift", [-100.0, 0.0, 100.0])
+def test_a_chain_of_close_scores_is_split_into_parts_of_equal_width_wherever_it_lies(shift):
+    ranking = Ranking.of(np.arange(11.0) + shift, tie=3.0)  # three parts of 10 / 3
+    np.testing.assert_array_equal(ranking.highest - shift, [10.0, 6.0, 3.0])
+    np.testing.assert_array_equal(ranking.lowest - shift, [7.0, 4.0, 0.0])
