@@ -46,15 +46,9 @@ def test_better_means_by_more_than_a_standard_error_of_the_differences(values, o
     assert is_clearly_better(np.array(values), np.array(others)) is better
 
 
-class Rising:
-    """A scorer whose value rises with the spread of the scores, and so with C, by much or by little."""
-
-    def __init__(self, rise):
-        self.rise = rise
-
-    def __call__(self, estimator, X, y):
-        f = estimator.decision_function(X)
-        return self.rise * float(np.ptp(f)) + float(X[:, 0].mean())
+def spread(estimator, X, y):
+    """A scorer whose value rises with the spread of the scores, and so with C."""
+    return float(np.ptp(estimator.decision_function(X)) + X[:, 0].mean())
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +71,18 @@ def test_a_point_at_the_edge_that_is_better_by_chance_is_left_at_that(values, ed
     assert growth.Growth("rbf", axes).edge(found) == edge
 
 
+def test_a_point_at_the_edge_without_a_rival_that_was_scored_on_all_folds_is_clearly_better():
+    table = np.array([[1.0] * 5, [np.nan] * 5, [np.nan] * 5])
+    points = [SimpleNamespace(params={"C": C}, affine=SimpleNamespace(scale=1.0)) for C in (1.0, 8.0, 64.0)]
+    found = SimpleNamespace(points=points, values=table, mean=np.array([1.0, -np.inf, -np.inf]), best=0)
+    axes = SimpleNamespace(automatic={"C": np.array([1.0, 8.0, 64.0])})
+    assert growth.Growth("rbf", axes).edge(found) == ("C", -1)
+
+
 @pytest.mark.filterwarnings("ignore:The best point lies at the edge")
 @pytest.mark.parametrize("count", [2, 4])
 def test_growth_is_announced_and_ends_at_its_reach(data, capsys, count):
-    settings = {"Cs": count, "gammas": [0.1], "cv": 3, "refit": False, "scoring": Rising(1.0)}
+    settings = {"Cs": count, "gammas": [0.1], "cv": 3, "refit": False, "scoring": spread}
     plain = CostSensitiveSVCCV(**settings, grow=False).fit(*data)
     grown = CostSensitiveSVCCV(**settings, verbose=1).fit(*data)
     said = capsys.readouterr().err

@@ -93,8 +93,9 @@ class Growth:
             of_points = np.array([OF_POINT[name](point) for point in points])
             direction = axis.direction(of_points[best])
             inside = ~np.isclose(of_points, of_points[best], rtol=1e-6, atol=0.0)
-            rival = int(np.argmax(np.where(inside, mean, -np.inf)))
-            if direction and (np.isneginf(mean[rival]) or is_clearly_better(*found.values[[best, rival]])):
+            others = np.where(inside, mean, -np.inf)
+            rival = int(np.argmax(others))
+            if direction and (np.isneginf(others[rival]) or is_clearly_better(*found.values[[best, rival]])):
                 return Edge(name, direction)
         return None
 
