@@ -26,8 +26,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import cssvm
 from cssvm import CostSensitiveSVC, CostThresholdClassifier, DesignedLossClassifier
-from cssvm.deploy import TRUSTED_TYPES, ModelCard, ModelFileError, load_card, load_model, save_model
+from cssvm.deploy import TRUSTED_TYPES, ModelCard, ModelFileError, files, load_card, load_model, save_model
 from cssvm.deploy.files import check_savable, save_or_keep
+from cssvm.deploy.seal import MESSAGE_LIMIT
 from cssvm.kernels import KERNELS
 from cssvm.losses import Loss, design_loss
 from tests.deploy.models import MODELS, fitted, inputs, rows, table
@@ -317,6 +318,27 @@ def test_a_model_that_cannot_be_saved_after_its_training_is_kept_as_a_pickle(tmp
         kept, kept_card = pickle.load(file)
     assert kept_card == card
     assert np.array_equal(kept.predict(rows()[0]), model.predict(rows()[0]))
+
+
+def test_the_pickle_is_named_however_long_the_reason_is(tmp_path, monkeypatch):
+    def failing(*_):
+        raise ModelFileError("long " * MESSAGE_LIMIT)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(files, "save_model", failing)
+    with pytest.raises(ModelFileError) as caught:
+        save_or_keep(fitted("linear"), tmp_path / "model.skops", ModelCard())
+    (kept,) = tmp_path.glob("*.pickle")
+    assert str(kept) in str(caught.value)
+
+
+def test_a_model_that_can_neither_be_saved_nor_pickled_raises_the_first_error_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    X, y = rows()
+    model = CostSensitiveSVC(kernel=lambda A, B: A @ B.T).fit(X, y)
+    with pytest.raises(ModelFileError, match="kernel"):
+        save_or_keep(model, tmp_path / "model.skops", ModelCard())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_step_that_no_file_can_hold_is_rejected_before_the_training():

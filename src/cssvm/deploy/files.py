@@ -261,13 +261,22 @@ def check_savable(part: Any) -> None:
 
 
 def save_or_keep(model: Any, path: Any, card: ModelCard) -> None:
-    """Save a model whose training was long; if that fails, keep it as a pickle, which the error names."""
+    """Save a model whose training was long; if that fails, keep it as a pickle, which the error names.
+
+    If it cannot be pickled either, the first error is raised.
+    """
     try:
         save_model(model, path, card)
-    except (OSError, ValueError, ImportError) as error:
+    except (OSError, ValueError, ImportError, MemoryError) as error:
         with tempfile.NamedTemporaryFile(prefix="cssvm-", suffix=".pickle", delete=False) as file:
-            pickle.dump((model, card), file)
+            try:
+                pickle.dump((model, card), file)
+                file.flush()  # a full disk shows here
+            except Exception:
+                os.unlink(file.name)
+                raise error from None
+        # The pickle comes first, as a long message loses its end.
         raise ModelFileError(
-            f"{error} The trained model was not lost: `model, card = pickle.load(open({file.name!r}, 'rb'))` reads it, "
-            "and save_model(model, path, card) saves it."
+            f"The trained model was not lost: `model, card = pickle.load(open({file.name!r}, 'rb'))` reads it, and "
+            f"save_model(model, path, card) saves it. {path} was not written: {error}"
         ) from error
