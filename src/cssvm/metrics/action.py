@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import logit
 
 from .._types import Mask, Vector
+from ..costs import expected_saving
 from ..decisions import costs_for_predict, known_costs
 from ..target import RESPONSES, Target, own_cut, target_scores
 
@@ -71,7 +72,7 @@ def scores_by_costs(p: Vector, *, fn_cost: Any, fp_cost: Any) -> ActionScores:
         return ActionScores(p, float(fp_cost / (fn_cost + fp_cost)), PROBABILITY)
     odds = logit(np.clip(p, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
     ratio = np.log(np.maximum(fn_cost, LEAST_COST)) - np.log(np.maximum(fp_cost, LEAST_COST))
-    saving, values = p * fn_cost - (1.0 - p) * fp_cost, odds + ratio
+    saving, values = expected_saving(p, fn_cost, fp_cost), odds + ratio
     values = np.where(saving > 0.0, np.maximum(values, 0.0), np.minimum(values, np.nextafter(0.0, -1.0)))
     return ActionScores(np.where(saving == 0.0, 0.0, values), 0.0, COST_RATIO)
 
