@@ -123,7 +123,7 @@ def is_message(node: ast.AST) -> bool:
 def changes(node: ast.AST) -> Iterator[tuple[int, str]]:
     """Make each change below a node, in place, while this iterator rests on its line and description."""
     for field, value in ast.iter_fields(node):
-        if field in ("decorator_list", "returns", "annotation", "slice_type"):
+        if field in ("decorator_list", "returns", "annotation"):
             continue
         for child in value if isinstance(value, list) else [value]:
             if not isinstance(child, ast.AST) or is_message(child):
@@ -317,9 +317,7 @@ def main() -> None:
     tests = [str(path) for test in given.tests for path in sorted(ROOT.glob(test))] + [str(path) for path in paths]
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT / "src"))
-    pytest.main(
-        [*OPTIONS, "-o", "addopts=--import-mode=importlib", "-m", "not slow and not system", *tests], [mutation]
-    )
+    pytest.main([*OPTIONS, "-o", "addopts=--import-mode=importlib", "-m", "not system", *tests], [mutation])
     total: Counter[str] = Counter()
     for module, outcomes in sorted(mutation.outcomes.items()):
         total += outcomes
