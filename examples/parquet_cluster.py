@@ -31,9 +31,8 @@ COLUMNS = ["log_amount", "hour", "distance", "years", "new_shop"]
 
 def train_and_decide(client: Client, past: str, new: str, out: str, label: str, **costs: Any) -> Any:
     """Train on one folder, write what is decided on another one beside its columns; returns the model."""
-    model = CostSensitiveLinearSVC(scale=True, client=client).fit(
-        past, label, **costs
-    )  # learns from all columns but those named here
+    # It learns from all columns but those named here.
+    model = CostSensitiveLinearSVC(scale=True, client=client).fit(past, label, **costs)
     model = model.to_local()  # a pipeline of scikit-learn, which needs no cluster
     rows = dd.read_parquet(new)
     rows.assign(decided=predict(model, rows)).to_parquet(out)
