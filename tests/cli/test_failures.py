@@ -362,9 +362,10 @@ def interrupted(monkeypatch):
     monkeypatch.setattr(Run, "_keep_best", keep_and_stop)
 
 
-def test_ctrl_c_in_the_search_of_train_writes_the_best_model_so_far(cssvm, here, tmp_path, interrupted):
+@pytest.mark.parametrize("options", [[], ["--quiet"]], ids=["", "quiet"])
+def test_ctrl_c_in_the_search_of_train_writes_the_best_model_so_far(options, cssvm, here, tmp_path, interrupted):
     out = tmp_path / "model.skops"
-    found = cssvm(*replaced(TRAIN, out=out), "--no-evaluate")
+    found = cssvm(*replaced(TRAIN, out=out), "--no-evaluate", *options)
     assert found.exit_code == 0
     assert "cssvm: warning: The search was interrupted: 2 of 4 points were scored on all folds" in found.stderr
     assert load_model(out).card.parameters

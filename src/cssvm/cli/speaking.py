@@ -22,7 +22,7 @@ from typing import Any, ParamSpec, TypeGuard, TypeVar
 import typer
 
 from ..runtime.files import DISK_FULL
-from ..runtime.interrupts import interrupts
+from ..runtime.interrupts import SearchInterruptedWarning, interrupts
 from . import STOPPED
 
 WRONG_INPUT, TERMINATED = 2, 143
@@ -131,11 +131,15 @@ def _stoppable() -> Iterator[None]:
 
 @contextmanager
 def _warnings_as_lines(*, quiet: bool) -> Iterator[None]:
-    """Warnings to the user as messages, each once, or none; those of numerical code to its author are left out."""
+    """Warnings to the user as messages, each once; those of numerical code to its author are left out.
+
+    quiet : show only that a search was cut short, as its model is another one.
+    """
     said: set[str] = set()
+    shown = SearchInterruptedWarning if quiet else UserWarning
 
     def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-        if not quiet and issubclass(category, UserWarning) and str(message) not in said:
+        if issubclass(category, shown) and str(message) not in said:
             said.add(str(message))
             say(f"warning: {message}")
 

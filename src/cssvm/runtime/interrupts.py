@@ -9,6 +9,10 @@ from contextvars import ContextVar
 _raised = ContextVar("raised", default=False)
 
 
+class SearchInterruptedWarning(UserWarning):
+    """A search ended early by Ctrl-C, whose best point so far is used."""
+
+
 @contextmanager
 def interrupts(*, raised: bool) -> Iterator[None]:
     """Whether searches inside raise KeyboardInterrupt, as all else does, or end early and keep what they have found."""

@@ -18,6 +18,7 @@ from ..kernels import is_pairwise, kernel_class
 from ..matching import in_row_order
 from ..metrics.thresholds import score_tie
 from ..runtime.backends import in_this_process
+from ..runtime.interrupts import SearchInterruptedWarning
 from ..sample import Sample
 from .axes import Axes
 from .decision import BAYES, LEAST_ODDS_RATIO, ByProbability, balanced, check_decision
@@ -114,7 +115,7 @@ class SearchingClassifier(SearchedClassifier):
             warnings.warn(
                 f"The search was interrupted: {found.n_complete} of {len(found.values)} points were scored on all "
                 "folds; the best of them is used." + (" Call fit again to go on." if self.checkpoint else ""),
-                UserWarning,
+                SearchInterruptedWarning,
                 stacklevel=4,
             )
         elif not found.n_complete:
