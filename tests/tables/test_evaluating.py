@@ -218,3 +218,10 @@ def test_amounts_of_past_targets_tell_the_scores_of_estimated_amounts_nothing(un
     ratio = p * model.predict_amount(frame) / (1 - p)
     expected = min_cost_risk(y, ratio, fn_cost=amount, fp_cost=1.0).risk
     assert found["cost per case at the best cost ratio"].value == pytest.approx(expected, rel=1e-12)
+
+
+def test_rows_of_weight_zero_are_as_if_removed(saved, labelled):
+    weights = np.arange(120) % 3 / 2.0
+    found = evaluate_table(saved, labelled.assign(w=weights), weight="w", n_resamples=20, random_state=0)
+    kept = labelled.assign(w=weights)[weights > 0]
+    assert found == evaluate_table(saved, kept, weight="w", n_resamples=20, random_state=0)

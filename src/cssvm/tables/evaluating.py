@@ -112,6 +112,9 @@ def evaluate_table(
     check_request(n_resamples, confidence)
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     rows, n_read = _read(decider, data, target, weight, progress)
+    n_labelled = len(rows.positive)
+    if rows.weights is not None:
+        rows = rows.take(rows.weights > 0)
     options: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
     target_class = decider.target
     of_rows: dict[str, Any] = {"pos_label": target_class.label, "sample_weight": rows.weights}
@@ -124,8 +127,7 @@ def evaluate_table(
         resampling=(n_resamples, confidence, random_state),
     )
     measures = {COST: costs.model.cost, NOBODY: costs[NOBODY].cost, EVERYBODY: costs[EVERYBODY].cost}
-    counted = rows if rows.weights is None else rows.take(rows.weights > 0)
-    found = joint_intervals(_measures(counted, target_class), target_class.labels(counted.positive), **options)
+    found = joint_intervals(_measures(rows, target_class), y, **options)
     best = BEST_RATIO if rows.by_ratio else BEST
     measures |= {best if name == BEST else name: Interval(*each[:3]) for name, each in found.items()}
     return EvaluatedTable(
@@ -133,7 +135,7 @@ def evaluate_table(
         n_rows=len(rows.positive),
         n_targets=int(np.count_nonzero(rows.positive)),
         n_acted=int(np.count_nonzero(rows.acted)),
-        n_unlabelled=n_read - len(rows.positive),
+        n_unlabelled=n_read - n_labelled,
         total=costs.model.total,
         confidence=confidence,
         currency=decider.card.currency or "",
