@@ -40,8 +40,8 @@ def test_columns_are_numbers_or_categories_by_their_type(values, dtype, kind):
         (pd.to_datetime(["2026-01-01", "2026-01-02"]), "datetime64"),
         (pd.to_timedelta([1, 2], unit="h"), "timedelta64"),
         ([1j, 2j], "complex128"),
-        ([[1], [2]], r"\[1\]"),
-        (["a", 1], "1"),
+        ([[1], [2]], r"\[1\]\."),
+        (["a", 1], "1 among strings"),
     ],
     ids=["dates", "durations", "complex", "lists", "mixed"],
 )

@@ -110,7 +110,11 @@ def column_kind(column: Any) -> str:
             return NUMBER
     if inferred in ("string", "boolean", "empty") or (inferred is None and pd.api.types.is_string_dtype(dtype)):
         return CATEGORY
-    got = dtype if inferred is None else next(repr(each) for each in column.dropna() if not isinstance(each, str))
+    got = str(dtype)
+    if inferred is not None:
+        entries = column.dropna()
+        is_text = [isinstance(each, str) for each in entries]
+        got = repr(entries.iloc[is_text.index(False)]) + (" among strings" if any(is_text) else "")
     raise ValueError(
         f"column {column.name!r} must hold numbers, strings or booleans; got {got}. Convert it, for example dates to "
         "days since a date, or leave it out of the features."
