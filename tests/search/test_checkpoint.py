@@ -210,6 +210,10 @@ def test_a_file_that_cannot_hold_a_checkpoint_is_rejected_before_any_work(data, 
     file.write_text("not a search")
     with pytest.raises(ValueError, match="is not a saved search"):
         small(scoring=scorer, checkpoint=file).fit(*data)
+    with file.open("wb") as stream:
+        np.save(stream, np.arange(3))
+    with pytest.raises(ValueError, match="is not a saved search: it holds a single array"):
+        small(scoring=scorer, checkpoint=file).fit(*data)
     np.savez(file, fingerprint="of an earlier version")
     with pytest.raises(ValueError, match="is not a saved search of this version"):
         small(scoring=scorer, checkpoint=file).fit(*data)

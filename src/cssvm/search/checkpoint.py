@@ -64,7 +64,10 @@ class Checkpoint:
 def _read(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of all entries; none if there is no file."""
     try:
-        with np.load(path, allow_pickle=False) as saved:
+        saved = np.load(path, allow_pickle=False)
+        if isinstance(saved, np.ndarray):
+            raise ValueError("it holds a single array")
+        with saved:
             entries = dict(saved)
     except FileNotFoundError:
         return {}
