@@ -32,10 +32,10 @@ def test_a_long_name_of_letters_of_several_bytes_can_be_written(tmp_path, letter
 def test_the_umask_of_the_process_is_never_changed(tmp_path, monkeypatch):
     """Another thread would create its files under the changed one."""
     monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask was changed"))
-    for _ in range(2):
+    for folder in ("first", "second"):
         with whole_file(tmp_path / "out.csv") as file:
             file.write(b"all")
-        with destination(f"{tmp_path}/{_}/"):
+        with destination(f"{tmp_path}/{folder}/"):
             pass
 
 

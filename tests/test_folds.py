@@ -7,14 +7,13 @@ from sklearn.linear_model import LogisticRegression
 from cssvm import BoundaryMovementSVC, CostThresholdClassifier
 from cssvm.folds import make_splits
 
-rng = np.random.default_rng(0)
-X = rng.normal(size=(40, 2))
+X = np.random.default_rng(0).normal(size=(40, 2))
 Y = (np.arange(40) % 2).astype(int)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_samples_of_weight_zero_are_as_if_removed(grouped):
-    kept = np.sort(rng.permutation(40)[:25])
+    kept = np.sort(np.random.default_rng(1).permutation(40)[:25])
     weights, groups = np.zeros(40), np.arange(40) // 2 if grouped else None
     weights[kept] = 2.0
     found = make_splits(3, X, Y, positive=Y == 1, weights=weights, groups=groups)

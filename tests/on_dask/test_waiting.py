@@ -1,5 +1,7 @@
 """How long tasks are waited for, with a scripted client and a clock that moves only while futures are waited for."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from cssvm.dask import tasks
@@ -10,7 +12,8 @@ class Cluster:
 
     def __init__(self, monkeypatch, workers):
         self.now, self.workers = 0.0, workers
-        monkeypatch.setattr(tasks.time, "monotonic", lambda: self.now)
+        # Not that of the module time, which the clusters of other tests in this process go by.
+        monkeypatch.setattr(tasks, "time", SimpleNamespace(monotonic=lambda: self.now))
 
     def nthreads(self):
         return {"worker": 1} if self.workers(self.now) else {}
