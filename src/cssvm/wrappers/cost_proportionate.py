@@ -44,7 +44,7 @@ class CostProportionateClassifier(EnsembleClassifier):
     sampling : {"rejection", "with_replacement", "without_replacement"}, default="rejection"
         ``"rejection"`` keeps each row with the chance cost / largest cost, so that a draw holds about n mean cost /
         largest cost rows, none of them twice. ``"with_replacement"`` and ``"without_replacement"`` draw a given number
-        of rows; in the former the dear ones come several times, which invites overfitting, in the latter their share
+        of rows; in the former the costly ones come several times, which invites overfitting, in the latter their share
         is smaller than their cost's.
     max_samples : int, float or None, default=None
         Rows of a draw, or their share of all rows with a cost; None: as many as there are with replacement, half of
