@@ -91,6 +91,20 @@ def test_few_numbers_with_an_entry_that_is_none_are_a_category_with_a_note(kind,
     assert found.notes == ["column 'a' is read as a category: 1 of 30 entries are not numbers: 'unknown' in row 8"]
 
 
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([2, 10, None], ["", "10", "2"]),
+        ([0.5, 2.0, 3.0], ["0.5", "2", "3"]),
+        ([True, False, None], ["", "False", "True"]),
+    ],
+    ids=["integers", "floats", "booleans"],
+)
+def test_a_categorical_of_a_frame_is_a_category_whatever_it_holds(values, words):
+    table = open_table(pd.DataFrame({"a": pd.Categorical(values * 4), "b": range(12)})).whole()
+    assert choose_columns(table, without=(), category=()).columns[0] == Column("a", "category", "str", words)
+
+
 def test_dates_and_categories_of_many_strings_are_noted(tmp_path):
     days = [f"2024-{k % 12 + 1:02d}-{k % 28 + 1:02d}" for k in range(300)]
     text = "day,customer,home\n" + "".join(f"{day},c{k % 60},{'ab'[k % 2]}\n" for k, day in enumerate(days))

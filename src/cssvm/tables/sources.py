@@ -183,20 +183,31 @@ def _of_frame(data: Any) -> Source:
 
 
 def _one_type_each(frame: Any) -> Any:
-    """A frame of pandas in which columns of both strings and numbers, as `read_csv` may leave them, hold strings."""
+    """A frame of pandas in which some columns hold strings that did not.
+
+    Those are columns of both strings and numbers, as `read_csv` may leave them, and categoricals of anything else than
+    strings, which are categories as in `cssvm.preprocessing`.
+    """
     text = {}
     for name in [each for each, dtype in frame.dtypes.items() if dtype.kind == "O"] if frame.columns.is_unique else []:
-        values = frame[name].tolist()
-        if any(isinstance(each, str) for each in values) and any(map(is_number, values)):
-            text[name] = [_number_as_text(each) if is_number(each) else each for each in values]
+        column = frame[name]
+        values = column.cat.categories.tolist() if column.dtype == "category" else column.tolist()
+        n_strings = sum(isinstance(each, str) for each in values)
+        if column.dtype == "category" and n_strings < len(values):
+            text[name] = column.map({each: _as_text(each) for each in values}).astype(object)
+        elif n_strings and any(map(is_number, values)):
+            text[name] = [_as_text(each) if is_number(each) else each for each in values]
     return frame.assign(**text)
 
 
-def _number_as_text(value: Any) -> str | None:
+def _as_text(value: Any) -> str | None:
     """As `Chunk.words` has it."""
-    if value != value:
-        return None
-    return str(int(value)) if abs(value) <= EXACT and value == int(value) else str(value)
+    if is_number(value):
+        if value != value:
+            return None
+        if abs(value) <= EXACT and value == int(value):
+            return str(int(value))
+    return str(value)
 
 
 def _parquet(path: Any, name: str) -> Source:
