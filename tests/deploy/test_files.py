@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -318,6 +319,38 @@ def test_a_model_that_cannot_be_saved_after_its_training_is_kept_as_a_pickle(tmp
         kept, kept_card = pickle.load(file)
     assert kept_card == card
     assert np.array_equal(kept.predict(rows()[0]), model.predict(rows()[0]))
+
+
+TREE = "sklearn.tree._tree.Tree"
+
+
+@pytest.mark.parametrize(
+    ("learner", "trusted"),
+    [
+        (DecisionTreeClassifier(), [TREE]),
+        (RandomForestClassifier(3), [TREE]),
+        (
+            KNeighborsClassifier(),
+            ["sklearn.metrics._dist_metrics.EuclideanDistance64", "sklearn.neighbors._kd_tree.KDTree"],
+        ),
+    ],
+    ids=repr,
+)
+def test_learners_whose_arrays_hold_records_can_be_saved_if_their_types_are_named(learner, trusted, path):
+    X, y = rows()
+    model = CostThresholdClassifier(learner, calibration=None).fit(X, y)
+    with pytest.raises(ModelFileError, match=re.escape(f"pass trusted={trusted}")):
+        save_model(model, path)
+    save_model(model, path, trusted=trusted)
+    assert np.array_equal(load_model(path, trusted=trusted).model.decision_function(X), model.decision_function(X))
+
+
+def test_gradient_boosting_whose_trees_are_an_array_of_two_dimensions_can_be_saved(path):
+    X, y = rows()
+    model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y)
+    trusted = [TREE, "numpy.random.mtrand.RandomState", "sklearn._loss._loss.CyHalfBinomialLoss"]
+    save_model(model, path, trusted=trusted)
+    assert np.array_equal(load_model(path, trusted=trusted).model.predict_proba(X), model.predict_proba(X))
 
 
 def test_the_pickle_is_named_however_long_the_reason_is(tmp_path, monkeypatch):

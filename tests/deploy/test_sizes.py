@@ -145,13 +145,17 @@ def one_file_for_many_objects(saved, target, size):
     with_members(saved, target, {f"{ID}.npy": npy(np.zeros(2**17))}, change)
 
 
-def doubled_lists(saved, target, size):
+def doubled_lists(of_number=int):
     """Each list holds the one before it twice, by its id."""
-    nested = node("ListNode", "builtins.list", content=[], __id__=1)
-    for i in range(2, 40):
-        again = node("ListNode", "builtins.list", content=[NULL] * len(nested["content"]), __id__=i - 1)
-        nested = node("ListNode", "builtins.list", content=[nested, again], __id__=i)
-    forge(saved, attribute("C", nested), target)
+
+    def write(saved, target, size):
+        nested = node("ListNode", "builtins.list", content=[], __id__=of_number(1))
+        for i in range(2, 40):
+            again = node("ListNode", "builtins.list", content=[NULL] * len(nested["content"]), __id__=of_number(i - 1))
+            nested = node("ListNode", "builtins.list", content=[nested, again], __id__=of_number(i))
+        forge(saved, attribute("C", nested), target)
+
+    return write
 
 
 def other_object_of_one_id(saved, target, size):
@@ -163,6 +167,21 @@ def unfolding_array(saved, target, size):
     shape = node("TupleNode", "builtins.tuple", content=[NULL, NULL], __id__=ID + 1)
     array = node("NdArrayNode", "numpy.ndarray", type="json", content=[], shape=shape)
     forge(saved, attribute("C", array), target)
+
+
+def unfolding_lists(saved, target, size):
+    """The rows of the array are lists of trees by what is written, and of arrays by their id."""
+    tree = node("ObjectNode", "sklearn.tree._classes.DecisionTreeRegressor", content=NULL, __id__=ID + 2)
+    lists = [node("ListNode", "builtins.list", content=[each], __id__=ID + 3) for each in (array_node(), tree)]
+    shape = node("TupleNode", "builtins.tuple", content=[NULL, NULL], __id__=ID + 1)
+    array = node("NdArrayNode", "numpy.ndarray", type="json", content=lists[1:], shape=shape, __id__=ID + 4)
+    both = node("ListNode", "builtins.list", content=[lists[0], array], __id__=ID + 5)
+    with_members(saved, target, {f"{ID}.npy": npy(np.zeros(2**17))}, attribute("C", both))
+
+
+def records_with_room(saved, target, size):
+    empty = npy(np.empty(0, dtype={"names": ["a"], "formats": ["<f8"], "itemsize": size}))
+    with_members(saved, target, {f"{ID}.npy": empty}, attribute("C", array_node()))
 
 
 def state_of_a_generator(saved, target, size):
@@ -196,9 +215,13 @@ ATTACKS = {
     "members": (many_members, "more than 10,000 members"),
     "one name": (one_name_twice, "have one name"),
     "lzma": (another_compression, "stored or deflated"),
-    "doubled lists": (doubled_lists, "more objects than are allowed"),
+    "doubled lists": (doubled_lists(), "more objects than are allowed"),
+    "doubled lists of float ids": (doubled_lists(float), "an id .* must be an integer"),
+    "doubled lists of string ids": (doubled_lists(str), "an id .* must be an integer"),
     "one id": (other_object_of_one_id, "have one id"),
     "objects": (unfolding_array, "must have one dimension"),
+    "lists of objects": (unfolding_lists, "must have one dimension"),
+    "records": (records_with_room, "must hold numbers or short texts"),
     "one file": (one_file_for_many_objects, "has the file of another object"),
     "a random state": (state_of_a_generator, r"not trusted: numpy\.random\.mtrand\.RandomState"),
     "a directory": (understated_size, "no model that can be read"),

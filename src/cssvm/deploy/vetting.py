@@ -28,8 +28,10 @@ MAX_MEMBERS = 10_000
 MAX_DEPTH = 200  # of JSON; a search with a pipeline has 40
 MAX_PASSES = 10  # until sizes of objects that occur before they are written out are known; honest ones take 2
 MAX_HEADER = 512  # bytes of the header of an array
-MAX_TEXT_BYTES = 2**14  # of one text in an array
+MAX_ENTRY_BYTES = 2**14  # of one text or record in an array
 DIRECTORY_ENTRY = b"PK\x01\x02"  # begins the entry of a member
+# NumPy unfolds what an array of objects of several dimensions holds. Gradient boosting has one of these, in lists.
+UNFOLDED = ("ObjectNode", "sklearn.tree._classes", "DecisionTreeRegressor")
 SUFFIXES = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}
 
 
@@ -82,6 +84,10 @@ def untrusted_nodes(archive: zipfile.ZipFile, trusted: tuple[str, ...], allowed:
     nodes = list(_nodes(schema))
     _check_shared(schema, allowed)
     unknown, owners = set(), dict[str, int]()
+    held: dict[Any, set[tuple[Any, ...]]] = {}  # what is in lists, by their ids, each of which is made once
+    for node in nodes:
+        if node["__loader__"] == "ListNode":
+            held.setdefault(node["__id__"], set()).update(map(_kind, node["content"]))
     for node in nodes:
         loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
         listed = LOADERS.get(loader, ())
@@ -89,8 +95,10 @@ def untrusted_nodes(archive: zipfile.ZipFile, trusted: tuple[str, ...], allowed:
             name == each or (each[-1] == "." and name.startswith(each)) for each in listed
         ):
             unknown.add(name)
-        if node.get("type") == "json" and len(node["shape"]["content"]) != 1:  # NumPy would unfold what it holds
-            raise ValueError(f"an array of objects in {SCHEMA} must have one dimension")
+        if node.get("type") == "json" and len(node["shape"]["content"]) != 1:
+            rows = [held[each["__id__"]] if each["__loader__"] == "ListNode" else None for each in node["content"]]
+            if not rows or any(row != {UNFOLDED} for row in rows):
+                raise ValueError(f"an array of objects in {SCHEMA} must have one dimension")
         if "file" in node:  # skops reads it once for each id
             file, own = node["file"], node.get("__id__")
             if not (own and owners.setdefault(file, own) == own and file.endswith(SUFFIXES.get(loader, ""))):
@@ -107,10 +115,17 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
             raise ValueError(f"{SCHEMA} is nested more than {MAX_DEPTH} deep")
         if isinstance(value, dict):
             if isinstance(value.get("__loader__"), str):
+                if not isinstance(value.get("__id__"), int | None):  # others may equal an integer, as 1.0 does
+                    raise ValueError(f"an id in {SCHEMA} must be an integer")
                 yield value
             waiting += [(each, depth + 1) for each in value.values()]
         elif isinstance(value, list):
             waiting += [(each, depth + 1) for each in value]
+
+
+def _kind(node: dict[str, Any]) -> tuple[str, str, str]:
+    """By which loader an object is made, and of which class it is."""
+    return str(node["__loader__"]), str(node.get("__module__")), str(node.get("__class__"))
 
 
 def _check_shared(schema: Any, allowed: int) -> None:
@@ -132,7 +147,7 @@ def _check_shared(schema: Any, allowed: int) -> None:
         if not isinstance(own, int) or "__loader__" not in value:
             return size
         n_parts = len(content) if isinstance(content, list | dict) else 0
-        kind = (str(value["__loader__"]), str(value.get("__module__")), str(value.get("__class__")), n_parts)
+        kind = (*_kind(value), n_parts)
         if kinds.setdefault(own, kind) != kind:
             raise ValueError(f"two objects of {SCHEMA} have one id")
         sizes[own] = max(size, sizes.get(own, 0))
@@ -157,7 +172,10 @@ def _checked_json(name: str, text: bytes, allowed: int) -> bytes:
 
 
 def _check_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
-    """Raise ValueError unless a member is an array of numbers or short texts whose header matches its size."""
+    """Raise ValueError unless a member is an array whose header matches its size.
+
+    It may hold numbers, short texts, or records of numbers, as trees of scikit-learn do.
+    """
     with archive.open(member) as file:
         start = io.BytesIO(file.read(2 * MAX_HEADER))
     read_header = {
@@ -165,7 +183,8 @@ def _check_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
         (2, 0): np.lib.format.read_array_header_2_0,
     }[np.lib.format.read_magic(start)]
     shape, _, dtype = read_header(start, max_header_size=MAX_HEADER)
-    if dtype.kind not in "biufSU" or (dtype.kind in "SU" and dtype.itemsize > MAX_TEXT_BYTES):
+    kinds = {dtype.kind} if dtype.names is None else {dtype[name].kind for name in dtype.names}
+    if not kinds <= set("biuf" if dtype.names else "biufSU") or dtype.itemsize > MAX_ENTRY_BYTES:
         raise ValueError(f"{member.filename} must hold numbers or short texts; its dtype is {dtype}")
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != member.file_size - start.tell():
         raise ValueError(f"{member.filename} has {member.file_size:,} bytes, which do not match the shape {shape}")
