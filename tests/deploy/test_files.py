@@ -1,5 +1,6 @@
 """A model that was saved and loaded is the model: every decision, to the last bit, in this process or another."""
 
+import ast
 import builtins
 import json
 import os
@@ -16,8 +17,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_classification
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -348,9 +349,27 @@ def test_learners_whose_arrays_hold_records_can_be_saved_if_their_types_are_name
 def test_gradient_boosting_whose_trees_are_an_array_of_two_dimensions_can_be_saved(path):
     X, y = rows()
     model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y)
-    trusted = [TREE, "numpy.random.mtrand.RandomState", "sklearn._loss._loss.CyHalfBinomialLoss"]
+    trusted = [TREE, "numpy.random.mtrand.RandomState"]
     save_model(model, path, trusted=trusted)
     assert np.array_equal(load_model(path, trusted=trusted).model.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "modified_huber", "hinge"])
+def test_losses_of_scikit_learn_are_trusted(loss, path):
+    X, y = rows()
+    model = SGDClassifier(loss=loss, random_state=0).fit(X, y)
+    save_model(model, path)
+    assert np.array_equal(load_model(path).model.decision_function(X), model.decision_function(X))
+
+
+def test_boosted_trees_can_be_saved_with_the_types_that_the_error_names(path):
+    X, y = rows()
+    model = CostThresholdClassifier(HistGradientBoostingClassifier(max_iter=2), calibration=None).fit(X, y)
+    with pytest.raises(ModelFileError) as caught:
+        save_model(model, path)
+    trusted = ast.literal_eval(re.search(r"trusted=(\[.*\])", str(caught.value))[1])
+    save_model(model, path, trusted=trusted)
+    assert np.array_equal(load_model(path, trusted=trusted).model.decision_function(X), model.decision_function(X))
 
 
 def test_the_pickle_is_named_however_long_the_reason_is(tmp_path, monkeypatch):

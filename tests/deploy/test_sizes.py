@@ -8,10 +8,12 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
+from cssvm import CostThresholdClassifier
 from cssvm.deploy import ModelCard, ModelFileError, load_card, load_model, save_model, vetting
 from cssvm.deploy.seal import MESSAGE_LIMIT, UNSEALED, sealed
-from tests.deploy.models import fitted
+from tests.deploy.models import fitted, rows
 from tests.deploy.test_attacks import forge, in_schema, rezipped
 
 SMALL, LARGE = 32 * 2**20, 300 * 2**20
@@ -127,7 +129,15 @@ def wide_schema(saved, target, size):
 
 
 def many_members(saved, target, size):
-    with_members(saved, target, {str(i): b"" for i in range(vetting.MAX_MEMBERS + 1)})
+    with_members(saved, target, {str(i): b"" for i in range(10_000)})
+
+
+def most_members(saved, target, size):
+    """As many members as are allowed, with names that make the file large enough for them; two have one name."""
+    with zipfile.ZipFile(saved) as archive:
+        n_more = vetting.MAX_MEMBERS - len(archive.namelist()) - 1
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        with_members(saved, target, {f"{i:040}": b"" for i in range(n_more)} | {"card.json": b"{}"})
 
 
 def one_name_twice(saved, target, size):
@@ -212,7 +222,7 @@ ATTACKS = {
     "brackets": (deep_schema, "would unpack to|RecursionError|more values"),
     "nested nodes": (nested_nodes, "nested more than"),
     "values": (wide_schema, "more values than"),
-    "members": (many_members, "more than 10,000 members"),
+    "members": (many_members, r"more than [\d,]+ members"),
     "one name": (one_name_twice, "have one name"),
     "lzma": (another_compression, "stored or deflated"),
     "doubled lists": (doubled_lists(), "more objects than are allowed"),
@@ -274,8 +284,9 @@ for path in sys.argv[2:]:
 @pytest.mark.system
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_rejection_takes_less_than_a_second_and_50_megabytes(saved, tmp_path):
-    forged = [tmp_path / name.replace(" ", "_") for name in ATTACKS]
-    for (attack, _), path in zip(ATTACKS.values(), forged, strict=True):
+    attacks = {name: attack for name, (attack, _) in ATTACKS.items()} | {"most members": most_members}
+    forged = [tmp_path / name.replace(" ", "_") for name in attacks]
+    for attack, path in zip(attacks.values(), forged, strict=True):
         attack(saved, path, LARGE)
     measured = subprocess.check_output([sys.executable, "-c", MEASURED, saved, *forged], text=True).splitlines()
     assert len(measured) > len(forged)
@@ -307,6 +318,24 @@ def test_a_model_that_deflates_well_can_be_saved_and_loaded(tmp_path, monkeypatc
     with zipfile.ZipFile(path) as archive:
         assert {member.compress_type for member in archive.infolist()} == {zipfile.ZIP_STORED}
     assert np.array_equal(load_model(path).model.coef_, fitted("linear").coef_)
+
+
+def test_a_forest_of_thousands_of_trees_has_no_more_members_than_are_allowed_for_its_size(tmp_path):
+    """Judged by what a tree adds to the file, as saving that many takes long."""
+    X, y = rows()
+    trusted = ["sklearn.tree._tree.Tree"]
+    sizes, members = [], []
+    for n_trees in (2, 12):
+        path = tmp_path / "model.skops"
+        model = CostThresholdClassifier(RandomForestClassifier(n_trees, max_depth=1), calibration="sigmoid")
+        save_model(model.fit(X, y), path, trusted=trusted)
+        sizes.append(path.stat().st_size)
+        with zipfile.ZipFile(path) as archive:
+            members.append(len(archive.namelist()))
+    per_tree = (members[1] - members[0]) / 10
+    assert 2_000 * per_tree > 10_000
+    assert 2_000 * per_tree < vetting.MAX_MEMBERS
+    assert (sizes[1] - sizes[0]) / 10 > 2 * vetting.MEMBER_BYTES * per_tree
 
 
 def test_an_honest_number_of_any_type_can_be_an_attribute(saved, tmp_path):

@@ -89,6 +89,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "FunctionNode": ("numpy.", "scipy.special."),
     "JsonNode": ("builtins.str",),
     "ListNode": ("builtins.list",),
+    "LossNode": ("sklearn._loss._loss.", "sklearn.linear_model._sgd_fast."),  # made of numbers
     "NdArrayNode": ("numpy.ndarray", *SCALARS),
     "ObjectNode": ("cssvm.", "sklearn."),
     "SetNode": ("builtins.set",),

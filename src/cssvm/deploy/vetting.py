@@ -24,7 +24,8 @@ FLOOR = 16 * 2**20
 RATIO = 100  # deflate reaches 1,000
 CARD_LIMIT = 8 * 2**20
 VALUE_BYTES = 64  # that a value of JSON takes once it is parsed
-MAX_MEMBERS = 10_000
+MEMBER_BYTES = 150  # of the archive that a member must take on average; those of models take 300, empty ones 86
+MAX_MEMBERS = 2**16 - 1  # as many as an archive without 64-bit extensions can have
 MAX_DEPTH = 200  # of JSON; a search with a pipeline has 40
 MAX_PASSES = 10  # until sizes of objects that occur before they are written out are known; honest ones take 2
 MAX_HEADER = 512  # bytes of the header of an array
@@ -46,8 +47,9 @@ def opened(content: bytes, allowed: int | None = None) -> zipfile.ZipFile:
     zipfile reads no more of a deflated or stored member than its entry states.
     """
     allowed = allowance(content) if allowed is None else allowed
-    if content.count(DIRECTORY_ENTRY) > MAX_MEMBERS:
-        raise ValueError(f"it has more than {MAX_MEMBERS:,} members")
+    most = min(MAX_MEMBERS, len(content) // MEMBER_BYTES)
+    if content.count(DIRECTORY_ENTRY) > most:
+        raise ValueError(f"it has more than {most:,} members, which is all that is allowed for its size")
     archive = zipfile.ZipFile(io.BytesIO(content))
     members = archive.infolist()
     if len({member.filename for member in members}) < len(members):
