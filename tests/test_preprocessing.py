@@ -72,3 +72,24 @@ def test_a_clone_is_fitted_on_other_columns():
     assert fitted.get_feature_names_out().tolist() == [
         "numbers__c", "missing__missingindicator_c", "categories__b_x", "categories__b_y"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [[], [3], [3, 7]], ids=["none missing", "one missing", "two missing"])
+@pytest.mark.parametrize("n_categories", [2, 6, 40])
+def test_features_are_those_made_by_hand_whether_values_are_missing_or_not(missing, n_categories):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=80), "c": [f"c{i % n_categories:02}" for i in range(80)]})
+    frame.loc[missing, "x"] = np.nan
+    filled = frame["x"].fillna(frame["x"].mean())
+    scaled = (filled - filled.mean()) / filled.std(ddof=0)
+    indicator = [frame["x"].isna().to_numpy()] if missing else []
+    expected = np.column_stack([scaled, *indicator, pd.get_dummies(frame["c"])]).astype(float)
+    found = make_preprocessor(frame).fit_transform(frame)
+    np.testing.assert_allclose(found.toarray() if hasattr(found, "toarray") else found, expected, atol=1e-12)
+
+
+def test_missing_values_that_come_only_after_training_are_the_mean():
+    train = pd.DataFrame({"x": [1.0, 2.0, 6.0], "c": ["a", "b", "c"]})
+    fitted = make_preprocessor(train).fit(train)
+    new = np.asarray(fitted.transform(train.assign(x=np.nan)), dtype=float)
+    np.testing.assert_allclose(new[:, 0], 0.0, atol=1e-12)

@@ -49,9 +49,10 @@ def column_preprocessor(
     encode = OneHotEncoder(
         categories=known, handle_unknown="infrequent_if_exist", min_frequency=min_frequency, sparse_output=sparse
     )
+    missing = [] if isinstance(numbers, list) and not numbers else ColumnsWithMissing(numbers)
     steps = [
         ("numbers", Pipeline([("fill", SimpleImputer(strategy="mean", keep_empty_features=True)), *scaling]), numbers),
-        ("missing", Pipeline([("convert", convert), ("missing", MissingIndicator(error_on_new=False))]), numbers),
+        ("missing", Pipeline([("convert", convert), ("missing", MissingIndicator(features="all"))]), missing),
         ("categories", Pipeline([("text", CategoriesAsText()), ("encode", encode)]), categories),
     ]
     present = [step for step in steps if not (isinstance(step[2], list) and len(step[2]) == 0)]
@@ -93,6 +94,25 @@ class ColumnsOfKind:
     def __call__(self, X: Any) -> list[Any]:
         """Return the names of these columns of X."""
         return [name for k, name in enumerate(X.columns) if column_kind(X.iloc[:, k]) == self.kind]
+
+
+class ColumnsWithMissing:
+    """Select those of some columns that have missing values in training: a callable for `ColumnTransformer`.
+
+    Where there are none the step is left out; one without outputs cannot be joined with sparse ones.
+    """
+
+    def __init__(self, columns: Any):
+        self.columns = columns
+
+    def __call__(self, X: Any) -> list[Any]:
+        """Return the names of these columns of X, or their positions in an array."""
+        columns = self.columns(X) if callable(self.columns) else self.columns
+        if hasattr(X, "iloc"):
+            part = X[columns] if isinstance(columns, list) else X.iloc[:, columns]
+            return part.columns[part.isna().any()].tolist()
+        places = np.arange(X.shape[1])[columns]
+        return places[np.isnan(np.asarray(X[:, places], dtype=np.float64)).any(axis=0)].tolist()
 
 
 def column_kind(column: Any) -> str:

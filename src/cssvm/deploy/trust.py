@@ -50,6 +50,7 @@ KEPT = (
     "cssvm.kernels.given.ProjectedNorms",
     "cssvm.preprocessing.CategoriesAsText",
     "cssvm.preprocessing.ColumnsOfKind",
+    "cssvm.preprocessing.ColumnsWithMissing",
     "cssvm.search.decision.AtThreshold",
     "cssvm.search.decision.ByProbability",
     "cssvm.target.Target",
