@@ -100,9 +100,15 @@ def test_few_numbers_with_an_entry_that_is_none_are_a_category_with_a_note(kind,
     ],
     ids=["integers", "floats", "booleans"],
 )
-def test_a_categorical_of_a_frame_is_a_category_whatever_it_holds(values, words):
-    table = open_table(pd.DataFrame({"a": pd.Categorical(values * 4), "b": range(12)})).whole()
-    assert choose_columns(table, without=(), category=()).columns[0] == Column("a", "category", "str", words)
+@pytest.mark.parametrize("stored", [False, True], ids=["frame", "Parquet"])
+def test_a_categorical_of_pandas_is_a_category_whatever_it_holds(values, words, stored, tmp_path):
+    data = pd.DataFrame({"a": pd.Categorical(values * 4), "b": range(12)})
+    if stored:
+        data.to_parquet(tmp_path / "t.parquet")
+        data = tmp_path / "t.parquet"
+    table = open_table(data).whole()
+    expected = [Column("a", "category", "str", words), Column("b", "number", "int64")]
+    assert choose_columns(table, without=(), category=()).columns == expected
 
 
 def test_dates_and_categories_of_many_strings_are_noted(tmp_path):

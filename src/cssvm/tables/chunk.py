@@ -90,7 +90,7 @@ class Chunk:
         if self.is_text(name):
             column = self.entries(name)
             column = pc.if_else(pc.is_in(column, value_set=pa.array(GAPS, column.type)), None, column)
-        elif not _is_numeric(column.type):
+        elif not is_numeric(column.type):
             raise TableError(f"column {name!r} of {self.source} holds {column.type}, not numbers. {NO_NUMBERS}")
         try:
             values = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
@@ -133,7 +133,7 @@ class Chunk:
             words[whole] = [str(int(value)) for value in values[whole]]
             words[np.isnan(values)] = ""
             return words
-        elif not _is_numeric(column.type):
+        elif not is_numeric(column.type):
             raise TableError(f"column {name!r} of {self.source} holds {column.type}, not words. {NO_NUMBERS}")
         return np.asarray(pc.fill_null(column.cast(pa.string()), ""), dtype=object)
 
@@ -176,7 +176,8 @@ def is_whole(values: Vector) -> Mask:
 NO_NUMBERS = "Leave it out, or turn it into numbers first, such as days since a date."
 
 
-def _is_numeric(kind: Any) -> bool:
+def is_numeric(kind: Any) -> bool:
+    """Whether a type of Arrow is of numbers or booleans."""
     import pyarrow as pa
 
     of = pa.types

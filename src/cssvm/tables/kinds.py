@@ -2,8 +2,8 @@
 
     CSV        number if every entry but gaps is one and none begins with a needless zero (01234 is a code);
                category otherwise
-    typed      number for numbers; category for strings, booleans and categoricals of a pandas frame; dates and lists
-               are refused
+    typed      number for numbers; category for strings, booleans and categoricals of pandas; dates and lists are
+               refused
     mixed      text of which at least nine tenths are numbers, but not all: category if it has at most 50 different
                entries, with a note; refused otherwise, since a slip is more likely, and so are numbers with commas
 

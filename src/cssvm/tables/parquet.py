@@ -2,7 +2,8 @@
 
 A part is one row group after the other of a file, up to `PART_ROWS` rows of them. Parts are in the order of the paths,
 and their rows are those of the table in order. Folders called ``name=value`` are a column of that name; an index of
-pandas without a name is no column.
+pandas without a name is no column. Parquet has categoricals of strings only; numbers and booleans that were one in
+pandas are read as strings, as from a frame.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.parquet import table_columns
-from .chunk import Chunk, TableError, check_names
+from .chunk import Chunk, TableError, check_names, is_numeric
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +47,7 @@ class ParquetPart:
         try:
             stored = None if columns is None else [name for name in names if name not in self.constants]
             for rows in self._read(n_rows, stored):
-                yield Chunk(self.source, rows.select(names).cast(schema), first=first)
+                yield Chunk(self.source, _typed(rows.select(names), schema, self.source), first=first)
                 first += rows.num_rows
         except (pa.ArrowException, KeyError) as error:
             raise unreadable(self.source, error) from error
@@ -78,7 +79,9 @@ def parquet_parts(path: Any, name: str) -> list[ParquetPart]:
         found = ds.dataset(str(Path(path).resolve()), format="parquet", partitioning="hive")
         columns = table_columns(found.schema.names)
         check_names(columns, name)
-        schema, first = pa.schema([found.schema.field(column) for column in columns]), 1
+        text = _categoricals_of_numbers(found.schema)
+        fields = [pa.field(column, pa.string()) if column in text else found.schema.field(column) for column in columns]
+        schema, first = pa.schema(fields), 1
         for file in sorted(found.get_fragments(), key=lambda each: each.path):
             constants = ds.get_partition_keys(file.partition_expression)
             for groups in _gathered(file.row_groups):
@@ -88,6 +91,24 @@ def parquet_parts(path: Any, name: str) -> list[ParquetPart]:
     except (pa.ArrowException, KeyError) as error:
         raise unreadable(name, error) from error
     return parts
+
+
+def _categoricals_of_numbers(schema: pa.Schema) -> set[str]:
+    """Columns of numbers or booleans that pandas notes in the file to have been categoricals."""
+    described = (schema.pandas_metadata or {}).get("columns", [])
+    names = {each.get("field_name") for each in described if each.get("pandas_type") == "categorical"}
+    return {name for name in names.intersection(schema.names) if is_numeric(schema.field(name).type)}
+
+
+def _typed(rows: pa.Table, schema: pa.Schema, source: str) -> pa.Table:
+    """The rows with the types of a schema; numbers become strings as in `Chunk.words`."""
+    import pyarrow as pa
+
+    for j, field in enumerate(schema):
+        if field.type == pa.string() and is_numeric(rows.schema.field(j).type):
+            words = Chunk(source, rows).words(field.name)
+            rows = rows.set_column(j, field, pa.array([word or None for word in words], pa.string()))
+    return rows.cast(schema)
 
 
 def _gathered(row_groups: Sequence[Any]) -> Iterator[list[Any]]:
