@@ -57,10 +57,16 @@ def alone_where_missing(groups: NDArray[Any]) -> tuple[NDArray[Any], int]:
         return groups, 0
     missing = np.array([_is_missing(entry) for entry in groups.tolist()], dtype=bool)
     n_missing = int(np.count_nonzero(missing))
+    codes = np.empty(len(groups), dtype=np.intp)
+    try:
+        known, codes[~missing] = np.unique(groups[~missing], return_inverse=True)
+    except TypeError as error:  # they cannot be sorted
+        one, other = list({type(entry): entry for entry in groups[~missing].tolist()}.values())[:2]
+        raise ValueError(
+            f"groups must all be numbers or all be strings; got {one!r} and {other!r}. Pass strings for all of them."
+        ) from error
     if not n_missing:
         return groups, 0
-    codes = np.empty(len(groups), dtype=np.intp)
-    known, codes[~missing] = np.unique(groups[~missing], return_inverse=True)
     codes[missing] = len(known) + np.arange(n_missing)
     return codes, n_missing
 

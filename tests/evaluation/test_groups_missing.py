@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import evaluate
-from cssvm.folds import alone_where_missing, make_splits
+from cssvm.folds import alone_where_missing, make_splits, read_groups
 
 MISSING = {
     "nan": lambda known, codes: np.where(known, codes, np.nan),
@@ -46,3 +46,10 @@ def test_folds_part_rows_without_a_group(rows):
 def test_groups_without_missing_entries_stay_as_they_are():
     groups = np.array(["b", "a", "b"], dtype=object)
     assert alone_where_missing(groups) == (groups, 0)
+
+
+@pytest.mark.parametrize("missing", [[], [None]], ids=["none missing", "one missing"])
+def test_groups_of_both_strings_and_numbers_are_rejected(missing):
+    groups = pd.Series([7, "a", 7, "a", *missing], dtype=object)
+    with pytest.raises(ValueError, match="groups must all be numbers or all be strings; got 7 and 'a'"):
+        read_groups(groups, len(groups))
