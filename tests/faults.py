@@ -1,4 +1,4 @@
-"""Disks that fail: every write, flush, fsync and renaming of a call fails once, in turn."""
+"""Disks that fail: every write, fsync and renaming of a call fails once, in turn."""
 
 import errno
 import io
@@ -17,33 +17,22 @@ class _Disk:
             raise OSError(self.number, os.strerror(self.number))
 
 
-class _File(io.BufferedWriter):
-    disk = None
+class _Unbuffered(io.BufferedWriter):
+    """Hands every write on to the disk at once."""
 
-    def write(self, content):
-        self.disk.use()
-        return super().write(content)
-
-    def flush(self):
-        if not self.closed:
-            self.disk.use()
-        super().flush()
+    def __init__(self, raw, buffer_size=1):
+        super().__init__(raw, 1)
 
 
 def failing_at_each_step(monkeypatch, call, number=errno.ENOSPC):
     """Call until nothing fails, the n-th operation on the disk failing the n-th time; yields errors, None at last.
 
-    The file is that of `whole_file`: opened by os.open and os.fdopen, synced, then put into its place by os.replace.
+    The file is that of `whole_file`: written by os.write, synced, then put into its place by os.replace.
     """
     n_before = 0
     while True:
         disk, error = _Disk(n_before, number), None
         with monkeypatch.context() as patch:
-
-            def opened(handle, mode, disk=disk):
-                file = _File(io.FileIO(handle, mode))
-                file.disk = disk
-                return file
 
             def failing(real, disk=disk):
                 def use(*arguments, **options):
@@ -52,7 +41,8 @@ def failing_at_each_step(monkeypatch, call, number=errno.ENOSPC):
 
                 return use
 
-            patch.setattr(os, "fdopen", opened)
+            patch.setattr(io, "BufferedWriter", _Unbuffered)
+            patch.setattr(os, "write", failing(os.write))
             patch.setattr(os, "fsync", failing(os.fsync))
             patch.setattr(os, "replace", failing(os.replace))
             try:

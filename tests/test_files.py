@@ -11,6 +11,7 @@ import pytest
 
 from cssvm.runtime.files import check_writable, whole_file
 from cssvm.tables.writing import check_out, destination
+from tests.faults import failing_at_each_step
 
 
 def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path):
@@ -78,11 +79,23 @@ def test_a_folder_that_cannot_be_written_is_reported_with_the_file_that_was_aske
         pass
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG])
-def test_a_full_disk_is_reported_with_the_file_that_was_asked_for(number, tmp_path):
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG, errno.EIO])
+def test_a_failing_disk_is_reported_with_the_file_that_was_asked_for(number, tmp_path, monkeypatch):
     path = tmp_path / "out.csv"
-    with pytest.raises(OSError, match=r"out\.csv'$"), whole_file(path):
-        raise OSError(number, "no room")
+
+    def write():
+        with whole_file(path) as file:
+            file.write(b"all")
+
+    *errors, none = failing_at_each_step(monkeypatch, write, number)
+    assert none is None
+    assert [(error.errno, error.filename) for error in errors] == [(number, str(path))] * 3  # write, fsync, replace
+
+
+def test_an_error_of_reading_is_not_blamed_on_the_output(tmp_path):
+    with pytest.raises(OSError, match="disk of the input") as caught, whole_file(tmp_path / "out.csv"):
+        raise OSError(errno.EIO, "disk of the input")
+    assert caught.value.filename is None
     assert os.listdir(tmp_path) == []
 
 

@@ -5,7 +5,7 @@ A link stays, and the file that it leads to is replaced. What is there and no fi
 
 from __future__ import annotations
 
-import errno
+import io
 import os
 import secrets
 import stat
@@ -15,17 +15,16 @@ from pathlib import Path
 from typing import IO, Any
 
 NAME_KEPT = 40  # characters of a name that the file next to it has too; a system may allow 255 bytes in all
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # these name no file
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write to, which takes the place of `path` when the block ends well and vanishes when it does not.
 
-    An OSError names `path`, not the file beside it.
+    An OSError of writing names `path`, not the file next to it; one of anything else in the block is left alone.
     """
     if is_no_file(path):
-        with _naming(path), path.open("wb") as file:
+        with io.BufferedWriter(_Output(path, path)) as file:
             yield file
         return
     place = path.resolve()
@@ -34,17 +33,19 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(beside, flags, 0o666 if replaced is None else replaced)  # the system applies the umask
-        with os.fdopen(handle, "wb") as file:
+        with io.BufferedWriter(_Output(handle, path)) as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            with _naming(path):
+                os.fsync(file.fileno())
         if replaced is not None:
             os.chmod(beside, replaced)
-        os.replace(beside, place)
+        with _naming(path):
+            os.replace(beside, place)
     except BaseException as error:
         with suppress(OSError):
             os.unlink(beside)
-        if isinstance(error, OSError) and (error.filename == beside or error.errno in (*DISK_FULL, errno.EIO)):
+        if isinstance(error, OSError) and error.filename == beside:
             raise _about(path, error) from error
         raise
 
@@ -85,6 +86,19 @@ def is_no_file(path: Path) -> bool:
 def beside_of(place: Path) -> Path:
     """A new hidden name in the same folder."""
     return place.with_name(f".{place.name[:NAME_KEPT]}.{secrets.token_hex(8)}")
+
+
+class _Output(io.FileIO):
+    """A file, or an open one, whose errors of writing name the file that was asked for."""
+
+    def __init__(self, file: Any, asked_for: Path):
+        super().__init__(file, "wb")
+        self._asked_for = asked_for
+
+    def write(self, content: Any) -> int:
+        """Write some of the bytes; returns how many."""
+        with _naming(self._asked_for):
+            return os.write(self.fileno(), content)
 
 
 @contextmanager
