@@ -147,6 +147,20 @@ def test_known_costs_are_those_taken_and_else_what_the_decider_estimates_or_was_
     assert estimated["fp_cost"] is COSTS["fp_cost"]
 
 
+def test_known_costs_of_a_classifier_without_a_cost_of_its_own_are_those_of_the_samples():
+    assert known_costs(ByMissCosts(), X, COSTS) == COSTS
+    assert known_costs(ByMissCosts(), X, {"fn_cost": 5.0}) == {"fn_cost": 5.0}
+
+
+def test_samples_are_transformed_for_known_costs_only_where_amounts_are_estimated():
+    calls = []
+    counting = FunctionTransformer(lambda X: calls.append(1) or X)
+    known_costs(pipeline(ByOwnAlarmCost(), counting), X, COSTS)
+    assert not calls
+    known_costs(pipeline(ByEstimatedAmounts(), counting), X, COSTS)
+    assert len(calls) == 1
+
+
 def test_costs_are_of_samples_if_one_of_them_is():
     of_classes = {"fn_cost": 5.0, "fp_cost": 1.0}
     assert row_costs(of_classes) == {}

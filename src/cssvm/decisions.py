@@ -42,14 +42,16 @@ def known_costs(estimator: Any, X: Any, costs: dict[str, Any]) -> dict[str, Any]
     """Both costs as a fitted classifier that decides by costs knows them when it decides on X.
 
     One that it takes is that of the rows, any other is what the classifier estimates or was made with: the true amount
-    of a row may tell its class.
+    of a row may tell its class. Of a classifier that has neither, it is that of the rows too.
     """
-    inner, X = _at_decider(estimator, X)
-    taken, known = costs_for_predict(estimator), dict(costs)
+    inner, taken, known = decider(estimator), costs_for_predict(estimator), dict(costs)
     for name in COSTS:
-        if name not in taken:
-            estimated = name == "fn_cost" and hasattr(inner, "predict_amount")
-            known[name] = inner.predict_amount(X) if estimated else getattr(inner, name)
+        if name in taken:
+            continue
+        if name == "fn_cost" and hasattr(inner, "predict_amount"):
+            known[name] = inner.predict_amount(_at_decider(estimator, X)[1])
+        elif hasattr(inner, name):
+            known[name] = getattr(inner, name)
     return known
 
 
