@@ -205,6 +205,16 @@ def test_a_value_that_cannot_be_compared_later_is_rejected_before_any_work(data,
     small(scoring=scorer).fit(*data)
 
 
+def test_a_function_that_refers_to_a_variable_without_a_value_cannot_be_compared():
+    def score(model, X, y):
+        return later
+
+    with pytest.raises(ValueError, match=r"a checkpoint needs scoring .*[Cc]ell is empty.*checkpoint=None"):
+        fingerprint(scoring=score)
+    later = 1.0
+    assert fingerprint(scoring=score)
+
+
 def test_a_file_that_cannot_hold_a_checkpoint_is_rejected_before_any_work(data, tmp_path):
     scorer, file = Accuracy(), tmp_path / "search.npz"
     file.write_text("not a search")
