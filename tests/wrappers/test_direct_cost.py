@@ -7,6 +7,7 @@ from scipy.special import expit
 from scipy.stats import norm
 from sklearn.calibration import _SigmoidCalibration
 from sklearn.datasets import make_classification
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -170,6 +171,15 @@ def test_estimates_of_nothing_beside_free_alarms_are_no_mistake(data):
     np.testing.assert_array_equal(model.predict(X, fp_cost=0.0), model.predict_amount(X) > 0)
     with pytest.warns(UserWarning, match=f"both 0 on {len(y)} of {len(y)} rows"):
         assert np.all(model.predict(X, fn_cost=0.0, fp_cost=0.0) == 0)
+
+
+@pytest.mark.parametrize("pos_label", [0, 1])
+def test_samples_that_are_estimated_to_cost_nothing_are_not_acted_on(data, pos_label):
+    X, y, amounts = data
+    nothing = DummyRegressor(strategy="constant", constant=0.0)
+    model = DirectCostClassifier(GaussianNB(), nothing, calibration=None, pos_label=pos_label)
+    model.fit(X, y, fn_cost=amounts)
+    assert np.all(model.predict(X, fp_cost=0.0) == 1 - pos_label)
 
 
 def test_amounts_of_new_rows_are_kept_from_it_by_evaluate_and_scorers(data):

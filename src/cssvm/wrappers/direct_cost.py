@@ -287,9 +287,9 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         unknown = np.isnan(fn)
         # What was given is checked; an estimate of 0 beside an fp_cost of 0 is no mistake of the user's.
         fn, fp = read_decision_costs(np.where(unknown, 1.0, fn), self._cost_of_new_rows("fp_cost", fp_cost), n_rows)
-        free = ~unknown & (fn == 0) & (fp == 0)  # not acted on
         if unknown.any():
             fn = np.where(unknown, self._amounts.of(X, probability), fn)
         if fn_cost is not None or fp_cost is not None:
             self._target.check_named(fn_cost=fn, fp_cost=fp)
+        free = (fn == 0) & (fp == 0)  # not acted on, as in `relative_saving`
         return np.where(free, -np.finfo(np.float64).tiny, expected_saving(probability, fn, fp))
