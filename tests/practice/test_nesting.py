@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_
 from sklearn.pipeline import make_pipeline
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, evaluate
+from cssvm.evaluation.metadata import for_fit
 from cssvm.metrics import cost_risk_scorer, income_scorer, min_cost_risk_scorer
 
 X, Y = make_classification(150, 5, weights=[0.3], flip_y=0.15, random_state=1)
@@ -217,3 +218,17 @@ def test_a_fold_of_one_class_is_judged_by_the_classes_of_the_model(around):
     ]
     np.testing.assert_allclose(zeros, by_fold)
     np.testing.assert_allclose(ones, by_fold)
+
+
+@pytest.mark.parametrize("estimators", [[LogisticRegression()], 3, "two"], ids=repr)
+def test_members_of_an_ensemble_need_no_names(estimators):
+    """As those of ensembles outside scikit-learn, whose parameter may be anything."""
+
+    class Ensemble(LogisticRegression):
+        def __init__(self, estimators=None):
+            super().__init__()
+            self.estimators = estimators
+
+    weights = np.ones(len(Y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert for_fit(Ensemble(estimators), {"sample_weight": weights}) == {"sample_weight": weights}

@@ -68,8 +68,11 @@ def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
 def _weighted(estimator: Any) -> Iterator[Any]:
     """What is trained with weights: the estimator, the last step of a pipeline, all learners that another is around."""
     yield estimator
-    members = [*getattr(estimator, "steps", [])[-1:], *(getattr(estimator, "estimators", None) or [])]
-    inner = [each for _, each in members] + [getattr(estimator, name, None) for name in LEARNERS]
+    ensemble = getattr(estimator, "estimators", None)
+    members = [*getattr(estimator, "steps", [])[-1:], *(ensemble if isinstance(ensemble, list) else [])]
+    inner = [each[1] for each in members if isinstance(each, tuple)] + [
+        getattr(estimator, name, None) for name in LEARNERS
+    ]
     for each in inner:
         if hasattr(each, "fit"):
             yield from _weighted(each)
