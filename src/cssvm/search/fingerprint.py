@@ -31,13 +31,7 @@ def fingerprint(**parts: Any) -> str:
     for name, value in parts.items():
         try:
             digests[name] = _Hasher("sha1").hash(value)
-        except (
-            pickle.PicklingError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            RecursionError,
-        ) as error:  # or an empty cell
+        except (pickle.PicklingError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"a checkpoint needs {name} whose value can be compared with that of a later search; got {value!r}, "
                 f"which cannot be pickled: {error}. Pass another {name}, or checkpoint=None."
