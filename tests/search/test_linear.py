@@ -14,8 +14,10 @@ from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVCCV, evaluate
 from cssvm.metrics import cost_risk, min_cost_risk, tp_auc_loss
+from cssvm.metrics.thresholds import SCORE_TIE
 from cssvm.primal import active
 
+EXACT = 1e-10  # tolerance of training so small that no score lies on the other side of a tie
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=7)
 
 
@@ -29,15 +31,44 @@ def small(**settings):
     return CostSensitiveLinearSVCCV(**({"Cs": [0.05, 0.5, 5.0], "cv": FOLDS} | settings))
 
 
-def fits_one_by_one(X, y, points, value, *, folds=FOLDS, fn_cost=None, fp_cost=None, weight=None):
-    """Values (n_points, n_folds) of `value(rows, scores)`, each machine trained by itself."""
+def runs(scores, tie):
+    """Numbers (n,) of the runs of scores that count as equal, higher for higher scores.
+
+    Scores linked by gaps of at most `tie` are a chain, split into as many parts of equal width as can be `tie` wide.
+    """
+    falling = sorted(scores.tolist(), reverse=True)
+    chains = [[falling[0]]]
+    for score in falling[1:]:
+        if chains[-1][-1] - score > tie:
+            chains.append([])
+        chains[-1].append(score)
+    numbers, n_runs = {}, 0
+    for chain in chains:
+        width = chain[0] - chain[-1]
+        n_parts = max(1, int(width / tie))
+        for score in chain:
+            part = int(n_parts * (chain[0] - score) / width) if width else 0
+            numbers[score] = -n_runs - min(part, n_parts - 1)
+        n_runs += n_parts
+    return np.array([numbers[score] for score in scores.tolist()], dtype=float)
+
+
+def fits_one_by_one(X, y, points, value, *, folds=FOLDS, fn_cost=None, fp_cost=None, weight=None, tied=False):
+    """Values (n_points, n_folds) of `value(rows, scores)`, each machine trained by itself.
+
+    tied : whether scores that are equal up to `SCORE_TIE`, in units of half the margin from -kappa to 1, are one score.
+    """
     of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "sample_weight": weight}
     found = []
     for point, (train, valid) in itertools.product(points, folds.split(X, y)):
         factors = {name: point[name] for name in ("fn_cost", "fp_cost") if of_rows[name] is not None}
         given = {name: each[train] * factors.get(name, 1.0) for name, each in of_rows.items() if each is not None}
-        model = CostSensitiveLinearSVC(**point, tol=1e-8).fit(X[train], y[train], **given)
-        found.append(value(valid, model.decision_function(X[valid])))
+        model = CostSensitiveLinearSVC(**point, tol=EXACT).fit(X[train], y[train], **given)
+        scores = model.decision_function(X[valid])
+        if tied:
+            kappa = 1.0 / point.get("fp_cost", 1.0) if point["kappa"] == "tied" else point["kappa"]
+            scores = runs(scores, SCORE_TIE * (1.0 + kappa) / 2.0)
+        found.append(value(valid, scores))
     return np.reshape(found, (len(points), -1))
 
 
@@ -58,12 +89,13 @@ VALUES = {
 def test_values_are_those_of_fits_one_by_one(data, scoring):
     X, y = data
     axes = {"Cs": [0.02, 0.5], "fn_costs": [1.0, 4.0], "kappas": [1.0, 0.4, "tied"]}
-    search = small(**axes, fn_cost=4.0, fp_cost=1.5, scoring=scoring, decision="zero", refit=False).fit(X, y)
+    settings = {"fn_cost": 4.0, "fp_cost": 1.5, "decision": "zero", "refit": False, "tol": EXACT}
+    search = small(**axes, **settings, scoring=scoring).fit(X, y)
     assert len(search.cv_results_["params"]) == 12
     assert search.n_machines_ == 4
-    expected = fits_one_by_one(X, y, search.cv_results_["params"], lambda rows, f: VALUES[scoring](y[rows], f))
-    # Scores closer than `SCORE_TIE` are equal in a ranking of the search, which moves an area by less than this.
-    np.testing.assert_allclose(values_of(search), expected, atol=1e-3 if scoring == "tp_auc" else 1e-9)
+    points, tied = search.cv_results_["params"], scoring == "tp_auc"
+    expected = fits_one_by_one(X, y, points, lambda rows, f: VALUES[scoring](y[rows], f), tied=tied)
+    np.testing.assert_allclose(values_of(search), expected, atol=1e-9)
 
 
 def test_costs_weights_and_margins_of_rows_are_those_of_fits_one_by_one(data):
@@ -185,9 +217,10 @@ def many_rows(n=4000):
 def test_machines_that_start_from_each_other_are_those_trained_afresh(for_few_rows):
     X, y = many_rows()
     axes = {"Cs": np.geomspace(1e-3, 10.0, 6), "fn_costs": [1.0, 6.0], "kappas": [1.0, 0.5]}
-    search = small(**axes, fn_cost=6.0, scoring="tp_auc", refit=False).fit(X, y)
-    expected = fits_one_by_one(X, y, search.cv_results_["params"], lambda rows, f: -tp_auc_loss(y[rows], f))
-    np.testing.assert_allclose(values_of(search), expected, atol=1e-3)  # scores closer than `SCORE_TIE` are equal
+    search = small(**axes, fn_cost=6.0, scoring="tp_auc", refit=False, tol=EXACT).fit(X, y)
+    points = search.cv_results_["params"]
+    expected = fits_one_by_one(X, y, points, lambda rows, f: -tp_auc_loss(y[rows], f), tied=True)
+    np.testing.assert_allclose(values_of(search), expected, atol=1e-9)
 
 
 def test_values_do_not_depend_on_the_number_of_threads(for_few_rows):
