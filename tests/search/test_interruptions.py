@@ -12,7 +12,10 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVCCV, evaluate
+from cssvm.dual.workspace import Workspace
 from cssvm.runtime import threads
+from cssvm.runtime.memory import MEGABYTE
+from cssvm.search.engine import FOR_MATRICES
 from cssvm.search.run import Run
 
 
@@ -21,8 +24,14 @@ def data():
     return make_classification(150, 5, n_informative=3, flip_y=0.1, weights=[0.7], random_state=0)
 
 
-# Megabytes that hold the distances of one fold of `data`, next to a kernel matrix, but not of three.
-TIGHT = 0.36
+def tight(n_rows=150, n_folds=3):
+    """Megabytes that hold the distances of one fold of `data`, and those of two half, next to a kernel matrix."""
+    n_train = n_rows - n_rows // n_folds
+    needed = 1.5 * n_rows**2 * np.dtype(np.float32).itemsize + Workspace.bytes_needed(n_train, np.float32)
+    return needed / (FOR_MATRICES * MEGABYTE)
+
+
+TIGHT = tight()
 
 
 def small(**settings):
