@@ -5,6 +5,7 @@ A link stays, and the file that it leads to is replaced. What is there and no fi
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import secrets
@@ -14,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of these the system names no file
 NAME_KEPT = 40  # characters of a name that the file next to it has too; a system may allow 255 bytes in all
 
 
