@@ -17,6 +17,7 @@ from cssvm import CostSensitiveLinearSVC, CostSensitiveSVC, CostSensitiveSVCCV
 from cssvm.cli.speaking import spoken
 from cssvm.deploy import ModelCard, load_model, save_model
 from cssvm.search.run import Run
+from cssvm.tables import training
 from tests.cli.conftest import SMALL
 from tests.tables.applicants import applicants, as_csv
 
@@ -371,9 +372,37 @@ def test_ctrl_c_in_the_search_of_train_writes_the_best_model_so_far(options, css
     assert load_model(out).card.parameters
 
 
-def test_ctrl_c_in_the_evaluation_of_train_ends_it(cssvm, here, tmp_path, interrupted):
+@pytest.fixture
+def stopped_evaluation(monkeypatch):
+    """Ctrl-C, or SIGTERM, as soon as an evaluation begins."""
+
+    def stop(number):
+        monkeypatch.setattr(training, "evaluate", lambda *_, **__: os.kill(os.getpid(), number))
+
+    return stop
+
+
+def test_ctrl_c_in_the_evaluation_of_train_keeps_the_model(cssvm, here, tmp_path, stopped_evaluation):
     out = tmp_path / "model.skops"
+    stopped_evaluation(signal.SIGINT)
     found = cssvm(*replaced(TRAIN, out=out), "--quiet")
-    assert found.exit_code == 130
-    assert found.stderr == "cssvm: stopped; nothing was written.\n"
-    assert not out.exists()
+    assert found.exit_code == 0
+    assert found.stderr == "cssvm: warning: The evaluation was interrupted; the model is kept without its figures.\n"
+    assert load_model(out).card.measures == {}
+
+
+def test_sigterm_in_the_evaluation_of_train_says_that_the_model_is_complete(cssvm, here, tmp_path, stopped_evaluation):
+    out = tmp_path / "model.skops"
+    stopped_evaluation(signal.SIGTERM)
+    found = cssvm(*replaced(TRAIN, out=out), "--quiet")
+    assert found.exit_code == 143
+    assert found.stderr == f"cssvm: stopped; {out} is complete.\n"
+    assert load_model(out).card.measures == {}
+
+
+def test_an_interrupted_search_is_noted_in_the_card(cssvm, here, tmp_path, interrupted):
+    out = tmp_path / "model.skops"
+    assert cssvm(*replaced(TRAIN, out=out), "--quiet").exit_code == 0
+    saved = load_model(out)
+    assert saved.model.interrupted_
+    assert "the search was interrupted" in cssvm("info", out).stdout

@@ -44,11 +44,14 @@ def spoken(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callabl
     def of(verb: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(verb)
         def speaking(*args: P.args, **kwargs: P.kwargs) -> R:
+            out = kwargs.get("out")
+            before = _stamp(out)
             try:
                 with _stoppable(), interrupts(raised=True), _warnings_as_lines(quiet=bool(kwargs.get("quiet"))):
                     return verb(*args, **kwargs)
             except (KeyboardInterrupt, Terminated) as stopped:
-                left = stays or ("nothing was written" if _appears_whole(kwargs.get("out")) else "")
+                written = "nothing was written" if _stamp(out) == before else f"{out} is complete"
+                left = stays or (written if _appears_whole(out) else "")
                 say(f"stopped; {left}." if left else "stopped.")
                 raise typer.Exit(TERMINATED if isinstance(stopped, Terminated) else STOPPED) from None
             except BrokenPipeError:  # the reader of the standard output has gone, as `head` does
@@ -105,6 +108,12 @@ def _leave_output() -> None:
 def _appears_whole(out: Any) -> bool:
     """Whether the output of a verb is a file that appears when it is complete, or there is none."""
     return out is None or (out != "-" and (Path(out).is_file() or not Path(out).exists()))
+
+
+def _stamp(out: Any) -> Any:
+    """What changes when a file is written; None if there is no file."""
+    found = Path(out) if isinstance(out, str | os.PathLike) else None
+    return found.stat().st_ino if found is not None and found.is_file() else None
 
 
 @contextmanager

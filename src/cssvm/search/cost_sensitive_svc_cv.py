@@ -125,6 +125,8 @@ class CostSensitiveSVCCV(SearchingClassifier):
         Number of folds.
     n_machines_ : int
         Number of machines in each fold; points with different kappas share them. A race trains fewer.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search before all points were scored.
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, gamma_, n_iter_, fit_status_
         As in `CostSensitiveSVC`.
     primal_objective_, dual_objective_, dual_gap_ : float

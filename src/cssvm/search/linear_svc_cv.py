@@ -101,6 +101,8 @@ class CostSensitiveLinearSVCCV(SearchingClassifier):
         Number of folds.
     n_machines_ : int
         Number of machines in each fold; points with different kappas share them.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search before all points were scored.
     classes_, coef_, intercept_, C_, solver_, n_iter_, fit_status_
         As in `CostSensitiveLinearSVC`.
     primal_objective_, dual_objective_, dual_gap_ : float

@@ -74,7 +74,7 @@ class SearchingClassifier(SearchedClassifier):
             if self.stages:
                 axes, self.first_stage_ = search.with_first_kernel(axes)
             found = search.outcome(axes)
-            self.n_splits_, self.n_machines_ = len(folds), found.n_machines
+            self.n_splits_, self.n_machines_, self.interrupted_ = len(folds), found.n_machines, found.interrupted
             self._warn(found)
             if len(found.points) > 1:
                 _warn_of_few(sample)

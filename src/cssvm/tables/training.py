@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..evaluation.table import MODEL
 from ..folds import SEED
 from ..kernels import DEFAULT_KERNEL
 from ..runtime.files import check_writable
-from ..runtime.interrupts import interrupts
+from ..runtime.interrupts import SearchInterruptedWarning, interrupts
 from ..search import CostSensitiveSVCCV
 from ..wrappers import CostThresholdClassifier
 from .features import preparation
@@ -92,10 +92,10 @@ def train_table(
     currency : str, default=""
         Of the costs, for the card and for tables.
     out : path, default=None
-        The model file to write.
+        The model file to write: when the model is trained, and again with its figures when these are known.
     evaluation : bool, default=True
         Whether to find out, by nested cross-validation, what the decisions cost; this takes as many searches as there
-        are folds.
+        are folds. Ctrl-C keeps the model without these figures.
     decision : {"bayes", "zero", "threshold"}, default="bayes"
         What the model decides by, as in `CostSensitiveSVCCV`. Only ``"bayes"`` has probabilities and takes costs of
         new rows.
@@ -154,16 +154,36 @@ def train_table(
         pos_label=task.pos_label,
         **task.class_costs,
     )
+    trained = _trained(model, task, currency, out, verbose)
+    if not evaluation or model.interrupted_:
+        return trained
+    try:
+        found = _evaluated(model, task, currency, random_state, verbose)
+    except KeyboardInterrupt:
+        kept = "The evaluation was interrupted; the model is kept without its figures."
+        warnings.warn(kept, SearchInterruptedWarning, stacklevel=2)
+        return trained
+    return _saved(TrainedTable(model, replace(trained.card, measures=_measures(found)), found), out)
+
+
+def _trained(model: CostSensitiveSVCCV, task: Task, currency: str, out: Any, verbose: int) -> TrainedTable:
+    """The model fitted on all rows and saved; Ctrl-C ends the search, whose best point so far is the model."""
     if out is not None:
         check_savable(clone(model.transformer).fit(task.X))
-    found = _evaluated(model, task, currency, random_state, verbose) if evaluation else None
-    with interrupts(raised=False):  # Ctrl-C ends the search, whose best point so far is the model
+    with interrupts(raised=False):
         model.set_params(verbose=verbose).fit(task.X, task.y, **task.of_rows)
     model.set_params(verbose=0)  # a file is not to report the progress of a search
-    card = ModelCard.of(model, currency=currency or None, measures=_measures(found), **task.described)
+    card = ModelCard.of(model, currency=currency or None, **task.described)
+    if model.interrupted_:
+        note = "the search was interrupted: the model is the best of the points scored"
+        card = replace(card, notes=[*card.notes, note])
+    return _saved(TrainedTable(model, card, None), out)
+
+
+def _saved(trained: TrainedTable, out: Any) -> TrainedTable:
     if out is not None:
-        save_or_keep(model, Path(out), card)
-    return TrainedTable(model, card, found)
+        save_or_keep(trained.model, Path(out), trained.card)
+    return trained
 
 
 def _splits(cv: Any, random_state: int, *, grouped: bool) -> Any:
@@ -198,10 +218,8 @@ def _evaluated(model: CostSensitiveSVCCV, task: Task, currency: str, random_stat
         )
 
 
-def _measures(found: Evaluation | None) -> dict[str, dict[str, float | None]]:
+def _measures(found: Evaluation) -> dict[str, dict[str, float | None]]:
     """The cost per case of each policy, for the card."""
-    if found is None:
-        return {}
     return {
         "cost per case" + ("" if policy.name == MODEL else f", {policy.name}"): policy.cost._asdict()
         for policy in found.policies
