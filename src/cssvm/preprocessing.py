@@ -49,7 +49,7 @@ def column_preprocessor(
     encode = OneHotEncoder(
         categories=known, handle_unknown="infrequent_if_exist", min_frequency=min_frequency, sparse_output=sparse
     )
-    missing = [] if isinstance(numbers, list) and not numbers else ColumnsWithMissing(numbers)
+    missing: Any = [] if isinstance(numbers, list) and not numbers else ColumnsWithMissing(numbers)
     steps = [
         ("numbers", Pipeline([("fill", SimpleImputer(strategy="mean", keep_empty_features=True)), *scaling]), numbers),
         ("missing", Pipeline([("convert", convert), ("missing", MissingIndicator(features="all"))]), missing),
