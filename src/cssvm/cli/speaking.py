@@ -5,6 +5,7 @@ Exit codes: 0 done, 2 wrong use or input, 130 stopped by Ctrl-C, 143 by SIGTERM.
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import json
@@ -21,11 +22,11 @@ from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import typer
 
-from ..runtime.files import DISK_FULL
 from ..runtime.interrupts import SearchInterruptedWarning, interrupts
 from . import STOPPED
 
 WRONG_INPUT, TERMINATED = 2, 143
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -109,7 +109,7 @@ def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None and not isinstance(error, BrokenPipeError):
+        if error.errno is not None and error.filename is None and not isinstance(error, BrokenPipeError):
             raise _about(path, error) from error
         raise
 
