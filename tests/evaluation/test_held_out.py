@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     RepeatedStratifiedKFold,
@@ -16,6 +17,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     TunedThresholdClassifierCV,
 )
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -279,6 +281,39 @@ def test_weights_reach_all_members_of_an_ensemble_with_metadata_routing():
     fitted = [clone(each).fit(X[train], Y[train], sample_weight=weights[train]) for each in members]
     expected = np.mean([each.predict_proba(X[held_out])[:, 1] for each in fitted], axis=0)
     np.testing.assert_allclose(found.held_out.scores.values, expected)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", make_scorer(lambda y, decided: np.mean(y == decided))])
+def test_weights_reach_the_threshold_of_scikit_learn_with_metadata_routing(scoring):
+    weights = np.random.default_rng(1).lognormal(0.0, 1.5, len(Y))
+    train, held_out = np.arange(0, 120), np.arange(120, 240)
+    with config_context(enable_metadata_routing=True):
+        tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scoring, cv=2)
+        found = evaluate(tuned, X, Y, sample_weight=weights, cv=[(train, held_out)], blind=False, n_resamples=10)
+        by_hand = get_scorer(scoring)
+        if scoring == "accuracy":
+            by_hand = by_hand.set_score_request(sample_weight=True)
+        weighted = LogisticRegression().set_fit_request(sample_weight=True)
+        expected = TunedThresholdClassifierCV(weighted, scoring=by_hand, cv=2)
+        expected.fit(X[train], Y[train], sample_weight=weights[train])
+    assert not found.notes
+    np.testing.assert_array_equal(found.decisions["model"][held_out], expected.predict(X[held_out]) == 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "weights", "noted"),
+    [
+        (KNeighborsClassifier(), 2.0, True),
+        (KNeighborsClassifier(), 1.0, False),
+        (make_pipeline(StandardScaler(), KNeighborsClassifier()), 2.0, True),
+        (FixedThresholdClassifier(LogisticRegression()), 2.0, True),
+        (LogisticRegression(), 2.0, False),
+    ],
+)
+def test_a_model_that_is_trained_without_the_weights_is_noted(model, weights, noted):
+    weights = np.where(np.arange(len(Y)) % 3, np.where(np.arange(len(Y)) % 2, weights, 1.0), 0.0)
+    found = evaluate(model, X, Y, sample_weight=weights, cv=2, n_resamples=10)
+    assert [note.startswith("model is trained without sample_weight") for note in found.notes] == [True] * noted
 
 
 @pytest.mark.parametrize(

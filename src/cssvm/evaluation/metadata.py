@@ -8,15 +8,17 @@ classifier that takes them, and no further in. A model whose classifier they can
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from ..classifier import BinaryClassifier
 from ..decisions import COSTS, refuses
 from ..nesting import nested
 
@@ -61,6 +63,8 @@ def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
         for method in ("fit", "score"):
             wanted = dict.fromkeys(COSTS, any(each is one for one in outside) and _wants(each, COSTS[0]))
             _request(each, method, wanted | {WEIGHT: any(each is one for one in weighted)})
+        if not isinstance(each, BinaryClassifier):  # the searches here hand weights to their scorers themselves
+            _request_of_scorers(each, any(each is one for one in weighted))
     names = get_routing_for_object(model).consumes("fit", metadata.keys())
     return {name: metadata[name] for name in names}
 
@@ -92,7 +96,24 @@ def _request(estimator: Any, method: str, wanted: dict[str, bool]) -> None:
     requests = getattr(estimator._get_metadata_request(), method).requests
     unset = {name: want for name, want in wanted.items() if name in requests and requests[name] is None}
     if unset:
-        getattr(estimator, f"set_{method}_request")(**unset)
+        getattr(estimator, f"set_{method}_request")(**requests | unset)  # all: a scorer forgets what is not named
+
+
+def _request_of_scorers(estimator: Any, weighted: bool) -> None:
+    """Request, or refuse, weights for the scorers of a search; a name becomes a scorer, which can hold the request."""
+    scoring = getattr(estimator, "scoring", None)
+    if isinstance(scoring, list | tuple | set):
+        scoring = {name: name for name in scoring}
+    scorers: dict[str, Any] = dict(scoring) if isinstance(scoring, Mapping) else {"": scoring}
+    scorers = {
+        name: get_scorer(each) if isinstance(each, str) and each in get_scorer_names() else each
+        for name, each in scorers.items()
+    }
+    for each in scorers.values():
+        if hasattr(each, "_get_metadata_request") and hasattr(each, "_score_func"):
+            _request(each, "score", {WEIGHT: weighted and WEIGHT in inspect.signature(each._score_func).parameters})
+    if scoring is not None:
+        estimator.scoring = scorers if isinstance(scoring, Mapping) else scorers[""]
 
 
 def _check_costs_reach(model: Any, metadata: dict[str, Any], reached: set[str]) -> None:

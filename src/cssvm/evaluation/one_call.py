@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import column_or_1d
 
 from .._types import RowNumbers, Vector
@@ -20,6 +21,7 @@ from ..outcomes import OUTCOMES, decision_costs
 from ..sample import Sample
 from ..search.progress import progress
 from ..target import RESPONSES, Target, own_pos_label
+from ..wrappers.routing import takes_weights
 from .deciding import (
     Decided,
     baselines,
@@ -32,7 +34,7 @@ from .deciding import (
     shares_acted_on,
     warn_of_giveaway,
 )
-from .metadata import taker_of_costs
+from .metadata import for_fit, taker_of_costs
 from .table import EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, RESERVED, Evaluation, HeldOutDecisions
 
 PREFIT = "prefit"
@@ -83,7 +85,8 @@ def evaluate(
         they earn. Models learn and decide by the differences (`decision_costs`), the table counts all four; a negative
         cost there is an income.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row, in training where the model takes it and in the sums.
+        Weight of each row, in training where the model takes it and in the sums; a model trained without it is named
+        in `notes`. Rows of weight 0 are removed from all folds, so that no model is trained on them.
     groups : array-like of shape (n_samples,), default=None
         Rows that belong together: they are held out together, and together drawn for the intervals. A row whose group
         is missing or empty is a group of its own, with a warning.
@@ -150,7 +153,8 @@ def evaluate(
         if blind and any(hasattr(model, response) for response in RESPONSES):
             cut = {FEWEST_ERRORS: cost_blind_cut(model, X, sample)}
     else:
-        folds = make_splits(cv, X, labels, positive=sample.positive, weights=sample.weights, groups=groups)
+        splits = make_splits(cv, X, labels, positive=sample.positive, weights=sample.weights, groups=groups)
+        folds = _without_weight_zero(splits, sample)
         found, notes = _trained_in_folds(models, X, labels, sample, folds, metadata, blind=blind, verbose=verbose)
         if not costs.all_four:
             estimates = [-part.model.best_score_ for part in found[MODEL] if has_own_estimate(part.model)]
@@ -195,6 +199,19 @@ class _Costs(NamedTuple):
         return cls({"tp_cost": 0.0, "tn_cost": 0.0} | own, own, given_here, all_four=False)
 
 
+def _without_weight_zero(splits: list[Fold], sample: Sample) -> list[Fold]:
+    """The folds without samples of weight 0; a fold that holds out no others is dropped."""
+    if sample.weights.all():
+        return splits
+    folds = [Fold(*(rows[sample.weights[rows] > 0] for rows in parts)) for parts in splits]
+    if not any(len(fold.valid) for fold in folds):
+        raise ValueError(
+            "cv must hold out samples of positive weight; all that it holds out have sample_weight 0. Use other folds, "
+            "or other weights."
+        )
+    return [fold for fold in folds if len(fold.valid)]
+
+
 def _trained_in_folds(
     models: dict[str, Any],
     X: Any,
@@ -215,7 +232,15 @@ def _trained_in_folds(
                 found |= decided_in_folds({name: other}, X, y, sample, folds, metadata, scored=None, shown=shown)
             except (TypeError, ValueError) as error:  # gaps or words that only the model itself can take
                 notes.append(f"No {name}, which cannot be trained on these rows: {str(error).splitlines()[0]}")
-    return found, notes
+    return found, notes + _notes_on_weights({name: (models | others)[name] for name in found}, sample, metadata)
+
+
+def _notes_on_weights(models: dict[str, Any], sample: Sample, metadata: dict[str, Any]) -> list[str]:
+    """Which models are trained without the weights; those of weights 0 and 1 have nothing to miss."""
+    if (sample.weights[sample.counted()] == 1.0).all():
+        return []
+    unweighted = [name for name, model in models.items() if not takes_weights(for_fit(clone(model), metadata))]
+    return [f"{name} is trained without sample_weight, which does not reach its fit." for name in unweighted]
 
 
 def compared(
@@ -239,11 +264,6 @@ def compared(
     order = [each for each in RESERVED if each in accepted]
     order += [name for name in accepted if name not in order]
     rows = rows[sample.weights[rows] > 0]
-    if not len(rows):
-        raise ValueError(
-            "cv must hold out samples of positive weight; all that it holds out have sample_weight 0. Use other folds, "
-            "or other weights."
-        )
     at_rows_held_out = {name: accepted[name][rows] for name in order}
     return Evaluation(
         policies=compared_policies(

@@ -48,7 +48,7 @@ class Evaluation:
 
     policies : the model first, then the others; own_estimate : the cost per case that the model's own search expected,
     nan for a model without one, or one that is not of these decisions and outcomes; decisions : for each policy
-    whether it acts on each row, (n_samples,) bool, for rows that were held out; n_rows : how many of positive weight;
+    whether it acts on each row, (n_samples,) bool, for rows of positive weight that were held out; n_rows : how many;
     held_out : what the model's line was computed from; notes : what else there is to say.
     """
 
