@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix, save_npz
 from sklearn.ensemble import RandomForestClassifier
 
 from cssvm import CostThresholdClassifier
@@ -168,6 +169,58 @@ def doubled_lists(of_number=int):
     return write
 
 
+def bare_references(kind, **more):
+    """Each list or tuple holds the one before it twice, the second time by nothing but its id."""
+
+    def write(saved, target, size):
+        loader = f"{kind.title()}Node"
+        nested = node(loader, f"builtins.{kind}", content=[], __id__=1)
+        for i in range(2, 40):
+            nested = node(loader, f"builtins.{kind}", content=[nested, {"__id__": i - 1} | more], __id__=i)
+        forge(saved, attribute("C", node("SetNode", "builtins.set", content=[nested], __id__=100)), target)
+
+    return write
+
+
+def many_objects(saved, target, size):
+    function = node("FunctionNode", "numpy.add", __id__=None)
+    forge(saved, attribute("C", node("ListNode", "builtins.list", content=[function] * 10_000)), target)
+
+
+def json_in_escapes(saved, target, size):
+    """Values whose commas and brackets show only once the schema is parsed."""
+    change = attribute("C", NULL | {"content": "[" + "{}," * 130_000 + "{}]"})
+
+    def escaped(name, content):
+        content = change(name, content)
+        return content.replace(b"{},", b"{}\\u002c") if name == "schema.json" else content
+
+    forge(saved, escaped, target)
+
+
+def wide_text(saved, target, size):
+    """One character makes all others of the text take four bytes."""
+    text = json.dumps("x" * 2**23 + "\N{GRINNING FACE}", ensure_ascii=False)
+    forge(saved, attribute("C", NULL | {"content": text}), target)
+
+
+def many_inner_archives(saved, target, size):
+    """Each sparse matrix is small enough; all together are not."""
+    buffer, names = io.BytesIO(), range(1, 41)
+    save_npz(buffer, csr_matrix((vetting.FLOOR // 8, 1)))
+    matrices = [
+        node("SparseMatrixNode", "scipy.sparse._csr.csr_matrix", type="scipy", file=f"{i}.npz", __id__=i) for i in names
+    ]
+    change = attribute("C", node("ListNode", "builtins.list", content=matrices, __id__=100))
+    with_members(saved, target, {f"{i}.npz": buffer.getvalue() for i in names}, change)
+
+
+def texts_of_no_length(saved, target, size):
+    header = npy(np.zeros(3)).replace(b"'<f8'", b"'<U0'").replace(b"(3,), }" + b" " * 9, b"(1000000000,), }")
+    assert b"(1000000000,)" in header
+    with_members(saved, target, {f"{ID}.npy": header[:128]}, attribute("classes_", array_node()))
+
+
 def other_object_of_one_id(saved, target, size):
     lists = [node("ListNode", "builtins.list", content=[NULL] * n) for n in (1, 2)]
     forge(saved, attribute("C", node("ListNode", "builtins.list", content=lists, __id__=ID + 1)), target)
@@ -228,6 +281,15 @@ ATTACKS = {
     "doubled lists": (doubled_lists(), "more objects than are allowed"),
     "doubled lists of float ids": (doubled_lists(float), "an id .* must be an integer"),
     "doubled lists of string ids": (doubled_lists(str), "an id .* must be an integer"),
+    "doubled lists of bool ids": (doubled_lists(bool), "an id .* must be an integer"),
+    "bare references": (bare_references("list"), "must have a loader, a module and a class"),
+    "bare references in a set": (bare_references("tuple"), "must have a loader, a module and a class"),
+    "references without class": (bare_references("list", __loader__="ListNode"), "must have a loader, a module"),
+    "functions": (many_objects, "more objects than are allowed"),
+    "escapes": (json_in_escapes, "more objects than are allowed"),
+    "wide text": (wide_text, "more values than are allowed"),
+    "inner archives": (many_inner_archives, "would unpack to"),
+    "texts of no length": (texts_of_no_length, r"do not match the shape \(1000000000,\)"),
     "one id": (other_object_of_one_id, "have one id"),
     "objects": (unfolding_array, "must have one dimension"),
     "lists of objects": (unfolding_lists, "must have one dimension"),
@@ -312,7 +374,8 @@ def test_a_model_that_deflates_well_can_be_saved_and_loaded(tmp_path, monkeypatc
     """Such as one of many columns of zeros: it is stored, not deflated."""
     monkeypatch.setattr(vetting, "FLOOR", 0)
     monkeypatch.setattr(vetting, "RATIO", 2)
-    monkeypatch.setattr(vetting, "VALUE_BYTES", 1)
+    for name in ("VALUE_BYTES", "NODE_BYTES", "CHARACTER_BYTES"):
+        monkeypatch.setattr(vetting, name, 1)
     path = tmp_path / "model.skops"
     save_model(fitted("linear"), path)
     with zipfile.ZipFile(path) as archive:

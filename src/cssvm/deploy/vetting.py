@@ -13,6 +13,7 @@ import json
 import math
 import zipfile
 from collections.abc import Iterator
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ FLOOR = 16 * 2**20
 RATIO = 100  # deflate reaches 1,000
 CARD_LIMIT = 8 * 2**20
 VALUE_BYTES = 64  # that a value of JSON takes once it is parsed
+NODE_BYTES = 2048  # that skops takes for an object, for its list of trusted types; some take twice that
+CHARACTER_BYTES = 4  # that a character of JSON takes if one of its text is not Latin
 MEMBER_BYTES = 150  # of the archive that a member must take on average; those of models take 300, empty ones 86
 MAX_MEMBERS = 2**16 - 1  # as many as an archive without 64-bit extensions can have
 MAX_DEPTH = 200  # of JSON; a search with a pipeline has 40
@@ -52,14 +55,19 @@ def opened(content: bytes, allowed: int | None = None) -> zipfile.ZipFile:
         raise ValueError(f"it has more than {most:,} members, which is all that is allowed for its size")
     archive = zipfile.ZipFile(io.BytesIO(content))
     members = archive.infolist()
+    size = _unpacked(archive)
     if len({member.filename for member in members}) < len(members):
         raise ValueError("two of its members have one name")
     if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
         raise ValueError("its members must be stored or deflated")
-    size = sum(member.file_size for member in members)
     if size > allowed:
         raise ValueError(f"it would unpack to {size:,} bytes, and {allowed:,} are allowed for its size")
     return archive
+
+
+def _unpacked(archive: zipfile.ZipFile) -> int:
+    """The bytes that the members of an archive have together."""
+    return sum(member.file_size for member in archive.infolist())
 
 
 def read_card(archive: zipfile.ZipFile, allowed: int) -> str:
@@ -75,11 +83,13 @@ def untrusted_nodes(archive: zipfile.ZipFile, trusted: tuple[str, ...], allowed:
 
     Raises ValueError for arrays whose headers do not match their sizes, and for a schema that is too large or too deep.
     """
+    left = allowed - _unpacked(archive)
     for member in archive.infolist():
         if member.filename.endswith(".npy"):
             _check_array(archive, member)
         elif member.filename.endswith(".npz"):
-            with opened(archive.read(member), allowed) as inner:
+            with opened(archive.read(member), left) as inner:
+                left -= _unpacked(inner)
                 for part in inner.infolist():
                     _check_array(inner, part)
     schema = json.loads(_checked_json(SCHEMA, archive.read(SCHEMA), allowed))
@@ -91,7 +101,7 @@ def untrusted_nodes(archive: zipfile.ZipFile, trusted: tuple[str, ...], allowed:
         if node["__loader__"] == "ListNode":
             held.setdefault(node["__id__"], set()).update(map(_kind, node["content"]))
     for node in nodes:
-        loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
+        loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
         listed = LOADERS.get(loader, ())
         if name not in trusted and not any(
             name == each or (each[-1] == "." and name.startswith(each)) for each in listed
@@ -116,9 +126,11 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
         if depth > MAX_DEPTH:
             raise ValueError(f"{SCHEMA} is nested more than {MAX_DEPTH} deep")
         if isinstance(value, dict):
-            if isinstance(value.get("__loader__"), str):
-                if not isinstance(value.get("__id__"), int | None):  # others may equal an integer, as 1.0 does
+            if "__loader__" in value or "__id__" in value:  # skops looks for an id first
+                if type(value.get("__id__")) not in (int, NoneType):  # others may equal an integer, as 1.0 and True do
                     raise ValueError(f"an id in {SCHEMA} must be an integer")
+                if not all(isinstance(value.get(key), str) for key in ("__loader__", "__module__", "__class__")):
+                    raise ValueError(f"an object of {SCHEMA} must have a loader, a module and a class")
                 yield value
             waiting += [(each, depth + 1) for each in value.values()]
         elif isinstance(value, list):
@@ -127,11 +139,11 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
 
 def _kind(node: dict[str, Any]) -> tuple[str, str, str]:
     """By which loader an object is made, and of which class it is."""
-    return str(node["__loader__"]), str(node.get("__module__")), str(node.get("__class__"))
+    return node["__loader__"], node["__module__"], node["__class__"]
 
 
 def _check_shared(schema: Any, allowed: int) -> None:
-    """Raise ValueError if the objects of a schema are more than is allowed once every id stands for all that it holds.
+    """Raise ValueError if the objects of a schema take more than is allowed, where every id stands for all it holds.
 
     skops writes an object wherever it occurs, and makes it once for each id: an honest schema holds as many values as
     it makes. One that names a list twice in each of 60 lists inside each other would make 2^60.
@@ -141,12 +153,17 @@ def _check_shared(schema: Any, allowed: int) -> None:
 
     def size_of(value: Any) -> int:
         if isinstance(value, list):
-            return 1 + sum(map(size_of, value))
+            return VALUE_BYTES + sum(map(size_of, value))
         if not isinstance(value, dict):
-            return 1
-        size = 1 + sum(map(size_of, value.values()))
+            return VALUE_BYTES
+        size = VALUE_BYTES + sum(map(size_of, value.values()))
+        if "__loader__" not in value:
+            return size
         own, content = value.get("__id__"), value.get("content")
-        if not isinstance(own, int) or "__loader__" not in value:
+        size += NODE_BYTES
+        if isinstance(content, str):  # JSON in JSON; its brackets and commas may be escaped
+            size += _size_of_json(content.encode(errors="replace"))
+        if own is None:
             return size
         n_parts = len(content) if isinstance(content, list | dict) else 0
         kind = (*_kind(value), n_parts)
@@ -160,7 +177,7 @@ def _check_shared(schema: Any, allowed: int) -> None:
         size = size_of(schema)
         if size == before:
             return
-        if VALUE_BYTES * size > allowed:
+        if size > allowed:
             break
         before = size
     raise ValueError(f"{SCHEMA} would make more objects than are allowed for the size of its file")
@@ -168,9 +185,14 @@ def _check_shared(schema: Any, allowed: int) -> None:
 
 def _checked_json(name: str, text: bytes, allowed: int) -> bytes:
     """The text, if it does not hold more values than its file may."""
-    if VALUE_BYTES * sum(map(text.count, (b",", b"[", b"{"))) > allowed:
+    if _size_of_json(text) > allowed:
         raise ValueError(f"{name} holds more values than are allowed for the size of its file")
     return text
+
+
+def _size_of_json(text: bytes) -> int:
+    """The bytes that JSON takes once it is parsed, at most."""
+    return CHARACTER_BYTES * len(text) + VALUE_BYTES * sum(map(text.count, (b",", b"[", b"{")))
 
 
 def _check_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
@@ -188,5 +210,6 @@ def _check_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
     kinds = {dtype.kind} if dtype.names is None else {dtype[name].kind for name in dtype.names}
     if not kinds <= set("biuf" if dtype.names else "biufSU") or dtype.itemsize > MAX_ENTRY_BYTES:
         raise ValueError(f"{member.filename} must hold numbers or short texts; its dtype is {dtype}")
-    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != member.file_size - start.tell():
+    n_bytes = member.file_size - start.tell()
+    if min(shape, default=0) < 0 or not math.prod(shape) <= math.prod(shape) * dtype.itemsize == n_bytes:
         raise ValueError(f"{member.filename} has {member.file_size:,} bytes, which do not match the shape {shape}")
