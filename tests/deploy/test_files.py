@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import copy
 import json
 import os
 import pickle
@@ -20,6 +21,21 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -397,3 +413,32 @@ def test_a_step_that_no_file_can_hold_is_rejected_before_the_training():
     check_savable(make_pipeline(StandardScaler()).fit(rows()[0]))
     with pytest.raises(ModelFileError, match="a model with this Foreign holds types that are not trusted"):
         check_savable(Foreign())
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        GroupKFold(3),
+        GroupShuffleSplit(2, random_state=0),
+        KFold(3),
+        LeaveOneGroupOut(),
+        LeaveOneOut(),
+        PredefinedSplit(np.arange(12) % 3),
+        RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
+        RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0),
+        ShuffleSplit(2, random_state=0),
+        StratifiedGroupKFold(3),
+        StratifiedKFold(3),
+        StratifiedShuffleSplit(2, random_state=0),
+        TimeSeriesSplit(3),
+    ],
+    ids=lambda cv: type(cv).__name__,
+)
+def test_a_search_with_a_splitter_of_scikit_learn_can_be_saved(path, cv):
+    model = copy.copy(fitted("search without transformer")).set_params(cv=cv)
+    save_model(model, path)
+    loaded = load_model(path).model.cv
+    y = np.arange(12) % 2
+    groups = np.arange(12) // 2 if "Group" in type(cv).__name__ else None
+    for ours, theirs in zip(loaded.split(y, y, groups), cv.split(y, y, groups), strict=True):
+        assert all(map(np.array_equal, ours, theirs))

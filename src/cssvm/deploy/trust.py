@@ -57,8 +57,17 @@ KEPT = (
     "cssvm.wrappers.amounts.Amounts",
 )
 
-# Of other packages: data types of columns, sparse rows, calibrations, selectors of columns, and the splitters that may
-# be given as `cv`.
+# Splitters that may be given as `cv`.
+SPLITTERS = tuple(
+    f"sklearn.model_selection._split.{name}"
+    for name in (
+        *("GroupKFold", "GroupShuffleSplit", "KFold", "LeaveOneGroupOut", "LeaveOneOut", "PredefinedSplit"),
+        *("RepeatedKFold", "RepeatedStratifiedKFold", "ShuffleSplit", "StratifiedGroupKFold", "StratifiedKFold"),
+        *("StratifiedShuffleSplit", "TimeSeriesSplit"),
+    )
+)
+
+# Of other packages: data types of columns, sparse rows, calibrations, selectors of columns.
 OTHERS = (
     "numpy.dtype",
     "numpy.number",
@@ -67,15 +76,9 @@ OTHERS = (
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.compose._column_transformer.make_column_selector",
-    "sklearn.model_selection._split.GroupKFold",
-    "sklearn.model_selection._split.KFold",
-    "sklearn.model_selection._split.RepeatedStratifiedKFold",
-    "sklearn.model_selection._split.StratifiedGroupKFold",
-    "sklearn.model_selection._split.StratifiedKFold",
-    "sklearn.model_selection._split.TimeSeriesSplit",
 )
 
-TRUSTED_TYPES: tuple[str, ...] = (*ESTIMATORS, *KERNELS, *LOSSES, *KEPT, *OTHERS)
+TRUSTED_TYPES: tuple[str, ...] = (*ESTIMATORS, *KERNELS, *LOSSES, *KEPT, *SPLITTERS, *OTHERS)
 
 # What skops may make with each of its loaders: a type, or those of a package, whose name ends in a dot; which of those
 # are trusted, skops and the list above decide. A loader that is not here makes only types that the caller names: such
@@ -97,5 +100,8 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "SliceNode": ("builtins.slice",),
     "SparseMatrixNode": ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"),
     "TupleNode": ("builtins.tuple", "cssvm."),
-    "TypeNode": ("builtins.bool", "builtins.float", "builtins.int", "builtins.str", "numpy.number", *SCALARS),
+    "TypeNode": (
+        *("builtins.bool", "builtins.float", "builtins.int", "builtins.str", "numpy.number", *SCALARS),
+        *("sklearn.model_selection._split.KFold", "sklearn.model_selection._split.StratifiedKFold"),  # repeated ones
+    ),
 }
