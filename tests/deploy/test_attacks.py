@@ -10,7 +10,10 @@ import pytest
 import skops.io
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from cssvm.deploy import ModelFileError, load_card, load_model, save_model
 from cssvm.deploy.seal import UNSEALED, sealed
@@ -381,3 +384,68 @@ def test_forged_decisions(tmp_path, name, attribute, value, reason):
     forge(path, in_schema(lambda node: attribute in node.get("content", ()) and "key_types" in node, change), path)
     with pytest.raises(ModelFileError, match=reason):
         load_model(path)
+
+
+def foreign(model, path):
+    """A file with a model that save_model would not write."""
+    buffer = io.BytesIO()
+    skops.io.dump(model, buffer)
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr("card.json", "{}")
+        archive.comment = UNSEALED
+    path.write_bytes(sealed(buffer.getvalue()))
+    return path
+
+
+def logistic(**attributes):
+    model = LogisticRegression().fit([[0.0, 1.0], [1.0, 1.0]], [0, 1])
+    vars(model).update(attributes)
+    return model
+
+
+SCALER = StandardScaler().fit([[0.0], [1.0]])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SCALER,
+        Pipeline([("scaler", SCALER)]),
+        Pipeline([("nothing", "passthrough")]),
+        Pipeline([]),
+        Pipeline(None),
+        {"a": 1},
+        logistic(classes_=[0, 1]),
+        logistic(classes_=None),
+        logistic(classes_=np.arange(3)),
+        logistic(coef_=np.ones((2, 2))),
+        logistic(coef_=np.ones((1, 3))),
+        logistic(intercept_=np.ones(2)),
+        Pipeline([("inner", logistic(classes_=np.arange(3), coef_=np.ones((3, 2)), intercept_=np.ones(3)))]),
+    ],
+    ids=str,
+)
+def test_a_file_without_a_classifier_of_two_classes_is_refused(tmp_path, model):
+    with pytest.raises(ModelFileError, match=r"broken model: .* in the model is unusable"):
+        load_model(foreign(model, tmp_path / "forged.skops"))
+
+
+def held_in(place, vectorizer):
+    """A classifier of rows of text with a vectorizer in a pipeline, in a set, or in an array."""
+    kept = {"steps": vectorizer, "set": {vectorizer}, "array": np.array([vectorizer, None])}[place]
+    return Pipeline([("words", kept), ("model", logistic())])
+
+
+@pytest.mark.parametrize("place", ["steps", "set", "array"])
+@pytest.mark.parametrize("kind", [CountVectorizer, TfidfVectorizer, HashingVectorizer])
+def test_a_vectorizer_that_would_open_files_is_refused(tmp_path, kind, place):
+    path = tmp_path / "forged.skops"
+    assert load_model(foreign(held_in(place, kind()), path)).model.steps[1][0] == "model"
+    with pytest.raises(ModelFileError, match="must be given texts, input='content'; got input='filename'"):
+        load_model(foreign(held_in(place, kind(input="filename")), path))
+
+
+def test_no_file_can_ask_for_processes(tmp_path):
+    union = FeatureUnion([("scaler", SCALER)], n_jobs=40)
+    model = Pipeline([("union", union), ("model", logistic())])
+    assert load_model(foreign(model, tmp_path / "forged.skops")).model["union"].n_jobs is None

@@ -28,8 +28,10 @@ def parts(model: Any) -> Iterator[Any]:
         seen.add(id(part))
         if isinstance(part, dict):
             waiting.extend(part.values())
-        elif isinstance(part, list | tuple):
+        elif isinstance(part, list | tuple | set):
             waiting.extend(part)
+        elif isinstance(part, np.ndarray) and part.dtype == object:
+            waiting.extend(part.flat)
         elif type(part).__module__.startswith(PACKAGES) and hasattr(part, "__dict__"):
             yield part
             waiting.extend(vars(part).values())

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from ..classifier import BinaryClassifier
@@ -32,17 +34,32 @@ FINITE = ("coef_", "dual_coef_", "intercept_")  # of any classifier here that ha
 
 def check_model(model: Any) -> None:
     """Refuse a model that cannot decide, with the part and the reason."""
+    part = model
     try:
         check_is_fitted(model)
-    except Exception as error:  # NotFittedError, or TypeError for what is no estimator
-        raise ModelFileError(f"the model must be a fitted estimator; got {type(model).__name__}: {error}") from error
-    for part in parts(model):
-        for kind, check in CHECKS.items():
-            if isinstance(part, kind) and _is_fitted(part):
-                try:
+        for part in parts(model):
+            _check_input(part)
+            for kind, check in CHECKS.items():
+                if isinstance(part, kind) and _is_fitted(part):
                     check(part)
-                except (AttributeError, TypeError, ValueError, IndexError) as error:
-                    raise ModelFileError(f"{type(part).__name__} in the model is unusable: {error}") from error
+        part, classes = model, getattr(model, "classes_", None)
+        has_two = isinstance(classes, np.ndarray) and classes.shape == (2,)
+        _require(has_two, f"it must be a classifier of two classes; got classes_={classes!r}")
+    except Exception as error:  # a forged part can raise anything
+        raise ModelFileError(f"{type(part).__name__} in the model is unusable: {error}") from error
+
+
+def limit_jobs(model: Any) -> None:
+    """Let no estimator of scikit-learn start processes or threads because its file says so; n_jobs can be set anew."""
+    for part in parts(model):
+        if type(part).__module__.startswith("sklearn.") and vars(part).get("n_jobs") is not None:
+            part.n_jobs = None
+
+
+def _check_input(part: Any) -> None:
+    """Refuse a vectorizer that would open the files whose names it is given, fitted or not."""
+    if isinstance(part, CountVectorizer | HashingVectorizer):
+        _require(part.input == "content", f"it must be given texts, input='content'; got input={part.input!r}")
 
 
 def _is_fitted(part: Any) -> bool:
@@ -184,6 +201,13 @@ def _check_calibrated(part: CalibratedClassifierCV) -> None:
         _require(len(each.calibrators) == 1, f"it must have one calibrator; got {len(each.calibrators)}")
 
 
+def _check_logistic(part: LogisticRegression) -> None:
+    n_scores = 1 if len(part.classes_) == 2 else len(part.classes_)
+    _check_vectors("coef_", part.coef_, (n_scores, part.n_features_in_))
+    _check_numbers("intercept_", part.intercept_)
+    _require(np.shape(part.intercept_) in ((), (n_scores,)), f"intercept_ must be {n_scores} numbers")
+
+
 # Every check of a class that a part is an instance of is made.
 CHECKS: dict[type, Any] = {
     BinaryClassifier: _check_classifier,
@@ -196,4 +220,5 @@ CHECKS: dict[type, Any] = {
     _SigmoidCalibration: _check_sigmoid,
     IsotonicRegression: _check_isotonic,
     CalibratedClassifierCV: _check_calibrated,
+    LogisticRegression: _check_logistic,
 }

@@ -93,7 +93,8 @@ def load_model(path: Any, *, trusted: Iterable[str] = ()) -> SavedModel:
 
     The bytes are held against their digest, the format number against this version, all types against the trust list,
     and shapes and numbers of the model against each other, before the model is returned. That protects from damage
-    and from files that would run code; it cannot tell an honest model from a forged one.
+    and from files that would run code; it cannot tell an honest model from a forged one. Estimators of scikit-learn
+    have ``n_jobs=None`` in the model that is returned, whatever the file says.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ def _checked_bytes(path: Path) -> bytes:
 
 def _model_of(content: bytes, whose: str, trusted: tuple[str, ...]) -> Any:
     """The model in a file, if all its types are trusted and all its parts are whole; `whose` names it in errors."""
-    from .checks import check_model
+    from .checks import check_model, limit_jobs
 
     io_ = _skops_io()
     _check_types(content, whose, trusted)
@@ -193,6 +194,7 @@ def _model_of(content: bytes, whose: str, trusted: tuple[str, ...]) -> Any:
         check_model(model)
     except ModelFileError as error:
         raise ModelFileError(f"{whose} holds a broken model: {error}") from error
+    limit_jobs(model)
     return model
 
 
