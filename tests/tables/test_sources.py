@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -279,3 +280,21 @@ def test_a_file_is_closed_when_its_rows_are_read_or_refused(text, packed, tmp_pa
     with contextlib.suppress(TableError):
         list(open_table(path).chunks())
     assert [file.closed for file in opened] == [True]
+
+
+@pytest.mark.parametrize("after", ["", '1,"2\n', "1,2,3\n"], ids=["left by its reader", "open quote", "long row"])
+def test_no_thread_holds_a_csv_after_its_reader_has_ended(after, tmp_path, monkeypatch):
+    held = []
+
+    class Lent(delimited._Lent):
+        def __init__(self, stream):
+            super().__init__(stream)
+            held.append(weakref.ref(self))
+
+    monkeypatch.setattr(delimited, "_Lent", Lent)
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 5 + after)
+    chunks = open_table(tmp_path / "t.csv").chunks(2)
+    with pytest.raises(TableError) if after else contextlib.nullcontext() as error:
+        next(chunks)
+        chunks.close()
+    assert [each() for each in held] == ([] if "quote" in str(error and error.value) else [None])

@@ -16,6 +16,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+import time
+import weakref
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
@@ -31,6 +33,7 @@ SEPARATORS = ",;\t"
 BEFORE_HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\v\f]*(?:\r\n|\n|\r))*")
 LINE, LINE_END = re.compile(rb"[^\r\n]+"), re.compile(rb"\r\n|\n|\r")
 WRONG_LENGTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+RELEASE_SECONDS = 2.0  # a thread of Arrow lets go of a table within milliseconds
 CONVERT = "Convert it, for example with iconv -f latin1 -t utf-8."
 CLOSE = "Close the quote, or write a quote that belongs to an entry twice."
 
@@ -57,12 +60,24 @@ def read_csv(stream: BinaryIO, head: bytes, name: str, n_rows: int, *, whole: bo
     watched = _Watched(stream, name, separator, blank_rows=len(header) == 1)
     if whole:  # Arrow's word on a header whose quote is open would come first
         watched.check_ahead(head[start.end() :])
+    lent = _Lent(watched)
     try:
-        for rows in _gathered(arrow_csv.open_csv(watched, **options), n_rows):
+        for rows in _gathered(arrow_csv.open_csv(lent, **options), n_rows):
             rows = rows.select(named).rename_columns([header[k].strip() for k in named])
             yield from sliced(rows, name, n_rows, typed=False)
     except pa.ArrowInvalid as error:
         raise _said(error, name) from error
+    finally:
+        held = weakref.ref(lent)
+        del lent
+        _wait_until_released(held)
+
+
+def _wait_until_released(held: weakref.ref[_Lent]) -> None:
+    """Wait until no thread of Arrow calls Python: one that does while the interpreter ends aborts the process."""
+    end = time.monotonic() + RELEASE_SECONDS
+    while held() is not None and time.monotonic() < end:
+        time.sleep(0.001)
 
 
 def _gathered(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.Table]:
@@ -70,13 +85,16 @@ def _gathered(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.Tab
     import pyarrow as pa
 
     waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(map(len, waiting)) >= n_rows or sum(each.nbytes for each in waiting) >= CHUNK_BYTES:
+    try:
+        for batch in batches:
+            waiting.append(batch)
+            if sum(map(len, waiting)) >= n_rows or sum(each.nbytes for each in waiting) >= CHUNK_BYTES:
+                yield pa.Table.from_batches(waiting)
+                waiting = []
+        if waiting:
             yield pa.Table.from_batches(waiting)
-            waiting = []
-    if waiting:
-        yield pa.Table.from_batches(waiting)
+    finally:
+        del batches  # the traceback of an error would keep the reader
 
 
 def _header(head: bytes, name: str, *, whole: bool) -> tuple[list[str], str]:
@@ -109,6 +127,15 @@ def _separated(text: str) -> tuple[list[str], str]:
         suits = len(header) > 1 and all(len(row) == len(header) for row in rows)
         found.setdefault((suits, len(header)), (header, separator))
     return found[max(found)]
+
+
+class _Lent:
+    """What Arrow holds of a table: gone when Arrow has released it; no traceback has it, as it has no methods."""
+
+    closed = False
+
+    def __init__(self, stream: _Watched):
+        self.read = stream.read
 
 
 class _Watched(io.RawIOBase):
