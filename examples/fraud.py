@@ -46,7 +46,9 @@ ED-CS-SVM, tied    the same, and each honest payment with its own margin, 1 / it
 search             CostSensitiveSVCCV: probabilities, decided by the costs of each new payment
 DirectCost         probability times amount, the amount as a regression sees it
 MetaCost, costing  training rows relabelled, or drawn, by their costs
-All but the search and DirectCost decide by x alone; the amount is one of its columns."""
+logistic           a logistic regression, decided by the costs of each new payment
+The search and logistic know the costs of each new payment when they decide, as the true probabilities do. All others
+decide by x alone; the amount is one of its columns."""
 
 
 class Payments(NamedTuple):
