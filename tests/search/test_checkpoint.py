@@ -157,8 +157,19 @@ def test_functions_that_refer_to_each_other_have_a_fingerprint():
 def test_fingerprints_are_the_same_in_every_process(tmp_path):
     (tmp_path / "own.py").write_text(
         textwrap.dedent("""
+        import functools
         import numba
         import numpy as np
+        import pandas as pd
+        import prices
+        PRICES = pd.Series([1.0, 5.0], index=["fp", "fn"])
+        @functools.lru_cache
+        def cached(x):
+            return PRICES["fn"] * x * prices.RATE
+        half = functools.partial(np.multiply, 0.5)
+        step = np.vectorize(lambda x: x > 0)
+        def score(estimator, X, y):
+            return cached(1.0) + half(2.0) + step(X).mean()
         @numba.njit
         def compiled(A, B):
             return A @ B.T
@@ -170,6 +181,7 @@ def test_fingerprints_are_the_same_in_every_process(tmp_path):
                 return kernel(X, X).sum() + (lambda x: x)(1.0)
         """)
     )
+    (tmp_path / "prices.py").write_text("RATE = 2.0")
     code = """if True:
         import numpy as np, own
         from sklearn.compose import ColumnTransformer
@@ -177,7 +189,8 @@ def test_fingerprints_are_the_same_in_every_process(tmp_path):
         from cssvm.metrics import cost_risk_scorer
         from cssvm.search.fingerprint import fingerprint
         parts = ColumnTransformer([("a", StandardScaler(), [0]), ("b", OneHotEncoder(), ["x", "y"])])
-        print(fingerprint(a=own.kernel, b=own.Scorer(), c=cost_risk_scorer(), d=parts, e=own.compiled, f=lambda A: A))
+        own_parts = {'a': own.kernel, 'b': own.Scorer(), 'c': own.compiled, 'd': own.score}
+        print(fingerprint(**own_parts, e=cost_risk_scorer(), f=parts, g=lambda A: A))
     """
     path = [str(tmp_path), *sys.path]
     found = {
