@@ -192,3 +192,12 @@ def test_csv_text_is_not_typed_by_a_guess_of_its_first_rows(tmp_path):
     columns = [Column("zip", "category", "str", ["01234", "81000"])]
     parts = [read_features(chunk, columns)["zip"].tolist() for chunk in open_table(tmp_path / "t.csv").chunks(5)]
     assert parts == [["81000"] * 5, ["01234"] * 5]
+
+
+def test_identifiers_and_constant_columns_of_numbers_are_noted(tmp_path):
+    rows = [f"{k + 7},{k % 3},{k + 0.5},4,x\n" for k in range(60)]
+    found = chosen(tmp_path / "t.csv", "my id,few,real,same,word\n" + "".join(rows))
+    assert [note.split("'")[1] for note in found.notes] == ["my id", "same", "word"]
+    assert "if it is an identifier, drop it with --drop 'my id'" in found.notes[0]
+    assert all("the same entry on every row" in note for note in found.notes[1:])
+    assert not chosen(tmp_path / "t.csv", "id,x\n1,0\n2,1\n3,0\n").notes  # too few rows to tell

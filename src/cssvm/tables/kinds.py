@@ -9,7 +9,8 @@
 
 Left out, with a note: a column without any entry, and a category in which more than half of the rows have a string of
 their own, and more than 50 (an identifier or free text), unless it is asked for. Kept, with a note: a category that
-looks like a date, and one of more than 50 strings.
+looks like a date, one of more than 50 strings, a whole number that is another one on each of more than 50 rows, and a
+column with the same entry on every row.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 from .._types import Mask
 from ..deploy import Column
 from ..deploy.card import CATEGORY, NUMBER
-from .chunk import GAPS, LEADING_ZERO, Chunk, TableError, listed
+from .chunk import GAPS, LEADING_ZERO, Chunk, TableError, is_whole, listed
 
 MOSTLY = 0.9
 SHARE_OF_OWN_WORDS, FEW_WORDS = 0.5, 50
@@ -57,6 +58,7 @@ def choose_columns(table: Chunk, *, without: Sequence[str], category: Sequence[s
             columns.append(found)
             notes += [note] if note else []
             notes += [] if name in category else _notes_on_categories(found, len(table))
+            notes += _notes_on_entries(table, found)
         else:
             left_out[name] = found
     if not columns:
@@ -75,6 +77,18 @@ def _notes_on_categories(column: Column, n_rows: int) -> list[str]:
         return [
             f"column {column.name!r} has {len(words):,} categories in {n_rows:,} rows; if it is an identifier, {drop}"
         ]
+    return []
+
+
+def _notes_on_entries(table: Chunk, column: Column) -> list[str]:
+    """What to consider about a column with one entry on all rows, or with another whole number on each."""
+    drop = f"drop it with --drop {quote(column.name)}"
+    values = np.asarray(column.categories) if column.kind == CATEGORY else table.numbers(column.name)
+    n_values, n_rows = len(np.unique(values)), len(table)
+    if n_values == 1 < n_rows:
+        return [f"column {column.name!r} has the same entry on every row, from which nothing is learned; {drop}"]
+    if column.kind == NUMBER and n_values == n_rows > FEW_WORDS and is_whole(values).all():
+        return [f"column {column.name!r} has another whole number on every row; if it is an identifier, {drop}"]
     return []
 
 
