@@ -1,11 +1,12 @@
 """Costs and weights of a table: one rule for training, decisions, measures and reports, and the row that breaks it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from cssvm.deploy import SavedModel
 from cssvm.tables import TableError, evaluate_table, predict_table, report_table, sources, train_table
-from cssvm.tables.prices import Price
+from cssvm.tables.prices import Price, weights_of
 from cssvm.tables.task import Task
 from tests.tables.applicants import TRAIN, read_decisions
 
@@ -210,3 +211,9 @@ def reading(costs=None, **given):
     costs = {"fn_cost": 1.0, "fp_cost": 1.0, **(costs or {})}
     none = {"weight": None, "group": None, "drop": (), "category": (), "decided_by_costs": False}
     return {"target": "outcome", "pos_label": "bad", "costs": costs, **none, **given}
+
+
+def test_the_error_about_negative_weights_does_not_advise_to_leave_them_empty():
+    rows = sources.open_table(pd.DataFrame({"w": [1.0, -2.0]})).whole()
+    with pytest.raises(TableError, match=r"the weight, must not be negative; .* in row 2\. .*leave out the rows\.$"):
+        weights_of(rows, "w")

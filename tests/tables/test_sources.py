@@ -189,7 +189,7 @@ def test_columns_without_a_name_are_not_read():
         (b"a,b\n1,\xff\n", "is no UTF-8 text"),
         ("a,b\n1,2\n".encode("utf-16"), "is no UTF-8 text"),
         (b"a,b,a\n1,2,3\n", "more than one column 'a'"),
-        (b"PAR1 and then nonsense", "is no Parquet that can be read"),
+        (b"PAR1 and then nonsense", "is not a Parquet file that can be read"),
         (b"+1 1:2 3:4\n-1 1:x\n", "is no LIBSVM text"),
         (b"+1 0:2 3:4\n-1 1:2\n", "index 0"),
         (b"\x1f\x8b and then nonsense", "cannot be read"),
@@ -298,3 +298,9 @@ def test_no_thread_holds_a_csv_after_its_reader_has_ended(after, tmp_path, monke
         next(chunks)
         chunks.close()
     assert [each() for each in held] == ([] if "quote" in str(error and error.value) else [None])
+
+
+def test_text_in_a_file_named_parquet_is_said_to_be_no_parquet_file(tmp_path):
+    (tmp_path / "t.parquet").write_text("hello")
+    with pytest.raises(TableError, match=r"t\.parquet is not a Parquet file: it does not begin with PAR1"):
+        open_table(tmp_path / "t.parquet")

@@ -126,4 +126,4 @@ def _gathered(row_groups: Sequence[Any]) -> Iterator[list[Any]]:
 
 def unreadable(name: str, error: Exception) -> TableError:
     """What Arrow says of a file that it cannot read."""
-    return TableError(f"{name} is no Parquet that can be read: {str(error).splitlines()[0]}")
+    return TableError(f"{name} is not a Parquet file that can be read: {str(error).splitlines()[0]}")

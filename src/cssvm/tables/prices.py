@@ -18,6 +18,7 @@ from .._types import Mask, Vector, is_number
 from .chunk import Chunk, TableError, did_you_mean, listed
 
 DECIDED_BY = "and decisions are made by the costs of each row"
+MAY_BE_EMPTY = "or leave them empty where neither a decision nor an error on the row would cost them"
 MULTIPLE = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*\*\s*(.+?)\s*")
 
 
@@ -57,7 +58,7 @@ class Price:
         """The cost of these rows: a number, or (n_rows,) float64 with nan for gaps."""
         if self.column is None:
             return self.factor
-        return self.factor * not_negative(rows, self.column, self.name)
+        return self.factor * not_negative(rows, self.column, self.name, MAY_BE_EMPTY)
 
     def check_known(self, rows: Chunk, cost: Any, counts: Mask, why: str) -> None:
         """Refuse gaps in a cost of these rows, (n_rows,), where it counts; `why` it does."""
@@ -87,19 +88,19 @@ def check_where_they_count(prices: Mapping[str, Price], rows: Chunk, costs: Mapp
 
 def weights_of(rows: Chunk, column: str) -> Vector:
     """The weights of these rows, (n_rows,)."""
-    weights = not_negative(rows, column, "weight")
+    weights = not_negative(rows, column, "weight", "or leave out the rows")
     check_no_gaps(rows, column, weights, np.ones(len(rows), dtype=bool), "weight", "and every row must have one")
     return weights
 
 
-def not_negative(rows: Chunk, column: str, what: str) -> Vector:
-    """A column of numbers of at least 0, (n_rows,) with nan for gaps; `what` they are."""
+def not_negative(rows: Chunk, column: str, what: str, otherwise: str) -> Vector:
+    """A column of numbers of at least 0, (n_rows,) with nan for gaps; `what` they are, and what else can be done."""
     values = rows.numbers(column)
     wrong = np.flatnonzero(values < 0)
     if len(wrong):
         raise TableError(
             f"column {column!r} of {rows.source}, the {what}, must not be negative; got {values[wrong[0]]:g} in "
-            f"{rows.where(wrong)}. Correct the entries, or leave them empty where they do not count."
+            f"{rows.where(wrong)}. Correct the entries, {otherwise}."
         )
     return values
 

@@ -4,7 +4,7 @@ The content decides what a file is, not its name:
 
     Parquet   a folder, or a file that begins with PAR1
     LIBSVM    lines of a label and index:value pairs, counted from 1
-    CSV       anything else (`delimited.py`)
+    CSV       anything else (`delimited.py`); rejected if its name ends in .parquet
 
 A file that begins as gzip does is unpacked first; "-" is the standard input. Entries of text files stay as they were
 written until a column is asked for as numbers or as words (`chunk.py`).
@@ -114,6 +114,8 @@ def open_table(data: Any) -> Source:
             if str(data) == STDIN:
                 raise TableError("Parquet cannot be read from the standard input. Give the file itself.")
             return _parquet(data, name)
+        if name.lower().endswith(".parquet"):
+            raise TableError(f"{name} is not a Parquet file: it does not begin with PAR1. Rename it if it is a CSV.")
         for signature, what in OTHER_FILES.items():
             if head.startswith(signature):
                 raise TableError(f"{name} is {what}, not a table. Give CSV, Parquet or LIBSVM text.")
