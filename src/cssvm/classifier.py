@@ -96,8 +96,16 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, or one of the missing values of pandas, told without importing it."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or (is_number(label) and label != label)
+
+
 def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """The sorted classes (2,) and each row's class index (n_samples,); any other number is refused."""
+    missing = sum(map(_is_missing, y.tolist())) if y.dtype == object else 0
+    if missing:
+        raise ValueError(f"Input y contains NaN: {missing} labels of {whose} are missing. Drop these rows.")
     if y.dtype == object and len({isinstance(label, str) for label in y.tolist()}) > 1:
         raise ValueError(
             f"y of {whose} must hold labels of one type; got strings beside other labels, such as "

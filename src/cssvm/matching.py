@@ -103,8 +103,9 @@ def _rows_of(name: str, given: Any, wanted: Any) -> Any:
     rows = given.get_indexer(wanted) if given.is_unique else np.full(len(wanted), -1)
     if (rows >= 0).all():
         return rows
+    label = wanted[[np.argmax(rows < 0)]].tolist()[0]
     raise ValueError(
         f"{name} must have exactly one value for each label in the index of the rows; got none, or several, for "
-        f"{wanted[np.argmax(rows < 0)]!r} ({(rows < 0).sum()} such rows). Pass the Series of all rows with unique "
+        f"{label!r} ({(rows < 0).sum()} such rows). Pass the Series of all rows with unique "
         f"labels, or an array in the order of the rows: {name}.to_numpy()."
     )

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import BiasedPenaltySVC, CostSensitiveSVC, CostSensitiveSVCCV
+from cssvm.classifier import two_classes
 from cssvm.wrappers import CostThresholdClassifier
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -143,6 +145,13 @@ def test_repeated_entries_of_a_sparse_matrix_are_summed():
     assert model.gamma_ == pytest.approx(1 / (3 * X.var()))
     np.testing.assert_allclose(model.decision_function(twice), CostSensitiveSVC().fit(X, y).decision_function(X))
     assert twice.nnz == 120  # the caller's matrix stays as it was
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=str)
+def test_missing_labels_among_strings_are_said_to_be_missing(missing):
+    labels = np.array(["a", missing, "b", missing], dtype=object)
+    with pytest.raises(ValueError, match=r"2 labels of .* are missing"):
+        two_classes(labels, whose="the model")
 
 
 def test_labels_of_two_types_are_refused():

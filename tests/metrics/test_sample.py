@@ -199,6 +199,12 @@ def test_a_series_that_lacks_or_repeats_rows_is_refused(amount):
         cost_risk(FRAME["y"], FRAME["y"], fn_cost=amount)
 
 
+def test_the_error_about_a_row_that_a_series_lacks_shows_its_label_as_a_plain_number():
+    y = pd.Series([1, 0], index=[7, 1543])
+    with pytest.raises(ValueError, match=r"or several, for 1543 \(1 such rows\)"):
+        cost_risk(y, y, fn_cost=pd.Series([1.0], index=[7]))
+
+
 def test_a_frame_is_no_column_of_costs():
     with pytest.raises(ValueError, match=r"fn_cost must be a number or hold one value .*got shape \(5, 1\)"):
         cost_risk(FRAME["y"], FRAME["y"], fn_cost=FRAME[["amount"]])
