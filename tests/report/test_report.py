@@ -246,6 +246,8 @@ def test_certificate_support_vectors_and_choice_are_those_of_the_model():
 def test_machines_inside_wrappers_are_found():
     model = CostThresholdClassifier(make_pipeline(StandardScaler(), CostSensitiveSVC()), cv=2).fit(X, Y)
     page = Report(model, X, Y, cv="prefit", n_resamples=20).html()
+    assert "taken as ones that the model has not seen" in page
+    assert "that the model had not seen" not in page
     assert len([row for row in Cells(page).rows if row[0] == "CostSensitiveSVC"]) == 2
 
 

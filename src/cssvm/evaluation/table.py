@@ -73,10 +73,16 @@ class Evaluation:
         return self.policies[0]
 
     @property
+    def trained_here(self) -> bool:
+        """Whether the models were trained by `evaluate`, without the rows that they decide on."""
+        return self.held_out is None or any(self.held_out.n_trained)
+
+    @property
     def how_decided(self) -> str:
         """How many rows there are, whether models were trained without them, and whether rows are weighted."""
-        trained_here = self.held_out is None or any(self.held_out.n_trained)
-        how = "each decided by a model that has not seen it" if trained_here else "which the model must not have seen"
+        how = "which the model must not have seen"
+        if self.trained_here:
+            how = "each decided by a model that has not seen it"
         weighted = self.held_out is not None and bool((self.held_out.sample.weights != 1.0).any())
         counts = " Totals and counts are sums of weights." if weighted else ""
         return f"{self.n_rows:,} rows, {how}; intervals of {self.confidence:.0%}.{counts}"

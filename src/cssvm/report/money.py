@@ -108,7 +108,7 @@ def _figures(evaluation: Evaluation, plain: Policy, earns: bool) -> list[dict[st
         {
             "name": f"{word} in total",
             "value": amount(-model.total if earns else model.total, currency),
-            "note": f"on {count(evaluation.n_rows)} cases that the model had not seen",
+            "note": f"on {count(evaluation.n_rows)} cases{_unseen(evaluation)}",
         },
         {
             "name": f"Saved against “{plain.name}”" if apart.value >= 0 else f"Lost against “{plain.name}”",
@@ -116,6 +116,11 @@ def _figures(evaluation: Evaluation, plain: Policy, earns: bool) -> list[dict[st
             "note": compared or "in total, against the better plain policy",
         },
     ]
+
+
+def _unseen(evaluation: Evaluation) -> str:
+    """Whether the models were trained without the cases, which is taken for granted of one that was fitted before."""
+    return " that the model had not seen" if evaluation.trained_here else ", taken as ones that the model has not seen"
 
 
 def _line(
