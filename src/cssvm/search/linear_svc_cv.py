@@ -115,7 +115,8 @@ class CostSensitiveLinearSVCCV(SearchingClassifier):
     that was not enough.
 
     Ctrl-C ends the search early: points with all folds done are kept, a warning says how many, and the best of them is
-    trained. With a `checkpoint` nothing is lost.
+    trained. All values of C are trained together, fold by fold, so that none is complete before the last fold. With a
+    `checkpoint` nothing is lost.
 
     A feature map is a transformer: ``transformer=Nystroem(n_components=300)`` makes it a search for a kernel machine
     with many rows, approximately; see `feature_map_gap`.
