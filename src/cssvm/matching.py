@@ -76,7 +76,7 @@ def predictions_in_order(name: str, value: Any, index: Any) -> NDArray[Any]:
     """Decisions or scores as an array in the order of the rows, whose index is `index`; None if they have none.
 
     A Series is matched by label, as `at_index` does, but for one that is numbered 0, 1, 2, ... as
-    ``pd.Series(model.predict(X))`` is: beside rows with other labels it is in their order. Where the rows have the same
+    ``pd.Series(model.predict(X))`` is: where the rows have other labels it is in their order. Where the rows have the same
     labels in another order, nothing tells which of the two is meant, and it is rejected.
     """
     if index is None or not is_series(value) or value.index.equals(index):

@@ -53,7 +53,7 @@ def train(
 
     Columns of numbers and of words are told apart by one rule, gaps are filled, words encoded, numbers scaled. C and
     gamma are searched by cross-validation, scored with your costs. Costs per case come from rows that were held out,
-    with a search of their own for each fold, beside doing nothing, acting on everybody, a plain SVM, one with a tuned
+    with a search of their own for each fold, next to acting on nobody, on everybody, a plain SVM, one with a tuned
     threshold and, if decisions are made by the costs of each row, a logistic regression that does so too.
 
     With --scheduler the workers of a Dask cluster read DATA, which is Parquet, and train a linear model, without a

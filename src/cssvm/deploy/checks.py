@@ -50,7 +50,7 @@ def check_model(model: Any) -> None:
 
 
 def limit_jobs(model: Any) -> None:
-    """Let no estimator of scikit-learn start processes or threads because its file says so; n_jobs can be set anew."""
+    """Let no estimator of scikit-learn start processes or threads because its file says so; n_jobs can be set again."""
     for part in parts(model):
         if type(part).__module__.startswith("sklearn.") and vars(part).get("n_jobs") is not None:
             part.n_jobs = None

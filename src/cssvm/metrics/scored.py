@@ -75,8 +75,7 @@ class ScoredSample:
         if not n_target or not n_other:
             return
         alarms, hits = self.ranking.alarms_and_hits(positive, np.ones(len(positive)))
-        # The trapezoidal rule, whose name differs between versions of NumPy.
-        area = float(np.diff(alarms) @ (hits[1:] + hits[:-1])) / (2.0 * n_target * n_other)
+        area = float(np.trapezoid(hits, alarms)) / (n_target * n_other)
         deviation = np.sqrt((n_target + n_other + 1) / (12.0 * n_target * n_other))  # of the area if scores are chance
         if area < 0.5 - BELOW_CHANCE * deviation:
             warnings.warn(

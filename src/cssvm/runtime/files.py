@@ -1,4 +1,4 @@
-"""Files that are there either as a whole or not at all: written beside their place, then put into it.
+"""Files that are there either as a whole or not at all: written under a temporary name next to it, then renamed.
 
 A link stays, and the file that it leads to is replaced. What is there and no file, a pipe or a device, is written to.
 """
@@ -30,24 +30,24 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             yield file
         return
     place = path.resolve()
-    beside = str(beside_of(place))
+    temporary = str(temporary_path(place))
     replaced = place.stat().st_mode & 0o777 if place.exists() else None
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        handle = os.open(beside, flags, 0o666 if replaced is None else replaced)  # the system applies the umask
+        handle = os.open(temporary, flags, 0o666 if replaced is None else replaced)  # the system applies the umask
         with io.BufferedWriter(_Output(handle, path)) as file:
             yield file
             file.flush()
             with _naming(path):
                 os.fsync(file.fileno())
         if replaced is not None:
-            os.chmod(beside, replaced)
+            os.chmod(temporary, replaced)
         with _naming(path):
-            os.replace(beside, place)
+            os.replace(temporary, place)
     except BaseException as error:
         with suppress(OSError):
-            os.unlink(beside)
-        if isinstance(error, OSError) and error.filename == beside:
+            os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename == temporary:
             raise _about(path, error) from error
         raise
 
@@ -85,7 +85,7 @@ def is_no_file(path: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def beside_of(place: Path) -> Path:
+def temporary_path(place: Path) -> Path:
     """A new hidden name in the same folder."""
     return place.with_name(f".{place.name[:NAME_KEPT]}.{secrets.token_hex(8)}")
 

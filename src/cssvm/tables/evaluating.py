@@ -253,7 +253,7 @@ def _ratios_of_sums(rows: Judged) -> Callable[[Vector], dict[str, Vector]]:
     """The measures that are ratios of sums over rows, all from one product of counts with what is summed."""
     positive, acted = rows.positive, rows.acted
     weights = np.ones(len(positive)) if rows.weights is None else rows.weights
-    stakes = weights * np.where(positive, rows.costs["fn_cost"], rows.costs["fp_cost"])
+    weighted_cost = weights * np.where(positive, rows.costs["fn_cost"], rows.costs["fp_cost"])
     summed = {
         "all": weights,
         "target": weights * positive,
@@ -261,9 +261,9 @@ def _ratios_of_sums(rows: Judged) -> Callable[[Vector], dict[str, Vector]]:
         "acted": weights * acted,
         "found": weights * (positive & acted),
         "alarms": weights * (~positive & acted),
-        "cost": stakes * (positive != acted),
-        "cost of nobody": stakes * positive,
-        "cost of everybody": stakes * ~positive,
+        "cost": weighted_cost * (positive != acted),
+        "cost of nobody": weighted_cost * positive,
+        "cost of everybody": weighted_cost * ~positive,
     }
     if rows.probabilities is not None:
         summed["squares"] = weights * (rows.probabilities - positive) ** 2

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..runtime.files import beside_of, check_writable, is_no_file, whole_file
+from ..runtime.files import temporary_path, check_writable, is_no_file, whole_file
 from .chunk import TableError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def check_out(out: Any, **inputs: Any) -> None:
     elif is_no_file(path) or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise FileExistsError(f"{path} is there already, and not an empty folder. Give the name of a new folder.")
     else:
-        check_writable(beside_of(path))
+        check_writable(temporary_path(path))
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def parquet_file(path: str) -> Iterator[Write]:
 def _whole_folder(path: Path) -> Iterator[Path]:
     """A folder to write to, which takes the place of `path` when the block ends well and vanishes when it does not."""
     path = path.resolve()  # workers of a cluster have folders of their own to start from
-    beside = beside_of(path)
+    beside = temporary_path(path)
     beside.mkdir()
     try:
         yield beside
