@@ -19,15 +19,15 @@ N, GAMMA, TOL = 200, 0.1, 1e-8
 PRECISION = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
 
 
-def clarabel_scores(K: np.ndarray, y: np.ndarray, margins: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-    """f of max over a of margins'a - 1/2 a'YKYa, 0 <= a <= boxes, y'a = 0; b is the one of the free rows."""
+def clarabel_scores(K: np.ndarray, y: np.ndarray, margins: np.ndarray, upper_bounds: np.ndarray) -> np.ndarray:
+    """f of max over a of margins'a - 1/2 a'YKYa, 0 <= a <= upper bounds, y'a = 0; b is the one of the free rows."""
     import cvxpy as cp
 
     a = cp.Variable(len(y))
     balance = y @ a == 0
     goal = cp.Maximize(margins @ a - cp.quad_form(cp.multiply(y, a), cp.psd_wrap(K)) / 2)
-    cp.Problem(goal, [balance, a >= 0, a <= boxes]).solve(solver=cp.CLARABEL, **PRECISION)
-    free = (a.value > 1e-6 * boxes) & (a.value < (1 - 1e-6) * boxes)
+    cp.Problem(goal, [balance, a >= 0, a <= upper_bounds]).solve(solver=cp.CLARABEL, **PRECISION)
+    free = (a.value > 1e-6 * upper_bounds) & (a.value < (1 - 1e-6) * upper_bounds)
     kernel_part = K @ (y * a.value)
     return kernel_part + np.mean((y * margins - kernel_part)[free])
 

@@ -212,6 +212,6 @@ def load(case: Case, folder: Path | None = None) -> Data:
     return generated.SOURCES[case.source](case.n, case.n_predict, case.d, case.seed, **case.options)
 
 
-def boxes(case: Case, y: np.ndarray) -> np.ndarray:
+def upper_bounds(case: Case, y: np.ndarray) -> np.ndarray:
     """Upper bounds c_i of a_i, (n,) float64: C * fn_cost for the target, C * fp_cost for the rest."""
     return case.C * np.where(y == 1, case.fn_cost, FP_COST)

@@ -31,10 +31,10 @@ from benchmarks.real import data_folder
 from benchmarks.rows import standardise
 from benchmarks.tables import Column, table
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV
-from cssvm.datasets import MissingDatasetError, TamperedFileError, load
-from cssvm.primal.blocks import Point, Step
-from cssvm.primal.local import LocalBlocks
-from cssvm.runtime import threads
+from cssvm._primal.blocks import Point, Step
+from cssvm._primal.local import LocalBlocks
+from cssvm._runtime import threads
+from cssvm.datasets import ChecksumError, MissingDatasetError, load
 
 C = 1.0
 # Cost of a missed target, that of a false alarm being 1. Type 2 is half of all rows: 4 would make everybody one.
@@ -116,7 +116,7 @@ def rows(name: str, folder: Path | None, n: int | None) -> tuple[np.ndarray, np.
         return X, (score > np.quantile(score, 0.95)).astype(int)
     try:
         bunch = load("covertype", data_home=folder, download=False)
-    except (MissingDatasetError, TamperedFileError):
+    except (MissingDatasetError, ChecksumError):
         return None
     chosen = np.random.default_rng(0).permutation(len(bunch.cover_type))[:n]
     X, kind = np.asarray(bunch.data, dtype=np.float64)[chosen], bunch.cover_type[chosen]
@@ -213,7 +213,7 @@ def search_seconds(folder: str, fn_cost: float) -> dict[str, Any]:
     search.fit(X[:2000], y[:2000])
     start = time.perf_counter()
     search.fit(X, y)
-    return {"seconds": time.perf_counter() - start, "n_machines": search.n_machines_ * search.n_splits_}
+    return {"seconds": time.perf_counter() - start, "n_machines": search.n_fits_ * search.n_splits_}
 
 
 def pass_seconds(folder: str, fn_cost: float, repeats: int) -> dict[str, float]:
@@ -222,7 +222,7 @@ def pass_seconds(folder: str, fn_cost: float, repeats: int) -> dict[str, float]:
     blocks = LocalBlocks.of(X, np.where(y == 1, 1.0, -1.0), np.where(y == 1, fn_cost, 1.0))
     here, found = Point(np.full(X.shape[1], 0.01), 0.1), {}
     step = Step(Point(np.zeros(X.shape[1]), 0.0), here, here, 1.0, 1e-3)
-    with threads.own_threads():
+    with threads.single_threaded_blas():
         blocks.measure(None)
 
         def iteration() -> None:

@@ -18,8 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.rows import standardise, stratified_order
-from cssvm.datasets import MissingDatasetError, TamperedFileError, fetch, load
-from cssvm.datasets.cache import VARIABLE as FOLDER_VARIABLE
+from cssvm.datasets import ChecksumError, MissingDatasetError, fetch, load
+from cssvm.datasets._cache import VARIABLE as FOLDER_VARIABLE
 
 BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -78,7 +78,7 @@ class Source:
             return f"no folder of real data: give --data or set {FOLDER_VARIABLE}"
         try:
             fetch(self.name, subset=self.subset, data_home=folder, download=False)
-        except (MissingDatasetError, TamperedFileError) as error:
+        except (MissingDatasetError, ChecksumError) as error:
             return str(error)
         return None
 

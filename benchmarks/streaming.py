@@ -23,7 +23,7 @@ import pandas as pd
 from sklearn.datasets import make_classification
 
 from benchmarks.tables import Column, table
-from cssvm.tables import train_table
+from cssvm._tables import train_table
 
 ROWS = 1_000_000
 TRAINING_ROWS = 4_000

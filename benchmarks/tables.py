@@ -56,7 +56,7 @@ def ratio_cell(peer: Record, verb: str) -> str:
     text = carried_on(peer, verb) + format(ratio, ".2f" if ratio < 10 else ".1f" if ratio < 100 else ".0f")
     if peer[f"{verb}_verdict"] is None:
         return text
-    return f"{text} >={peer[f'{verb}_target']:g} {peer[f'{verb}_verdict']}"
+    return f"{text} >={peer[f'{verb}_positive_class']:g} {peer[f'{verb}_verdict']}"
 
 
 def carried_on(peer: Record, verb: str) -> str:
@@ -95,7 +95,7 @@ def notes(record: Record) -> list[str]:
                 f"{number(peer['fit_ratio_at_rows'], '.2f')} times what cssvm takes for as many"
             )
         if peer["infeasibility"] > INFEASIBLE:
-            found.append(f"! {name} leaves its constraints by {peer['infeasibility']:.1e} of the largest box")
+            found.append(f"! {name} leaves its constraints by {peer['infeasibility']:.1e} of the largest upper_bound")
         if (peer["reference_below_best"] or 0.0) > SAME_OPTIMUM and (name == REFERENCE or peer["extrapolated"]):
             found.append(
                 f"! cssvm's objective with {peer['rows']:,} rows is {peer['reference_below_best']:.1e} below the best: "

@@ -1,6 +1,6 @@
 """Measure what the solvers' tuning constants stand for on this machine: `python -m benchmarks.tuning`.
 
-Two tables. The first has the costs that `cssvm.dual.tuning` counts in nanoseconds: each is timed by itself, at several
+Two tables. The first has the costs that `cssvm._dual.tuning` counts in nanoseconds: each is timed by itself, at several
 sizes, and fitted. Decisions depend on their ratios alone, so compare columns up to a common factor. The second varies
 one constant at a time and times whole solves with each value by turns: the best value here, and what the value in the
 code loses against it. A loss within the noise of the machine, a few percent, is no reason to change anything.
@@ -18,14 +18,14 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.generated import clusters
 from benchmarks.tables import Column, table
-from cssvm.costs import signed_terms
-from cssvm.dual import DualProblem, solve, solve_path, tuning
-from cssvm.dual.free_system import FreeSystem
-from cssvm.dual.interior import interior_solution, low_rank_factor
-from cssvm.dual.pairs import update_by_pairs
-from cssvm.kernels import make_kernel
-from cssvm.runtime import threads
-from cssvm.runtime.sums import update_row_sum
+from cssvm._costs import signed_terms
+from cssvm._dual import DualProblem, solve, solve_path, tuning
+from cssvm._dual.free_system import FreeSystem
+from cssvm._dual.interior import interior_solution, low_rank_factor
+from cssvm._dual.pairs import update_by_pairs
+from cssvm._kernels import make_kernel
+from cssvm._runtime import threads
+from cssvm._runtime.sums import update_row_sum
 
 FEATURES = 20
 GAMMAS = (0.2 / FEATURES, 1.0 / FEATURES, 4.0 / FEATURES)
@@ -156,7 +156,7 @@ def interior_cost(sizes: Sequence[tuple[int, int]], repeats: int) -> tuning.Inte
     for n, rank in sizes:
         X, problem = problem_of(n)
         X = np.random.default_rng(0).normal(size=(n, rank)) + X[:, :1]
-        rows = make_kernel("linear").rows(X, boxes=problem.upper - problem.lower, tol=1e-3).precise()
+        rows = make_kernel("linear").rows(X, upper_bounds=problem.upper - problem.lower, tol=1e-3).precise()
 
         def solution(rows=rows, problem=problem, rank=rank):
             return interior_solution(low_rank_factor(rows, rank), problem)
@@ -169,7 +169,7 @@ def interior_cost(sizes: Sequence[tuple[int, int]], repeats: int) -> tuning.Inte
 
 
 def cost_rows(sizes: Sizes) -> list[list[str]]:
-    with threadpool_limits(1), threads.own_threads():
+    with threadpool_limits(1), threads.single_threaded_blas():
         measured_costs = (
             ("PAIR_STEP", tuning.PAIR_STEP, pair_step_cost(sizes.pair_steps, sizes.repeats)),
             ("NEWTON", tuning.NEWTON, newton_cost(sizes.newton, sizes.repeats)),
@@ -207,8 +207,8 @@ def workloads(sizes: Sizes) -> dict[str, Callable[[], object]]:
 
     def solves() -> None:
         for X, problem in problems:
-            boxes = problem.upper - problem.lower
-            solve(make_kernel("rbf", gamma=GAMMAS[1]).rows(X, boxes=boxes, tol=1e-3), problem)
+            upper_bounds = problem.upper - problem.lower
+            solve(make_kernel("rbf", gamma=GAMMAS[1]).rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
 
     return {PATH: paths, DECOMPOSITION: solves}
 

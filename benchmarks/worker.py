@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks import memory
-from benchmarks.cases import Case, boxes, load
+from benchmarks.cases import Case, load, upper_bounds
 from benchmarks.peers import PEERS
 from benchmarks.yardstick import dual_objective, infeasibility
 
@@ -108,7 +108,7 @@ class Bench:
         vectors, y = self.part.X[support], self.part.y[support]
         return Answer(
             dual_objective=dual_objective(vectors, beta, self.case.gamma, kernel=self.case.kernel),
-            infeasibility=infeasibility(beta, y, boxes(self.case, y)),
+            infeasibility=infeasibility(beta, y, upper_bounds(self.case, y)),
             relative_gap=self.solver.relative_gap(),
             n_support=len(support),
             threads={pool["prefix"]: pool["num_threads"] for pool in threadpool_info()},

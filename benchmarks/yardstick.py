@@ -56,7 +56,7 @@ def dual_objective(
 
 
 def infeasibility(beta: np.ndarray, y: np.ndarray, c: np.ndarray) -> float:
-    """Largest violation of the constraints, relative to the largest box; y in {0, 1}, c (n_sv,)."""
+    """Largest violation of the constraints, relative to the largest upper bound; y in {0, 1}, c (n_sv,)."""
     a = np.where(y == 1, beta, -beta)
     box_excess = max(np.max(a - c), np.max(-a), 0.0)
     return float(max(box_excess, abs(np.sum(beta))) / np.max(c))

@@ -3,7 +3,7 @@
 
 And solved four times: run with ``python examples/four_formulations.py``.
 
-With y_i = +1 or -1, a margin m_i and a box c_i for each row, and K = Psi' Psi, the column Psi_i of Psi being the
+With y_i = +1 or -1, a margin m_i and an upper bound c_i for each row, and K = Psi' Psi, the column Psi_i of Psi being the
 features of row i, these problems have the same optimum (fig. comm of the paper)::
 
     w       min over w, b      1/2 |w|^2 + sum_i c_i max(0, m_i - y_i (Psi_i'w + b))
@@ -33,12 +33,12 @@ PRECISION = {"solver": cp.CLARABEL, "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, 
 
 
 class Problem(NamedTuple):
-    """What all four are made of: K (n, n) positive definite, y of -1 and +1, margins and boxes, (n,) each."""
+    """What all four are made of: K (n, n) positive definite, y of -1 and +1, margins and upper bounds, (n,) each."""
 
     K: np.ndarray
     y: np.ndarray
     margins: np.ndarray
-    boxes: np.ndarray
+    upper_bounds: np.ndarray
 
     @property
     def features(self) -> np.ndarray:
@@ -73,24 +73,24 @@ def in_beta(problem: Problem) -> Found:
 
 def in_alpha(problem: Problem) -> Found:
     """The Lagrange dual (eq. csdual0 to csdual2)."""
-    K, y, margins, boxes = problem
+    K, y, margins, upper_bounds = problem
     alpha = cp.Variable(len(y))
     balance = y @ alpha == 0
     norm = cp.quad_form(alpha, cp.psd_wrap(np.outer(y, y) * K))
     goal = cp.Maximize(margins @ alpha - norm / 2)
-    value = cp.Problem(goal, [balance, alpha >= 0, alpha <= boxes]).solve(**PRECISION)
+    value = cp.Problem(goal, [balance, alpha >= 0, alpha <= upper_bounds]).solve(**PRECISION)
     beta = y * alpha.value
     return Found(value, alpha.value, K @ beta + _bias(problem, beta))
 
 
 def in_z(problem: Problem) -> Found:
     """The Fenchel dual, in what is the kernel part of the scores (eq. regriskdual1)."""
-    _, y, margins, boxes = problem
+    _, y, margins, upper_bounds = problem
     root = solve_triangular(problem.features.T, np.eye(len(y)), lower=True)  # K^-1 = root' root
     z = cp.Variable(len(y))
     g = root.T @ (root @ z)
     goal = cp.Maximize((y * margins) @ g - cp.sum_squares(root @ z) / 2)
-    inside = [cp.multiply(y, g) >= 0, cp.multiply(y, g) <= boxes, cp.sum(g) == 0]
+    inside = [cp.multiply(y, g) >= 0, cp.multiply(y, g) <= upper_bounds, cp.sum(g) == 0]
     value = cp.Problem(goal, inside).solve(**PRECISION)
     return Found(value, z.value, z.value + _bias(problem, g.value))
 
@@ -99,14 +99,14 @@ FORMULATIONS = {"w": in_w, "beta": in_beta, "alpha": in_alpha, "z": in_z}
 
 
 def _loss(problem: Problem, f: cp.Expression) -> cp.Expression:
-    return problem.boxes @ cp.pos(problem.margins - cp.multiply(problem.y, f))
+    return problem.upper_bounds @ cp.pos(problem.margins - cp.multiply(problem.y, f))
 
 
 def _bias(problem: Problem, beta: np.ndarray) -> float:
     """The b that minimises the loss of the scores K beta + b: it is at the kink of one of the rows."""
-    K, y, margins, boxes = problem
+    K, y, margins, upper_bounds = problem
     kinks = y * margins - K @ beta
-    losses = [boxes @ np.maximum(0.0, margins - y * (K @ beta + kink)) for kink in kinks]
+    losses = [upper_bounds @ np.maximum(0.0, margins - y * (K @ beta + kink)) for kink in kinks]
     return float(kinks[np.argmin(losses)])
 
 
@@ -126,7 +126,7 @@ def main() -> None:
     for name, each in found.items():
         print(f"{name:8}  {each.value:.8f}  {np.abs(each.scores - reference.scores).max():.1e}")
     model = CostSensitiveSVC(1.0, kernel="precomputed", tol=1e-8)
-    model.fit(problem.K, problem.y, fn_cost=problem.boxes, fp_cost=problem.boxes, kappa=problem.margins)
+    model.fit(problem.K, problem.y, fn_cost=problem.upper_bounds, fp_cost=problem.upper_bounds, kappa=problem.margins)
     difference = np.abs(model.decision_function(problem.K) - reference.scores).max()
     print(f"cssvm     {model.dual_objective_:.8f}  {difference:.1e}")
     beta, b = reference.solution, np.mean(reference.scores - problem.K @ reference.solution)

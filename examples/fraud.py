@@ -31,7 +31,7 @@ from cssvm import (
     MetaCostClassifier,
     evaluate,
 )
-from cssvm.evaluation import Evaluation
+from cssvm._evaluation import Evaluation
 
 N = 3000
 CALL, CUSTOMERS_LOST = 5.0, 0.02

@@ -27,7 +27,7 @@ class _Unbuffered(io.BufferedWriter):
 def failing_at_each_step(monkeypatch, call, number=errno.ENOSPC):
     """Call until nothing fails, the n-th operation on the disk failing the n-th time; yields errors, None at last.
 
-    The file is that of `whole_file`: written by os.write, synced, then put into its place by os.replace.
+    The file is that of `atomic_write`: written by os.write, synced, then put into its place by os.replace.
     """
     n_before = 0
     while True:

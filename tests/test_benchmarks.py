@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from benchmarks import __main__ as command
 from benchmarks import memory, real, timing, worker, yardstick
-from benchmarks.cases import CASES, FP_COST, GROUPS, LEFT_OUT, Case, boxes, chosen, load, missing
+from benchmarks.cases import CASES, FP_COST, GROUPS, LEFT_OUT, Case, chosen, load, missing, upper_bounds
 from benchmarks.report import below_best, case_record
 from benchmarks.rows import stratified_order
 from benchmarks.tables import case_table, ratio_cell, summary_table
@@ -91,7 +91,7 @@ def test_dual_objective_of_scikit_learns_answer_is_its_primal_objective():
     X, y = data.X, data.y
     svc = SVC(C=SMALL.C, gamma=SMALL.gamma, class_weight={0: FP_COST, 1: SMALL.fn_cost}, tol=1e-8).fit(X, y)
     beta = svc.dual_coef_.ravel()
-    c, f = boxes(SMALL, y), svc.decision_function(X)
+    c, f = upper_bounds(SMALL, y), svc.decision_function(X)
     squared_norm = beta @ rbf_kernel(svc.support_vectors_, gamma=SMALL.gamma) @ beta
     primal = 0.5 * squared_norm + c @ np.maximum(0, 1 - np.where(y == 1, f, -f))
     assert dual_objective(X[svc.support_], beta, SMALL.gamma) == pytest.approx(primal, rel=1e-6)
@@ -101,7 +101,7 @@ def test_dual_objective_of_scikit_learns_answer_is_its_primal_objective():
 @pytest.mark.parametrize(
     ("beta", "expected"),
     [([1.0, -1.0], 0.0), ([1.5, -1.5], 0.25), ([-0.5, 0.5], 0.25), ([1.0, -0.5], 0.25)],
-    ids=["feasible", "over the box", "wrong side", "unbalanced"],
+    ids=["feasible", "over the upper_bound", "wrong side", "unbalanced"],
 )
 def test_infeasibility_is_the_largest_violation_over_the_largest_box(beta, expected):
     y, c = np.array([1, 0]), np.array([2.0, 1.0])

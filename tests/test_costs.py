@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cssvm import CostSensitiveSVC, costs, paper_costs
-from cssvm.costs import StakeTotals, resolve_C, row_weights, signed_terms
-from cssvm.sample import Sample
-from cssvm.target import Target
+from cssvm import CostSensitiveSVC, paper_costs
+from cssvm import _costs as costs
+from cssvm._costs import WeightedCostTotals, resolve_C, row_weights, signed_terms
+from cssvm._positive_class import PositiveClass
+from cssvm._samples import Samples
 
 Y = np.array([1, -1, 1, -1, -1])
 NAN = np.nan
@@ -22,18 +23,20 @@ positive = st.floats(1e-3, 1e3)
 
 def whole_sample(y, **given):
     """Rows with y = +1 the target, as estimators read them."""
-    sample = Sample.of(Target(np.array([-1, 1]), 1), y > 0, **given)
+    sample = Samples.of(PositiveClass(np.array([-1, 1]), 1), y > 0, **given)
     sample.check_whole()
     return sample
 
 
 def example_costs(y, **given):
-    return whole_sample(y, **given).stakes
+    return whole_sample(y, **given).weighted_costs
 
 
-def margins_and_boxes(y, *, C=1.0, kappa=1.0, **given):
+def margins_and_upper_bounds(y, *, C=1.0, kappa=1.0, **given):
     sample = whole_sample(y, **given)
-    return costs.margins_and_boxes(sample.positive, sample.stakes, C=C, kappa=kappa, fp_cost=sample.fp_cost)
+    return costs.margins_and_upper_bounds(
+        sample.positive, sample.weighted_costs, C=C, kappa=kappa, fp_cost=sample.fp_cost
+    )
 
 
 def test_paper_costs_are_the_slopes_and_the_margin_of_the_cost_sensitive_hinge():
@@ -108,16 +111,18 @@ def test_a_part_of_a_sample_may_cost_nothing_where_the_whole_may_not():
     fp_cost = np.array([NAN, 0.0, NAN, 4.0, 0.0])
     sample = whole_sample(Y, fp_cost=fp_cost)
     part = sample.take([0, 1, 2])
-    np.testing.assert_array_equal(part.stakes, [1.0, 0.0, 1.0])
-    np.testing.assert_array_equal(Sample.of(sample.target, Y[:3] > 0, fp_cost=fp_cost[:3]).stakes, part.stakes)
+    np.testing.assert_array_equal(part.weighted_costs, [1.0, 0.0, 1.0])
+    np.testing.assert_array_equal(
+        Samples.of(sample.target, Y[:3] > 0, fp_cost=fp_cost[:3]).weighted_costs, part.weighted_costs
+    )
     with pytest.raises(ValueError, match="fp_cost must be positive on at least one row"):
         part.check_whole()
 
 
 def test_positives_have_margin_one_and_negatives_kappa():
-    margins, boxes = margins_and_boxes(Y, C=2.0, fn_cost=5.0, fp_cost=3.0, kappa=0.25)
+    margins, upper_bounds = margins_and_upper_bounds(Y, C=2.0, fn_cost=5.0, fp_cost=3.0, kappa=0.25)
     np.testing.assert_array_equal(margins, [1, 0.25, 1, 0.25, 0.25])
-    np.testing.assert_array_equal(boxes, [10, 6, 10, 6, 6])
+    np.testing.assert_array_equal(upper_bounds, [10, 6, 10, 6, 6])
 
 
 @given(
@@ -129,26 +134,26 @@ def test_positives_have_margin_one_and_negatives_kappa():
     weight=arrays(float, 8, elements=positive),
 )
 def test_every_row_gets_the_margin_and_box_of_its_own_costs(y, C, fn, fp, kappa, weight):
-    margins, boxes = margins_and_boxes(y, C=C, fn_cost=fn, fp_cost=fp, kappa=kappa, sample_weight=weight)
+    margins, upper_bounds = margins_and_upper_bounds(y, C=C, fn_cost=fn, fp_cost=fp, kappa=kappa, sample_weight=weight)
     for i in range(8):
         expected = (1.0, C * weight[i] * fn[i]) if y[i] > 0 else (kappa[i], C * weight[i] * fp[i])
-        assert (margins[i], boxes[i]) == pytest.approx(expected)
+        assert (margins[i], upper_bounds[i]) == pytest.approx(expected)
 
 
 def test_tied_kappa_is_the_inverse_of_each_false_positive_cost():
     fp_cost = np.array([NAN, 2.0, NAN, 4.0, 0.0])
-    margins, boxes = margins_and_boxes(Y, fp_cost=fp_cost, kappa="tied")
+    margins, upper_bounds = margins_and_upper_bounds(Y, fp_cost=fp_cost, kappa="tied")
     np.testing.assert_array_equal(margins, [1, 0.5, 1, 0.25, 1])
-    np.testing.assert_array_equal(boxes, [1, 2, 1, 4, 0])
+    np.testing.assert_array_equal(upper_bounds, [1, 2, 1, 4, 0])
 
 
 def test_values_on_rows_of_the_other_class_are_ignored():
     fn_cost = [2.0, NAN, 3.0, -np.inf, -1.0]
     fp_cost = [NAN, 4.0, -5.0, 5.0, 6.0]
     kappa = [-1.0, 0.5, 0.0, 0.5, 0.5]
-    margins, boxes = margins_and_boxes(Y, fn_cost=fn_cost, fp_cost=fp_cost, kappa=kappa)
+    margins, upper_bounds = margins_and_upper_bounds(Y, fn_cost=fn_cost, fp_cost=fp_cost, kappa=kappa)
     np.testing.assert_array_equal(margins, [1, 0.5, 1, 0.5, 0.5])
-    np.testing.assert_array_equal(boxes, [2, 4, 3, 5, 6])
+    np.testing.assert_array_equal(upper_bounds, [2, 4, 3, 5, 6])
 
 
 @pytest.mark.parametrize(
@@ -192,32 +197,32 @@ def test_sample_weights_multiply_the_costs():
 )
 def test_bad_values_are_refused_by_name(name, value, message):
     with pytest.raises(ValueError, match=f"{name} must .*{message.format(name=name)}"):
-        margins_and_boxes(Y, **{name: value})
+        margins_and_upper_bounds(Y, **{name: value})
 
 
 @pytest.mark.parametrize("name", ["fn_cost", "fp_cost", "sample_weight"])
 @pytest.mark.parametrize("value", [0, np.zeros(5)], ids=["scalar", "array"])
 def test_costs_that_are_all_zero_are_refused(name, value):
     with pytest.raises(ValueError, match=f"{name} must be positive on at least one row.* got zero on all"):
-        margins_and_boxes(Y, **{name: value})
+        margins_and_upper_bounds(Y, **{name: value})
 
 
 @pytest.mark.parametrize("kappa", [0, 0.0, [0.0] * 5])
 def test_kappa_must_be_positive(kappa):
     with pytest.raises(ValueError, match=r"kappa must be finite and positive .* got kappa=0.0"):
-        margins_and_boxes(Y, kappa=kappa)
+        margins_and_upper_bounds(Y, kappa=kappa)
 
 
 def test_unknown_kappa_rule_is_refused():
     with pytest.raises(ValueError, match=r"kappa must be .*'tied'; got kappa='loose'"):
-        margins_and_boxes(Y, kappa="loose")
+        margins_and_upper_bounds(Y, kappa="loose")
 
 
 def test_overflowing_boxes_are_refused():
     with pytest.raises(ValueError, match="overflows"):
-        margins_and_boxes(Y, C=1e200, fn_cost=1e200)
+        margins_and_upper_bounds(Y, C=1e200, fn_cost=1e200)
     with pytest.raises(ValueError, match="overflows"):
-        margins_and_boxes(Y, fp_cost=5e-324, kappa="tied")
+        margins_and_upper_bounds(Y, fp_cost=5e-324, kappa="tied")
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1.0, 1e300])
@@ -225,12 +230,16 @@ def test_totals_of_partitions_add_up_to_those_of_all_rows(unit):
     rng = np.random.default_rng(0)
     weights, cost = rng.integers(0, 3, 90).astype(float), unit * rng.exponential(size=90)
     parts = [slice(0, 0), slice(0, 40), slice(40, 41), slice(41, 90)]
-    whole = StakeTotals.of(weights, weights * cost)
-    added = reduce(StakeTotals.plus, (StakeTotals.of(weights[part], (weights * cost)[part]) for part in parts))
+    whole = WeightedCostTotals.of(weights, weights * cost)
+    added = reduce(
+        WeightedCostTotals.plus, (WeightedCostTotals.of(weights[part], (weights * cost)[part]) for part in parts)
+    )
     assert added[:3] == pytest.approx(whole[:3], rel=1e-14)
     assert not added.plain
     assert resolve_C("scale", added) == pytest.approx(1 / (np.average(cost / unit, weights=weights) * unit), rel=1e-12)
-    assert reduce(StakeTotals.plus, [StakeTotals.of(weights[part], weights[part]) for part in parts]).plain
+    assert reduce(
+        WeightedCostTotals.plus, [WeightedCostTotals.of(weights[part], weights[part]) for part in parts]
+    ).plain
 
 
 @pytest.mark.parametrize(
@@ -293,12 +302,12 @@ def test_a_tied_kappa_is_of_the_kind_of_the_cost():
 
 
 def test_a_cost_is_a_number_as_it_is_or_one_for_each_sample():
-    assert costs.cost_column("fn_cost", 5, 3) == 5
-    column = costs.cost_column("fn_cost", [1, 2, 3], 3)
+    assert costs.check_cost_column("fn_cost", 5, 3) == 5
+    column = costs.check_cost_column("fn_cost", [1, 2, 3], 3)
     assert column.dtype == np.float64
     np.testing.assert_array_equal(column, [1, 2, 3])
     with pytest.raises(ValueError, match=r"fn_cost must hold one value for each row of X, shape \(3,\)"):
-        costs.cost_column("fn_cost", [1, 2], 3)
+        costs.check_cost_column("fn_cost", [1, 2], 3)
 
 
 @pytest.mark.parametrize(
@@ -306,50 +315,50 @@ def test_a_cost_is_a_number_as_it_is_or_one_for_each_sample():
 )
 def test_messages_say_which_values_are_ignored(name, ignored):
     with pytest.raises(ValueError, match=f"{name} must") as error:
-        margins_and_boxes(Y, **{name: [-1.0] * 5})
+        margins_and_upper_bounds(Y, **{name: [-1.0] * 5})
     assert ("values on rows of the other class are ignored" in str(error.value)) == ignored
     assert (" of the " in str(error.value)) == ignored
 
 
 def test_only_a_whole_class_without_costs_is_refused():
     target = np.array([True, True, False, False])
-    costs.check_costs_matter(target, np.array([0.0, 1.0, 0.0, 0.5]))
-    costs.check_costs_matter(target, np.ones(4))
-    costs.check_costs_matter(np.ones(2, dtype=bool), np.array([0.0, 1.0]))  # no sample of the other class
+    costs.check_nonzero_costs(target, np.array([0.0, 1.0, 0.0, 0.5]))
+    costs.check_nonzero_costs(target, np.ones(4))
+    costs.check_nonzero_costs(np.ones(2, dtype=bool), np.array([0.0, 1.0]))  # no sample of the other class
     with pytest.raises(ValueError, match=r"fn_cost must be .* of the positive class; got zero on all 2"):
-        costs.check_costs_matter(target, np.array([0.0, 0.0, 1.0, 1.0]))
+        costs.check_nonzero_costs(target, np.array([0.0, 0.0, 1.0, 1.0]))
     with pytest.raises(ValueError, match=r"fp_cost must be .* of the negative class; got zero on all 2"):
-        costs.check_costs_matter(target, np.array([1.0, 1.0, 0.0, 0.0]))
+        costs.check_nonzero_costs(target, np.array([1.0, 1.0, 0.0, 0.0]))
 
 
 def test_C_is_a_number_or_one_over_the_mean_cost():
     weights, cost = np.array([1.0, 2.0, 1.0]), np.array([4.0, 2.0, 0.0])
-    totals = StakeTotals.of(weights, weights * cost)
+    totals = WeightedCostTotals.of(weights, weights * cost)
     assert resolve_C("scale", totals) == pytest.approx(4.0 / 8.0)
     assert resolve_C(3, totals) == 3.0
     assert type(resolve_C(3, totals)) is float
-    assert resolve_C("scale", StakeTotals.of(weights, weights)) == 1.0  # no costs
-    assert resolve_C("scale", StakeTotals.of(weights, np.zeros(3))) == 1.0
-    one_half = StakeTotals.of(weights, weights * 0.5)
+    assert resolve_C("scale", WeightedCostTotals.of(weights, weights)) == 1.0  # no costs
+    assert resolve_C("scale", WeightedCostTotals.of(weights, np.zeros(3))) == 1.0
+    one_half = WeightedCostTotals.of(weights, weights * 0.5)
     assert resolve_C("scale", one_half) == pytest.approx(2.0)
-    nothing = StakeTotals.of(np.zeros(0), np.zeros(0))
+    nothing = WeightedCostTotals.of(np.zeros(0), np.zeros(0))
     assert nothing.plus(nothing).relative == 0.0
-    plain = StakeTotals.of(weights, weights)
+    plain = WeightedCostTotals.of(weights, weights)
     assert not plain.plus(totals).plain
     assert not totals.plus(plain).plain
 
 
 def test_boxes_of_all_samples_together_stay_below_the_largest_total():
     target = np.array([True, False])
-    stakes = np.array([0.49, 0.49]) * costs.LARGEST_TOTAL
-    _, boxes = costs.margins_and_boxes(target, stakes)
-    np.testing.assert_array_equal(boxes, stakes)
+    weighted_costs = np.array([0.49, 0.49]) * costs.LARGEST_TOTAL
+    _, upper_bounds = costs.margins_and_upper_bounds(target, weighted_costs)
+    np.testing.assert_array_equal(upper_bounds, weighted_costs)
     with pytest.raises(ValueError, match="overflows"):
-        costs.margins_and_boxes(target, stakes, C=1.1)
+        costs.margins_and_upper_bounds(target, weighted_costs, C=1.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match="overflows"):
-            costs.margins_and_boxes(target, stakes, C=1e200)
+            costs.margins_and_upper_bounds(target, weighted_costs, C=1e200)
 
 
 def test_a_number_is_checked_only_where_a_sample_needs_it():
@@ -374,7 +383,7 @@ def test_samples_without_costs_leave_C_at_exactly_one():
     rng = np.random.default_rng(0)
     for _ in range(20):  # in floating point sum(w) / (sum(w / largest) * largest) is not always 1
         weights = rng.exponential(size=7)
-        assert resolve_C("scale", StakeTotals.of(weights, weights)) == 1.0
+        assert resolve_C("scale", WeightedCostTotals.of(weights, weights)) == 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert StakeTotals.of(np.ones(3), np.zeros(3)) == (3.0, 0.0, 0.0, False)
+        assert WeightedCostTotals.of(np.ones(3), np.zeros(3)) == (3.0, 0.0, 0.0, False)

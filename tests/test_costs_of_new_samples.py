@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cssvm import costs
+from cssvm import _costs as costs
 
 positive = st.floats(1e-3, 1e3)
 

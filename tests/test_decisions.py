@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from cssvm.decisions import costs_for_predict, decide, known_costs, refuses, row_costs
+from cssvm._decision import costs_for_predict, decide, known_costs, refuses, row_costs
 
 X = np.array([[1.0], [2.0], [3.0]])
 COSTS = {"fn_cost": np.array([5.0, 1.0, 9.0]), "fp_cost": np.array([1.0, 4.0, 2.0])}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cssvm
-from cssvm.kernels import KERNEL_NAMES
+from cssvm._kernels import KERNEL_NAMES
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -19,7 +19,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 WITH_CODE = [document for document in DOCUMENTS if "```python" in document.read_text()]
 WITH_COMMANDS = [document for document in DOCUMENTS if "```sh\n" in document.read_text()]
-PUBLIC = ("dask", "datasets", "deploy", "displays", "experiments", "losses", "metrics", "search", "tables")
+PUBLIC = ("dask", "datasets", "deploy", "displays", "losses", "metrics", "_search", "_tables")
 
 
 @pytest.mark.filterwarnings("ignore::cssvm.CostConditionWarning")

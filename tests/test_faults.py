@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from cssvm import CostSensitiveLinearSVC, Report
+from cssvm._search.checkpoint import Checkpoint
+from cssvm._tables import predict_table
 from cssvm.deploy import ModelCard, SavedModel, load_model, save_model
-from cssvm.search.checkpoint import Checkpoint
-from cssvm.tables import predict_table
 from tests.faults import failing_at_each_step
 
 ROWS = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) % 3})

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from cssvm.runtime.files import check_writable, whole_file
-from cssvm.tables.writing import check_out, destination
+from cssvm._runtime.files import atomic_write, check_writable
+from cssvm._tables.writing import check_out, destination
 from tests.faults import failing_at_each_step
 
 
 def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path):
     path = tmp_path / ("x" * 250)
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(b"all")
     assert path.read_bytes() == b"all"
     assert len(os.listdir(tmp_path)) == 1
@@ -25,7 +25,7 @@ def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path):
 @pytest.mark.parametrize("letter", ["é", "日", "😀"])
 def test_a_long_name_of_letters_of_several_bytes_can_be_written(tmp_path, letter):
     path = tmp_path / (letter * (250 // len(letter.encode())))
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(b"all")
     assert os.listdir(tmp_path) == [path.name]
 
@@ -34,7 +34,7 @@ def test_the_umask_of_the_process_is_never_changed(tmp_path, monkeypatch):
     """Another thread would create its files under the changed one."""
     monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask was changed"))
     for folder in ("first", "second"):
-        with whole_file(tmp_path / "out.csv") as file:
+        with atomic_write(tmp_path / "out.csv") as file:
             file.write(b"all")
         with destination(f"{tmp_path}/{folder}/"):
             pass
@@ -45,11 +45,11 @@ def test_new_files_and_folders_have_the_permissions_of_the_umask_and_replaced_fi
     umask = os.umask(0o027)
     try:
         path = tmp_path / "out.csv"
-        with whole_file(path), destination(f"{tmp_path}/folder/"):
+        with atomic_write(path), destination(f"{tmp_path}/folder/"):
             pass
         assert [stat.S_IMODE(each.stat().st_mode) for each in (path, tmp_path / "folder")] == [0o640, 0o750]
         path.chmod(0o604)
-        with whole_file(path):
+        with atomic_write(path):
             beside = next(each for each in tmp_path.iterdir() if each.name.startswith("."))
             assert stat.S_IMODE(beside.stat().st_mode) & ~0o604 == 0
         assert stat.S_IMODE(path.stat().st_mode) == 0o604
@@ -65,7 +65,7 @@ def test_a_link_that_leads_to_itself_is_reported_with_its_name(tmp_path):
         check_writable,
         check_out,
         lambda path: check_out(f"{path}/"),
-        lambda path: whole_file(path).__enter__(),
+        lambda path: atomic_write(path).__enter__(),
     ):
         with pytest.raises(OSError, match=r"loop\.csv") as caught:
             use(loop)
@@ -75,7 +75,7 @@ def test_a_link_that_leads_to_itself_is_reported_with_its_name(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that nobody can write to")
 def test_a_folder_that_cannot_be_written_is_reported_with_the_file_that_was_asked_for():
-    with pytest.raises(OSError, match=r"'/proc/out\.csv'$"), whole_file(Path("/proc/out.csv")):
+    with pytest.raises(OSError, match=r"'/proc/out\.csv'$"), atomic_write(Path("/proc/out.csv")):
         pass
 
 
@@ -84,7 +84,7 @@ def test_a_failing_disk_is_reported_with_the_file_that_was_asked_for(number, tmp
     path = tmp_path / "out.csv"
 
     def write():
-        with whole_file(path) as file:
+        with atomic_write(path) as file:
             file.write(b"all")
 
     *errors, none = failing_at_each_step(monkeypatch, write, number)
@@ -93,7 +93,7 @@ def test_a_failing_disk_is_reported_with_the_file_that_was_asked_for(number, tmp
 
 
 def test_an_error_of_reading_is_not_blamed_on_the_output(tmp_path):
-    with pytest.raises(OSError, match="disk of the input") as caught, whole_file(tmp_path / "out.csv"):
+    with pytest.raises(OSError, match="disk of the input") as caught, atomic_write(tmp_path / "out.csv"):
         raise OSError(errno.EIO, "disk of the input")
     assert caught.value.filename is None
     assert os.listdir(tmp_path) == []
@@ -105,10 +105,10 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):
     link.symlink_to(place)
     for content in (b"first", b"second"):
         check_writable(link)
-        with whole_file(link) as file:
+        with atomic_write(link) as file:
             file.write(content)
         assert (link.is_symlink(), place.read_bytes()) == (True, content)
-    with pytest.raises(ZeroDivisionError), whole_file(link):
+    with pytest.raises(ZeroDivisionError), atomic_write(link):
         raise ZeroDivisionError
     assert place.read_bytes() == b"second"
     assert os.listdir(place.parent) == ["real.csv"]
@@ -121,7 +121,7 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
     reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()))
     reader.start()
     check_writable(pipe)
-    with whole_file(pipe) as file:
+    with atomic_write(pipe) as file:
         file.write(b"all")
     reader.join()
     assert (found, pipe.is_fifo(), os.listdir(tmp_path)) == ([b"all"], True, ["pipe"])
@@ -130,14 +130,14 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_a_device_is_written_to_and_named_in_errors():
     check_writable(Path("/dev/null"))
-    with whole_file(Path("/dev/null")) as file:
+    with atomic_write(Path("/dev/null")) as file:
         file.write(b"all")
     assert Path("/dev/null").is_char_device()
-    with pytest.raises(OSError, match=r"'/dev/full'$"), whole_file(Path("/dev/full")) as file:
+    with pytest.raises(OSError, match=r"'/dev/full'$"), atomic_write(Path("/dev/full")) as file:
         file.write(b"all")
 
 
 def test_errors_about_other_files_are_left_alone(tmp_path):
-    with pytest.raises(FileNotFoundError, match="other"), whole_file(tmp_path / "out.csv"):
+    with pytest.raises(FileNotFoundError, match="other"), atomic_write(tmp_path / "out.csv"):
         raise FileNotFoundError(errno.ENOENT, "not there", "other")
     assert os.listdir(tmp_path) == []

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import BoundaryMovementSVC, CostThresholdClassifier
-from cssvm.folds import make_splits
+from cssvm._folds import make_splits
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = (np.arange(40) % 2).astype(int)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import cssvm
-from cssvm.kernels import KERNEL_NAMES
+from cssvm._kernels import KERNEL_NAMES
 
 SOURCE = Path(cssvm.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -59,14 +59,14 @@ def string_constants(tree):
 
 def test_a_kernel_is_named_in_its_registry_only():
     """`sigmoid` is also a calibration of scikit-learn's; experiments name kernels as users do."""
-    allowed = {"kernels/functions.py", "kernels/given.py"}
+    allowed = {"_kernels/functions.py", "_kernels/given.py"}
     named = {
         (name_of(path), text)
         for path in FILES
         for text in string_constants(ast.parse(path.read_text()))
         if text in KERNEL_NAMES and name_of(path) not in allowed and not name_of(path).startswith("experiments/")
     }
-    assert named - {("wrappers/probabilities.py", "sigmoid")} == set()
+    assert named - {("_wrappers/probabilities.py", "sigmoid")} == set()
 
 
 # Parameters and attributes that are described in several places: the same words, unless they differ for a reason.
@@ -123,7 +123,7 @@ DIFFERENT = {
         "tol",
         "best_params_",
         "best_estimator_",
-        "n_machines_",
+        "n_fits_",
         "primal_objective_, dual_objective_, dual_gap_",
     },  # of other machines
     "displays from estimators": {"threshold", "pos_label", "normalize", "response_method"},

@@ -11,15 +11,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVC
-from cssvm.target import (
-    Target,
+from cssvm._positive_class import (
+    PositiveClass,
     check_same_target,
     finite_response,
     listed,
     own_cut,
     own_pos_label,
     plain,
-    target_scores,
+    positive_class_scores,
     with_pos_label,
 )
 
@@ -30,15 +30,15 @@ NUMBERS = np.array([0, 1])
 @pytest.mark.parametrize("index", [0, 1])
 def test_columns_of_probabilities_are_in_the_order_of_the_classes(index):
     p = np.array([0.25, 0.5, 1.0])
-    both = Target(STRINGS, index).columns(p)
+    both = PositiveClass(STRINGS, index).columns(p)
     np.testing.assert_array_equal(both[:, index], p)
     np.testing.assert_array_equal(both[:, 1 - index], 1 - p)
-    np.testing.assert_array_equal(Target(STRINGS, index).oriented(both), p)
+    np.testing.assert_array_equal(PositiveClass(STRINGS, index).oriented(both), p)
 
 
 @pytest.mark.parametrize("index", [0, 1])
 def test_decision_values_are_turned_by_their_sign_alone(index):
-    target, f = Target(STRINGS, index), np.array([-2.5, -0.5, 0.0, 0.5])
+    target, f = PositiveClass(STRINGS, index), np.array([-2.5, -0.5, 0.0, 0.5])
     side = 1 if index else -1
     np.testing.assert_array_equal(target.as_f(f), side * f)
     # f > 0 is classes_[1]: exactly 0 is classes_[0].
@@ -46,16 +46,16 @@ def test_decision_values_are_turned_by_their_sign_alone(index):
 
 
 def test_the_larger_label_is_the_default_that_nobody_has_named():
-    assert (Target.among(STRINGS, None).label, Target.among(STRINGS, None).named) == ("good", False)
-    assert (Target.among(STRINGS, "bad").label, Target.among(STRINGS, "bad").named) == ("bad", True)
-    assert Target.among(STRINGS, "bad").other == "good"
-    assert type(Target.among(NUMBERS, 0).plain) is int
-    assert Target.among(STRINGS, "bad").shown == "'bad'"
+    assert (PositiveClass.among(STRINGS, None).label, PositiveClass.among(STRINGS, None).named) == ("good", False)
+    assert (PositiveClass.among(STRINGS, "bad").label, PositiveClass.among(STRINGS, "bad").named) == ("bad", True)
+    assert PositiveClass.among(STRINGS, "bad").other == "good"
+    assert type(PositiveClass.among(NUMBERS, 0).plain) is int
+    assert PositiveClass.among(STRINGS, "bad").shown == "'bad'"
     assert plain(np.float64(1.5)) == 1.5
     with pytest.raises(
         ValueError, match=r"whose must be one of the classes \['bad', 'good'\] of y, or None for 'good'"
     ):
-        Target.among(STRINGS, "ugly", whose="whose")
+        PositiveClass.among(STRINGS, "ugly", whose="whose")
 
 
 @pytest.mark.parametrize(
@@ -70,18 +70,18 @@ def test_the_larger_label_is_the_default_that_nobody_has_named():
     ],
 )
 def test_costs_that_differ_need_a_name_where_labels_are_strings(costs, given):
-    unnamed = Target.among(STRINGS, None)
+    unnamed = PositiveClass.among(STRINGS, None)
     if given is None:
-        unnamed.check_named(**costs)
+        unnamed.require_pos_label(**costs)
     else:
         with pytest.raises(ValueError, match=f"'bad' and 'good', with {given}"):
-            unnamed.check_named(**costs)
-    Target.among(STRINGS, "good").check_named(**costs)
-    Target.among(NUMBERS, None).check_named(**costs)
-    Target.among(np.array([1, "good"], dtype=object), None).check_named(**costs)  # not both are strings
+            unnamed.require_pos_label(**costs)
+    PositiveClass.among(STRINGS, "good").require_pos_label(**costs)
+    PositiveClass.among(NUMBERS, None).require_pos_label(**costs)
+    PositiveClass.among(np.array([1, "good"], dtype=object), None).require_pos_label(**costs)  # not both are strings
     if given is not None:
         with pytest.raises(ValueError, match="b'bad' and b'good'"):
-            Target.among(np.array([b"bad", b"good"]), None).check_named(**costs)
+            PositiveClass.among(np.array([b"bad", b"good"]), None).require_pos_label(**costs)
 
 
 class Fitted(ClassifierMixin, BaseEstimator):
@@ -132,7 +132,7 @@ def test_the_own_cut_of_a_threshold_classifier_makes_its_decisions(response_meth
         FrozenEstimator(Fitted()), threshold=threshold, response_method=response_method, pos_label=pos_label
     ).fit(X, Y)
     for estimator in (model, make_pipeline(StandardScaler(with_mean=False, with_std=False), model).fit(X, Y)):
-        scores = target_scores(estimator, X, pos_label=index)
+        scores = positive_class_scores(estimator, X, pos_label=index)
         np.testing.assert_array_equal(scores.values >= scores.own_threshold, estimator.predict(X) == index)
 
 
@@ -140,9 +140,9 @@ def test_the_own_cut_is_not_known_on_another_response_than_the_one_it_is_for():
     model = FixedThresholdClassifier(FrozenEstimator(Fitted()), threshold=0.25, response_method="predict_proba").fit(
         X, Y
     )
-    assert own_cut(model, Target(NUMBERS, 1)) == ("predict_proba", 0.25)
-    assert own_cut(model, Target(NUMBERS, 1), "predict_proba") == ("predict_proba", 0.25)
-    method, threshold = own_cut(model, Target(NUMBERS, 1), "decision_function")
+    assert own_cut(model, PositiveClass(NUMBERS, 1)) == ("predict_proba", 0.25)
+    assert own_cut(model, PositiveClass(NUMBERS, 1), "predict_proba") == ("predict_proba", 0.25)
+    method, threshold = own_cut(model, PositiveClass(NUMBERS, 1), "decision_function")
     assert method == "decision_function"
     assert np.isnan(threshold)
 
@@ -150,14 +150,14 @@ def test_the_own_cut_is_not_known_on_another_response_than_the_one_it_is_for():
 def test_the_own_cut_of_a_tuned_threshold_is_the_one_found():
     model = TunedThresholdClassifierCV(FrozenEstimator(Fitted()), cv="prefit", refit=False, response_method="auto")
     model.fit(X, Y)
-    assert own_cut(model, Target(NUMBERS, 1)) == ("predict_proba", model.best_threshold_)
-    assert own_cut(model, Target(NUMBERS, 0)) == ("predict_proba", 1.0 - model.best_threshold_)
+    assert own_cut(model, PositiveClass(NUMBERS, 1)) == ("predict_proba", model.best_threshold_)
+    assert own_cut(model, PositiveClass(NUMBERS, 0)) == ("predict_proba", 1.0 - model.best_threshold_)
 
 
 def test_other_classifiers_cut_at_zero_or_one_half():
-    assert own_cut(Fitted(), Target(NUMBERS, 0)) == ("decision_function", 0.0)
-    assert own_cut(Fitted(), Target(NUMBERS, 1), "predict_proba") == ("predict_proba", 0.5)
-    assert own_cut(WithoutDecisionValues(), Target(NUMBERS, 1)) == ("predict_proba", 0.5)
+    assert own_cut(Fitted(), PositiveClass(NUMBERS, 0)) == ("decision_function", 0.0)
+    assert own_cut(Fitted(), PositiveClass(NUMBERS, 1), "predict_proba") == ("predict_proba", 0.5)
+    assert own_cut(WithoutDecisionValues(), PositiveClass(NUMBERS, 1)) == ("predict_proba", 0.5)
 
 
 def test_responses_that_are_not_finite_are_rejected():
@@ -169,29 +169,29 @@ def test_responses_that_are_not_finite_are_rejected():
 
 
 def test_a_model_that_states_no_class_is_given_the_one_named():
-    named = Target.among(STRINGS, "bad")
+    named = PositiveClass.among(STRINGS, "bad")
     svc = with_pos_label(CostSensitiveSVC(), named)
     assert svc.pos_label == "bad"
     assert type(svc.pos_label) is str
     inner = with_pos_label(make_pipeline(StandardScaler(), CostSensitiveSVC()), named)
     assert inner[-1].pos_label == "bad"
-    assert with_pos_label(CostSensitiveSVC(), Target.among(STRINGS, None)).pos_label is None
+    assert with_pos_label(CostSensitiveSVC(), PositiveClass.among(STRINGS, None)).pos_label is None
     assert isinstance(with_pos_label(GaussianNB(), named), GaussianNB)
 
 
 def test_a_model_that_states_a_class_keeps_it_and_states_no_other():
     own = CostSensitiveSVC(pos_label="bad")
-    kept = with_pos_label(own, Target.among(STRINGS, "bad"))
+    kept = with_pos_label(own, PositiveClass.among(STRINGS, "bad"))
     assert kept is not own
     assert kept.pos_label == "bad"
     with pytest.raises(ValueError, match="CostSensitiveSVC has the target 'bad'"):
-        with_pos_label(own, Target.among(STRINGS, "good"))
+        with_pos_label(own, PositiveClass.among(STRINGS, "good"))
     with pytest.raises(ValueError, match="pos_label of CostSensitiveSVC must be one of the classes"):
-        check_same_target(CostSensitiveSVC(pos_label="ugly"), Target.among(STRINGS, "good"))
+        check_same_target(CostSensitiveSVC(pos_label="ugly"), PositiveClass.among(STRINGS, "good"))
     with pytest.raises(ValueError, match="has the target 'good', as its pos_label=None says"):
-        check_same_target(CostSensitiveSVC(), Target.among(STRINGS, "bad"))
-    check_same_target(LogisticRegression(), Target.among(STRINGS, "bad"))
-    check_same_target(own, Target.among(STRINGS, "bad"))
+        check_same_target(CostSensitiveSVC(), PositiveClass.among(STRINGS, "bad"))
+    check_same_target(LogisticRegression(), PositiveClass.among(STRINGS, "bad"))
+    check_same_target(own, PositiveClass.among(STRINGS, "bad"))
 
 
 def test_the_outermost_model_with_costs_states_the_class():

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from cssvm._preprocessing import CATEGORY, NUMBER, as_text, column_kind
 from cssvm.datasets import make_preprocessor
-from cssvm.preprocessing import CATEGORY, NUMBER, as_text, column_kind
 
 
 @pytest.mark.parametrize(

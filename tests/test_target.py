@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVC
-from cssvm.target import Target, target_scores
+from cssvm._positive_class import PositiveClass, positive_class_scores
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +20,14 @@ def named(data):
 def test_scores_are_higher_for_the_target_when_it_is_the_first_class(data, named):
     X, _ = data
     first = LogisticRegression().fit(X, named)
-    scores = target_scores(first, X, pos_label="bad")
+    scores = positive_class_scores(first, X, pos_label="bad")
     assert first.classes_[0] == "bad"
     np.testing.assert_array_equal(scores.values, -first.decision_function(X))
     np.testing.assert_array_equal(scores.values >= scores.own_threshold, first.predict(X) == "bad")
 
 
 def test_the_second_class_is_the_default_target(data, model):
-    scores = target_scores(model, data[0])
+    scores = positive_class_scores(model, data[0])
     assert scores.pos_label == 1
     np.testing.assert_array_equal(scores.values, model.decision_function(data[0]))
 
@@ -35,13 +35,13 @@ def test_the_second_class_is_the_default_target(data, model):
 @pytest.mark.parametrize("pos_label", [0, 1])
 def test_probabilities_are_those_of_the_target_and_decide_at_one_half(data, pos_label):
     model = GaussianNB().fit(*data)
-    scores = target_scores(model, data[0], pos_label=pos_label)
+    scores = positive_class_scores(model, data[0], pos_label=pos_label)
     np.testing.assert_array_equal(scores.values, model.predict_proba(data[0])[:, pos_label])
     assert scores.own_threshold == 0.5
 
 
 def test_a_response_method_can_be_asked_for(data, model):
-    scores = target_scores(model, data[0], response_method="predict_proba")
+    scores = positive_class_scores(model, data[0], response_method="predict_proba")
     np.testing.assert_array_equal(scores.values, model.predict_proba(data[0])[:, 1])
 
 
@@ -49,7 +49,7 @@ def test_the_estimators_own_target_is_found_in_pipelines_and_searches(data):
     svc = CostSensitiveSVC(pos_label=0)
     pipeline = make_pipeline(StandardScaler(), svc)
     for estimator in (svc, pipeline, GridSearchCV(pipeline, {"costsensitivesvc__C": [1.0]}, cv=2)):
-        assert target_scores(estimator.fit(*data), data[0]).pos_label == 0
+        assert positive_class_scores(estimator.fit(*data), data[0]).pos_label == 0
 
 
 @pytest.mark.parametrize(
@@ -65,23 +65,23 @@ def test_the_estimators_own_target_is_found_in_pipelines_and_searches(data):
 def test_what_cannot_be_scored_is_refused_with_the_reason(data, estimator, arguments, message):
     estimator.fit(*data)
     with pytest.raises(ValueError, match=message):
-        target_scores(estimator, data[0], **arguments)
+        positive_class_scores(estimator, data[0], **arguments)
 
 
 def test_an_estimator_that_was_not_fitted_is_refused(data):
     with pytest.raises(NotFittedError):
-        target_scores(LogisticRegression(), data[0])
+        positive_class_scores(LogisticRegression(), data[0])
 
 
 def test_three_classes_are_refused(data):
     model = LogisticRegression().fit(data[0], np.arange(len(data[1])) % 3)
     with pytest.raises(ValueError, match="two classes"):
-        target_scores(model, data[0])
+        positive_class_scores(model, data[0])
 
 
 @pytest.mark.parametrize(("pos_label", "side"), [(None, 1), ("b", 1), ("a", -1)])
 def test_the_side_is_the_sign_of_f_that_means_the_target(pos_label, side):
-    target = Target.among(np.array(["a", "b"]), pos_label)
+    target = PositiveClass.among(np.array(["a", "b"]), pos_label)
     f = np.array([-2.0, 0.0, 3.0])
     assert target.side == side
     np.testing.assert_array_equal(target.oriented(f), side * f)

@@ -11,6 +11,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_validate, train_test_split
 
 from cssvm import CostSensitiveSVC
+from cssvm._search import cost_path as compute_cost_path
+from cssvm._search import margin_path
 from cssvm.displays import (
     CostCurveDisplay,
     CostPathDisplay,
@@ -22,8 +24,6 @@ from cssvm.displays import (
 )
 from cssvm.losses import CostSensitiveHinge, ExponentialLoss, LogisticLoss
 from cssvm.metrics import min_cost_risk
-from cssvm.search import cost_path as compute_cost_path
-from cssvm.search import margin_path
 
 FOLDER = Path(__file__).parent
 COSTS = {"fn_cost": 5.0, "fp_cost": 1.0}

@@ -8,8 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .costs import CostConditionWarning, paper_costs
-    from .estimators import (
+    from ._cost_matrix import CostMatrix, decision_costs
+    from ._costs import CostConditionWarning, paper_costs
+    from ._evaluation import Evaluation, evaluate
+    from ._positive_class import positive_class_scores
+    from ._report import Report
+    from ._search import CostSensitiveLinearSVCCV, CostSensitiveSVCCV
+    from ._svm import (
         BiasedPenaltySVC,
         BoundaryMovementSVC,
         CostSensitiveLinearSVC,
@@ -19,12 +24,12 @@ if TYPE_CHECKING:
         KernelBoundaryAlignmentSVC,
         feature_map_gap,
     )
-    from .evaluation import Evaluation, evaluate
-    from .outcomes import DecisionCosts, decision_costs
-    from .report import Report
-    from .search import CostSensitiveLinearSVCCV, CostSensitiveSVCCV
-    from .target import target_scores
-    from .wrappers import CostProportionateClassifier, CostThresholdClassifier, DirectCostClassifier, MetaCostClassifier
+    from ._wrappers import (
+        CostProportionateClassifier,
+        CostThresholdClassifier,
+        DirectCostClassifier,
+        MetaCostClassifier,
+    )
 
 __version__ = "0.1.0"
 
@@ -32,13 +37,13 @@ __all__ = [
     "BiasedPenaltySVC",
     "BoundaryMovementSVC",
     "CostConditionWarning",
+    "CostMatrix",
     "CostProportionateClassifier",
     "CostSensitiveLinearSVC",
     "CostSensitiveLinearSVCCV",
     "CostSensitiveSVC",
     "CostSensitiveSVCCV",
     "CostThresholdClassifier",
-    "DecisionCosts",
     "DesignedLossClassifier",
     "DirectCostClassifier",
     "Evaluation",
@@ -50,47 +55,34 @@ __all__ = [
     "evaluate",
     "feature_map_gap",
     "paper_costs",
-    "target_scores",
+    "positive_class_scores",
 ]
 
 _HOME = {
-    "BiasedPenaltySVC": "estimators",
-    "BoundaryMovementSVC": "estimators",
-    "CostConditionWarning": "costs",
-    "CostProportionateClassifier": "wrappers",
-    "CostSensitiveLinearSVC": "estimators",
-    "CostSensitiveLinearSVCCV": "search",
-    "CostSensitiveSVC": "estimators",
-    "CostSensitiveSVCCV": "search",
-    "CostThresholdClassifier": "wrappers",
-    "DecisionCosts": "outcomes",
-    "DesignedLossClassifier": "estimators",
-    "DirectCostClassifier": "wrappers",
-    "Evaluation": "evaluation",
-    "FeatureMapGap": "estimators",
-    "KernelBoundaryAlignmentSVC": "estimators",
-    "MetaCostClassifier": "wrappers",
-    "Report": "report",
-    "decision_costs": "outcomes",
-    "evaluate": "evaluation",
-    "feature_map_gap": "estimators",
-    "paper_costs": "costs",
-    "target_scores": "target",
+    "BiasedPenaltySVC": "_svm",
+    "BoundaryMovementSVC": "_svm",
+    "CostConditionWarning": "_costs",
+    "CostProportionateClassifier": "_wrappers",
+    "CostSensitiveLinearSVC": "_svm",
+    "CostSensitiveLinearSVCCV": "_search",
+    "CostSensitiveSVC": "_svm",
+    "CostSensitiveSVCCV": "_search",
+    "CostThresholdClassifier": "_wrappers",
+    "CostMatrix": "_cost_matrix",
+    "DesignedLossClassifier": "_svm",
+    "DirectCostClassifier": "_wrappers",
+    "Evaluation": "_evaluation",
+    "FeatureMapGap": "_svm",
+    "KernelBoundaryAlignmentSVC": "_svm",
+    "MetaCostClassifier": "_wrappers",
+    "Report": "_report",
+    "decision_costs": "_cost_matrix",
+    "evaluate": "_evaluation",
+    "feature_map_gap": "_svm",
+    "paper_costs": "_costs",
+    "positive_class_scores": "_positive_class",
 }
-_PACKAGES = (
-    "dask",
-    "datasets",
-    "deploy",
-    "displays",
-    "estimators",
-    "experiments",
-    "kernels",
-    "losses",
-    "metrics",
-    "search",
-    "tables",
-    "wrappers",
-)
+_PACKAGES = ("dask", "datasets", "deploy", "displays", "losses", "metrics")
 
 
 def __getattr__(name: str) -> Any:

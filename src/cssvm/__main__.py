@@ -1,5 +1,5 @@
 """``python -m cssvm``: the command line."""
 
-from .cli import main
+from ._cli import main
 
 main()

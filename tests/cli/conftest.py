@@ -4,7 +4,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from cssvm.cli.app import app
+from cssvm._cli.app import app
 from tests.tables.applicants import applicants, write
 
 SMALL = ["--grid", "2", "--folds", "2"]

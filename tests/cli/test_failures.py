@@ -14,10 +14,10 @@ import typer
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveSVC, CostSensitiveSVCCV
-from cssvm.cli.speaking import spoken
+from cssvm._cli.speaking import spoken
+from cssvm._search.run import Run
+from cssvm._tables import training
 from cssvm.deploy import ModelCard, load_model, save_model
-from cssvm.search.run import Run
-from cssvm.tables import training
 from tests.cli.conftest import SMALL
 from tests.tables.applicants import applicants, as_csv
 
@@ -204,7 +204,7 @@ def test_groups_and_order_of_time_exclude_each_other(cssvm, folder, tmp_path):
 @pytest.mark.system
 def test_ctrl_c_while_the_command_line_is_imported_is_exit_code_130_without_a_traceback():
     code = """if True:
-        import builtins, os, signal, cssvm.cli
+        import builtins, os, signal, cssvm._cli
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
         real = builtins.__import__
         def interrupted(name, *args, **kwargs):
@@ -212,7 +212,7 @@ def test_ctrl_c_while_the_command_line_is_imported_is_exit_code_130_without_a_tr
                 os.kill(os.getpid(), signal.SIGINT)
             return real(name, *args, **kwargs)
         builtins.__import__ = interrupted
-        cssvm.cli.main()
+        cssvm._cli.main()
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
@@ -258,7 +258,7 @@ def test_ctrl_c_is_exit_code_130_and_one_line(model, tmp_path):
 
 TERMINATED = """if True:
     import os, signal, sys
-    from cssvm.cli import main
+    from cssvm._cli import main
     os.fsync = lambda file: os.kill(os.getpid(), signal.SIGTERM)  # when all is written, before it takes its place
     main()
 """

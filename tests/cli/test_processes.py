@@ -30,7 +30,7 @@ def cpu_seconds(run):
 
 def test_help_and_usage_errors_import_nothing_that_computes_and_take_little_time(process):
     code = (
-        "import sys, typer.testing; from cssvm.cli.app import app; run = typer.testing.CliRunner().invoke\n"
+        "import sys, typer.testing; from cssvm._cli.app import app; run = typer.testing.CliRunner().invoke\n"
         f"for verb in {VERBS!r}: assert run(app, [*verb, '--help']).exit_code == 0\n"
         "assert run(app, ['train']).exit_code == 2\n"
         f"print(sorted(set({HEAVY!r}) & set(sys.modules)))"

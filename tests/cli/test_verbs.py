@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cssvm._evaluation.table import ROW_COSTS
+from cssvm._tables import evaluate_table, train_table
 from cssvm.deploy import load_model
-from cssvm.evaluation.table import ROW_COSTS
-from cssvm.tables import evaluate_table, train_table
 from tests.cli.conftest import SMALL
 from tests.tables.applicants import KINDS, applicants, as_csv, write
 

@@ -7,8 +7,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from cssvm.datasets.records import Edition
-from cssvm.datasets.registry import DATASETS
+from cssvm.datasets._records import Edition
+from cssvm.datasets._registry import DATASETS
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cssvm.datasets import MissingDatasetError, TamperedFileError, cache_folder, fetch, load
-from cssvm.datasets import cache as cache_module
-from cssvm.datasets.files import check_archive, unpacked
-from cssvm.datasets.registry import DATASETS
+from cssvm.datasets import ChecksumError, MissingDatasetError, cache_folder, fetch, load
+from cssvm.datasets import _cache as cache_module
+from cssvm.datasets._files import check_archive, unpacked
+from cssvm.datasets._registry import DATASETS
 
 from .conftest import edition_of
 
@@ -42,14 +42,14 @@ def test_a_file_with_one_changed_digit_is_refused(haberman, tmp_path):
     load("survival", data_home=tmp_path, download=False)
     content = haberman.read_bytes()
     haberman.write_bytes(content.replace(b"30,64", b"30,65", 1))
-    with pytest.raises(TamperedFileError, match=r"haberman\.data: SHA-256 [0-9a-f]{64}, expected b4b7a325") as caught:
+    with pytest.raises(ChecksumError, match=r"haberman\.data: SHA-256 [0-9a-f]{64}, expected b4b7a325") as caught:
         load("survival", data_home=tmp_path)
     assert "Delete it" in str(caught.value)
 
 
 def test_a_truncated_file_is_refused_by_its_size(haberman, tmp_path):
     haberman.write_bytes(haberman.read_bytes()[:-10])
-    with pytest.raises(TamperedFileError, match="3,093 bytes, expected 3,103"):
+    with pytest.raises(ChecksumError, match="3,093 bytes, expected 3,103"):
         load("survival", data_home=tmp_path)
 
 
@@ -222,7 +222,7 @@ def zip_of(path, members):
 @pytest.mark.parametrize("member", ["../outside.txt", "/etc/outside", "a/../../outside", "C:\\outside", "..\\outside"])
 def test_an_archive_with_a_member_outside_its_folder_is_refused(tmp_path, member):
     path = zip_of(tmp_path / "evil.zip", [(member, "x")])
-    with pytest.raises(TamperedFileError, match="member outside its folder"):
+    with pytest.raises(ChecksumError, match="member outside its folder"):
         unpacked(path)
     assert list(tmp_path.iterdir()) == [path]
 
@@ -230,9 +230,9 @@ def test_an_archive_with_a_member_outside_its_folder_is_refused(tmp_path, member
 def test_an_archive_that_promises_too_much_is_refused_before_it_is_unpacked(tmp_path):
     path = zip_of(tmp_path / "bomb.zip", [("zeros", bytes(1_000_000))])
     assert path.stat().st_size < 2_000
-    with pytest.raises(TamperedFileError, match=r"would unpack to 1,000,000 bytes, more than 10,000"):
+    with pytest.raises(ChecksumError, match=r"would unpack to 1,000,000 bytes, more than 10,000"):
         unpacked(path, limit=10_000)
-    with pytest.raises(TamperedFileError, match="would unpack"):
+    with pytest.raises(ChecksumError, match="would unpack"):
         check_archive(path, limit=10_000)
 
 
@@ -241,7 +241,7 @@ def test_an_archive_that_lies_about_its_size_is_cut_off(tmp_path):
     content = path.read_bytes().replace((1_000_000).to_bytes(4, "little"), (5_000).to_bytes(4, "little"))
     path.write_bytes(content)
     # zipfile itself reads no more than the header says.
-    with pytest.raises((TamperedFileError, zipfile.BadZipFile)), unpacked(path, limit=10_000) as stream:
+    with pytest.raises((ChecksumError, zipfile.BadZipFile)), unpacked(path, limit=10_000) as stream:
         assert len(stream.read()) <= 10_000
 
 
@@ -254,7 +254,7 @@ def test_a_packed_file_that_goes_on_too_long_is_cut_off(tmp_path, suffix):
     path.write_bytes(pack(bytes(5_000_000)))
     with (
         unpacked(path, limit=1_000_000) as stream,
-        pytest.raises(TamperedFileError, match="unpacks to more than 1,000,000 bytes"),
+        pytest.raises(ChecksumError, match="unpacks to more than 1,000,000 bytes"),
     ):
         stream.read()
     with unpacked(path) as stream:
@@ -262,12 +262,12 @@ def test_a_packed_file_that_goes_on_too_long_is_cut_off(tmp_path, suffix):
 
 
 def test_archives_with_several_members_or_none_and_no_archives_are_refused(tmp_path):
-    with pytest.raises(TamperedFileError, match="has 2 members, expected one"):
+    with pytest.raises(ChecksumError, match="has 2 members, expected one"):
         unpacked(zip_of(tmp_path / "two.zip", [("a", "1"), ("b", "2")]))
-    with pytest.raises(TamperedFileError, match="has 0 members"):
+    with pytest.raises(ChecksumError, match="has 0 members"):
         unpacked(zip_of(tmp_path / "none.zip", []))
     (tmp_path / "text.zip").write_text("no archive")
-    with pytest.raises(TamperedFileError, match="is no zip archive"):
+    with pytest.raises(ChecksumError, match="is no zip archive"):
         unpacked(tmp_path / "text.zip")
 
 

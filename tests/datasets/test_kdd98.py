@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from cssvm.datasets import load, make_preprocessor
-from cssvm.datasets.text_tables import columns
+from cssvm.datasets._text_tables import columns
 from cssvm.metrics import income
 
 # The first columns of the cup's files, and some of the others. LRN has the targets between two of them.

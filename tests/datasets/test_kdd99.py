@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from cssvm.datasets import load
-from cssvm.datasets.kdd99 import COST_MATRIX, FN_COST, FP_COST, TRAINING_ROWS, collapsed_costs
+from cssvm.datasets._kdd99 import COST_MATRIX, FN_COST, FP_COST, TRAINING_ROWS, collapsed_costs
 
 ROW = (
     "0,{protocol},{service},SF,181,5450" + ",0" * 16 + ",8,9,0.00,0.00,0.00,0.00,1.00,0.00,0.11" + ",9,9" + ",0.50" * 8

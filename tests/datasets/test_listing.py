@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import sklearn
 
 from cssvm.datasets import list_datasets, make_preprocessor, where
-from cssvm.datasets.registry import TABLE_1
+from cssvm.datasets._registry import TABLE_1
 
 # Table 1 of the paper, its rows in order: rows, features, type of experiment.
 PAPER = {

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVCCV
 from cssvm.deploy import ModelCard, save_model
-from cssvm.deploy.seal import FORMAT
+from cssvm.deploy._seal import FORMAT
 
 FOLDER = Path(__file__).parent
 

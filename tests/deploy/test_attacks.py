@@ -16,7 +16,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cssvm.deploy import ModelFileError, load_card, load_model, save_model
-from cssvm.deploy.seal import UNSEALED, sealed
+from cssvm.deploy._seal import UNSEALED, sealed
 from tests.deploy.models import fitted
 
 
@@ -198,7 +198,7 @@ def test_forged_arrays(saved, tmp_path, attribute, alter, reason):
 
 
 @pytest.mark.parametrize(
-    "attribute", ["intercept_", "dual_coef_", "support_vectors_", "_kernel", "_target", "classes_"]
+    "attribute", ["intercept_", "dual_coef_", "support_vectors_", "_kernel", "_positive_class", "classes_"]
 )
 def test_missing_attributes(saved, tmp_path, attribute):
     path = tmp_path / "forged.skops"
@@ -254,7 +254,7 @@ def test_forged_kernels(tmp_path, attribute, alter, reason):
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("cssvm.kernels.given", "Called")],
+    [("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("cssvm._kernels.given", "CallableKernel")],
 )
 def test_types_beyond_the_trust_list(saved, tmp_path, module, name):
     path = tmp_path / "forged.skops"
@@ -271,7 +271,7 @@ def test_a_trusted_type_in_the_wrong_place(saved, tmp_path):
     path = tmp_path / "forged.skops"
 
     def point_elsewhere(node):
-        node["__module__"], node["__class__"] = "cssvm.search.decision", "AtThreshold"
+        node["__module__"], node["__class__"] = "cssvm._search.decision", "AtThreshold"
 
     forge(saved, in_schema(lambda node: node.get("__class__") == "Rbf", point_elsewhere), path)
     with pytest.raises(ModelFileError, match="its kernel is AtThreshold"):

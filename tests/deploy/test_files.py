@@ -45,10 +45,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import cssvm
 from cssvm import CostSensitiveSVC, CostThresholdClassifier, DesignedLossClassifier
-from cssvm.deploy import TRUSTED_TYPES, ModelCard, ModelFileError, files, load_card, load_model, save_model
-from cssvm.deploy.files import check_savable, save_or_keep
-from cssvm.deploy.seal import MESSAGE_LIMIT
-from cssvm.kernels import KERNELS
+from cssvm._kernels import KERNELS
+from cssvm.deploy import TRUSTED_TYPES, ModelCard, ModelFileError, load_card, load_model, save_model
+from cssvm.deploy import _files as files
+from cssvm.deploy._files import check_savable, save_or_keep
+from cssvm.deploy._seal import MESSAGE_LIMIT
 from cssvm.losses import Loss, design_loss
 from tests.deploy.models import MODELS, fitted, inputs, rows, table
 
@@ -289,7 +290,7 @@ def public_classes(*modules):
 def test_every_public_estimator_kernel_and_loss_is_trusted_and_every_trusted_type_of_ours_exists():
     estimators = {
         found
-        for found in public_classes(cssvm, cssvm.estimators, cssvm.search, cssvm.wrappers)
+        for found in public_classes(cssvm, cssvm._svm, cssvm._search, cssvm._wrappers)
         if isinstance(found, type) and issubclass(found, BaseEstimator)
     }
     functions = {"DesignedLoss"}  # made of the user's functions, which no file holds

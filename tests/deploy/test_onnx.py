@@ -28,9 +28,9 @@ from cssvm import (
     CostSensitiveSVCCV,
     CostThresholdClassifier,
 )
+from cssvm._kernels import KERNEL_NAMES, is_pairwise
+from cssvm._tables import train_table
 from cssvm.deploy import Column, ModelCard, SavedModel, load_model, save_model, to_onnx
-from cssvm.kernels import KERNEL_NAMES, is_pairwise
-from cssvm.tables import train_table
 from tests.deploy.models import MODELS, NUMBERS, features, fitted, inputs, rows, table, words
 from tests.practice import german
 

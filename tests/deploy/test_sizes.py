@@ -12,8 +12,9 @@ from scipy.sparse import csr_matrix, save_npz
 from sklearn.ensemble import RandomForestClassifier
 
 from cssvm import CostThresholdClassifier
-from cssvm.deploy import ModelCard, ModelFileError, load_card, load_model, save_model, vetting
-from cssvm.deploy.seal import MESSAGE_LIMIT, UNSEALED, sealed
+from cssvm.deploy import ModelCard, ModelFileError, load_card, load_model, save_model
+from cssvm.deploy import _vetting as vetting
+from cssvm.deploy._seal import MESSAGE_LIMIT, UNSEALED, sealed
 from tests.deploy.models import fitted, rows
 from tests.deploy.test_attacks import forge, in_schema, rezipped
 

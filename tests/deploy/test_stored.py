@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cssvm.deploy import load_card, load_model
-from cssvm.deploy.seal import FORMAT
+from cssvm.deploy._seal import FORMAT
 
 FILES = sorted(Path(__file__).parent.glob("model-format-*.skops"))
 

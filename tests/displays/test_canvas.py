@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cssvm.displays import CostCurveDisplay
-from cssvm.displays.canvas import PALETTE, axis_or_new, label_once, legend_above_curves, unused_color
+from cssvm.displays._canvas import PALETTE, axis_or_new, label_once, legend_above_curves, unused_color
 
 
 def test_models_on_one_axis_take_the_colours_of_the_palette_in_turn(axis):

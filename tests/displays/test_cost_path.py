@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import make_classification
 
 from cssvm import CostSensitiveSVC
+from cssvm._search import cost_path
 from cssvm.displays import CostPathDisplay
-from cssvm.search import cost_path
 
 
 @pytest.fixture(scope="module")

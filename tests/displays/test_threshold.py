@@ -5,8 +5,8 @@ from sklearn.model_selection import cross_validate
 
 from cssvm.displays import ThresholdDisplay
 from cssvm.metrics import cost_risk, min_cost_risk
-from cssvm.metrics.scored import ScoredSample
-from cssvm.metrics.threshold_costs import resampled_costs
+from cssvm.metrics._scored import ScoredSamples
+from cssvm.metrics._threshold_costs import resampled_costs
 
 Y = np.array([0, 0, 1, 0, 1, 1])
 SCORES = np.array([-3.0, -2.0, -1.0, 0.5, 1.0, 2.0])
@@ -74,7 +74,7 @@ def test_the_band_holds_the_share_of_resamples_it_says(data, model):
     X, y = data
     scores = model.decision_function(X)
     display = ThresholdDisplay.from_predictions(y, scores, fn_cost=5.0, confidence=0.8, random_state=0)
-    rows = ScoredSample.read(y, scores, fn_cost=5.0)
+    rows = ScoredSamples.read(y, scores, fn_cost=5.0)
     cuts = [*display.thresholds, display.threshold]
     samples = resampled_costs(rows, cuts, n_resamples=1000, normalize=False, random_state=0)[:, :-1]
     below, above = (samples < display.band[0]).mean(axis=0), (samples > display.band[1]).mean(axis=0)

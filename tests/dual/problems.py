@@ -1,11 +1,11 @@
-"""Random dual problems with a margin and a box for every example, and Clarabel as the oracle."""
+"""Random dual problems with a margin and an upper bound for every example, and Clarabel as the oracle."""
 
 import cvxpy as cp
 import numpy as np
 
-from cssvm.costs import signed_terms
-from cssvm.dual import DualProblem
-from cssvm.kernels import make_kernel
+from cssvm._costs import signed_terms
+from cssvm._dual import DualProblem
+from cssvm._kernels import make_kernel
 from tests.kernels.registry import CASES
 
 KERNELS = [
@@ -17,20 +17,20 @@ KERNELS = [
 
 
 def random_problem(n, seed, *, zero_boxes=0.1, C=1.0):
-    """Rows (n, 5), labels, margins and boxes: margins differ per example, some boxes are zero, some rows are equal."""
+    """Rows (n, 5), labels, margins and upper bounds: margins differ per example, some upper bounds are zero, some rows are equal."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5))
     y = np.where(X[:, 0] + 0.8 * rng.normal(size=n) > 0, 1.0, -1.0)
     y[:2] = 1.0, -1.0
     X[n // 2] = X[0]
     margins = rng.uniform(0.1, 2.0, n)
-    boxes = C * rng.exponential(size=n) * (rng.uniform(size=n) > zero_boxes)
-    boxes[:2] = C
-    return X, y, margins, boxes
+    upper_bounds = C * rng.exponential(size=n) * (rng.uniform(size=n) > zero_boxes)
+    upper_bounds[:2] = C
+    return X, y, margins, upper_bounds
 
 
-def signed(y, margins, boxes):
-    return DualProblem(*signed_terms(y, margins, boxes))
+def signed(y, margins, upper_bounds):
+    return DualProblem(*signed_terms(y, margins, upper_bounds))
 
 
 def gram(kernel, X):
@@ -38,8 +38,8 @@ def gram(kernel, X):
     return CASES[kernel.name].reference(X, X, **own)
 
 
-def rows_of(kernel, X, boxes, tol=1e-6, **options):
-    return kernel.rows(X, boxes=boxes, tol=tol, **options)
+def rows_of(kernel, X, upper_bounds, tol=1e-6, **options):
+    return kernel.rows(X, upper_bounds=upper_bounds, tol=tol, **options)
 
 
 def clarabel_optimum(K, problem):

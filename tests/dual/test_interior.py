@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from cssvm import CostSensitiveSVC
-from cssvm.dual import Status, solve, solver, tuning
-from cssvm.dual.interior import interior_solution, low_rank_factor
-from cssvm.kernels import make_kernel
-from cssvm.runtime import threads
+from cssvm._dual import Status, solve, solver, tuning
+from cssvm._dual.interior import interior_solution, low_rank_factor
+from cssvm._kernels import make_kernel
+from cssvm._runtime import threads
 
 from .problems import clarabel_optimum, gram, random_problem, rows_of, signed
 
@@ -47,15 +47,17 @@ def test_there_is_no_factor_of_a_kernel_of_higher_rank_or_with_negative_eigenval
     seed=st.integers(0, 10_000), n=st.integers(10, 80), exponent=st.integers(-3, 3), zero=st.sampled_from([0.0, 0.3])
 )
 def test_the_interior_solution_is_feasible_and_optimal(seed, n, exponent, zero):
-    X, y, margins, boxes = random_problem(n, seed, C=10.0**exponent, zero_boxes=zero)
-    problem = signed(y, margins, boxes)
+    X, y, margins, upper_bounds = random_problem(n, seed, C=10.0**exponent, zero_boxes=zero)
+    problem = signed(y, margins, upper_bounds)
     beta, n_steps = interior_solution(X, problem)
     assert n_steps < 60
     assert (beta >= problem.lower).all()
     assert (beta <= problem.upper).all()
     assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
     value = problem.linear @ beta - 0.5 * np.square(X.T @ beta).sum()
-    scaled = clarabel_optimum(X @ X.T * boxes.max(), problem.scaled(1.0 / boxes.max())) * boxes.max()
+    scaled = (
+        clarabel_optimum(X @ X.T * upper_bounds.max(), problem.scaled(1.0 / upper_bounds.max())) * upper_bounds.max()
+    )
     assert value >= (1 - 1e-5) * scaled  # no feasible value is above the optimum
 
 
@@ -64,15 +66,18 @@ def test_the_interior_solution_is_feasible_and_optimal(seed, n, exponent, zero):
 def test_noisy_linear_problems_are_solved_whatever_C_is(n, C):
     """Pair steps alone take minutes for the largest of them."""
     X, y = noisy(n)
-    boxes = C * np.where(y > 0, 4.0, 1.0)
-    solution = solve(rows_of(LINEAR, X, boxes, tol=1e-3), signed(y, np.ones(n), boxes))
+    upper_bounds = C * np.where(y > 0, 4.0, 1.0)
+    solution = solve(rows_of(LINEAR, X, upper_bounds, tol=1e-3), signed(y, np.ones(n), upper_bounds))
     assert solution.status == Status.CONVERGED
     assert solution.n_iter < 100
     G = y - X @ (X.T @ solution.beta)
-    grows, shrinks = solution.beta < np.where(y > 0, boxes, 0.0), solution.beta > np.where(y > 0, 0.0, -boxes)
+    grows, shrinks = (
+        solution.beta < np.where(y > 0, upper_bounds, 0.0),
+        solution.beta > np.where(y > 0, 0.0, -upper_bounds),
+    )
     assert G[grows].max() - G[shrinks].min() <= 1e-3
     w = X.T @ solution.beta
-    primal = 0.5 * w @ w + boxes @ np.maximum(0.0, 1.0 - y * (X @ w + solution.bias))
+    primal = 0.5 * w @ w + upper_bounds @ np.maximum(0.0, 1.0 - y * (X @ w + solution.bias))
     dual = np.abs(solution.beta).sum() - 0.5 * w @ w
     assert 0.0 <= primal - dual <= 1e-5 * primal
 
@@ -81,10 +86,13 @@ def test_what_pair_steps_do_not_solve_in_time_is_solved_by_the_interior_point_me
     """A kernel matrix does not tell its rank, so pair steps have the first try."""
     monkeypatch.setattr(tuning, "WORK", tuning.WorkLimit(5e7, 0.0, 0.0))
     X, y = noisy(1000)
-    boxes = np.full(1000, 1000.0)
-    problem, rows = signed(y, np.ones(1000), boxes), make_kernel("precomputed").rows(X @ X.T, boxes=boxes, tol=1e-3)
+    upper_bounds = np.full(1000, 1000.0)
+    problem, rows = (
+        signed(y, np.ones(1000), upper_bounds),
+        make_kernel("precomputed").rows(X @ X.T, upper_bounds=upper_bounds, tol=1e-3),
+    )
     solution = solve(rows, problem)
-    reference = solve(rows_of(LINEAR, X, boxes), problem)
+    reference = solve(rows_of(LINEAR, X, upper_bounds), problem)
     assert solution.status == Status.CONVERGED
     assert solution.dual_objective == pytest.approx(reference.dual_objective, rel=1e-9)
     monkeypatch.setattr(solver, "low_rank_factor", lambda rows, most: None)
@@ -94,9 +102,9 @@ def test_what_pair_steps_do_not_solve_in_time_is_solved_by_the_interior_point_me
 
 def test_a_path_of_growing_boxes_ends_at_the_optimum():
     X, y = noisy(500, d=6)
-    boxes, kernel = np.full(500, 1e4), make_kernel("rbf", gamma=0.05)
-    problem, rows = signed(y, np.ones(500), boxes), rows_of(kernel, X, boxes, tol=1e-3)
-    with threads.own_threads():
+    upper_bounds, kernel = np.full(500, 1e4), make_kernel("rbf", gamma=0.05)
+    problem, rows = signed(y, np.ones(500), upper_bounds), rows_of(kernel, X, upper_bounds, tol=1e-3)
+    with threads.single_threaded_blas():
         state = solver._from_smaller_boxes(solver.Decomposition(rows, problem), 1e-3)
     G = problem.linear - gram(kernel, X) @ state.beta
     grows, shrinks = state.beta < problem.upper, state.beta > problem.lower
@@ -127,8 +135,8 @@ def test_features_without_any_information_are_no_obstacle():
 
 def test_a_small_budget_is_no_reason_for_pair_steps():
     X, y = noisy(3000, d=2)
-    boxes = np.full(3000, 100.0)
-    solution = solve(rows_of(LINEAR, X, boxes, tol=1e-3, cache_size=4), signed(y, np.ones(3000), boxes))
+    upper_bounds = np.full(3000, 100.0)
+    solution = solve(rows_of(LINEAR, X, upper_bounds, tol=1e-3, cache_size=4), signed(y, np.ones(3000), upper_bounds))
     assert solution.n_iter < 200
     assert solution.profile["interior"] > 0.0
 
@@ -142,8 +150,8 @@ def test_the_rank_that_can_be_afforded_is_the_inverse_of_the_cost(n):
 
 def test_solutions_do_not_depend_on_the_number_of_threads():
     X, y = noisy(5000)
-    boxes, found = np.full(5000, 50.0), []
+    upper_bounds, found = np.full(5000, 50.0), []
     for n_threads in (1, 2):
         with threadpool_limits(n_threads):
-            found.append(solve(rows_of(LINEAR, X, boxes, tol=1e-3), signed(y, np.ones(5000), boxes)).beta)
+            found.append(solve(rows_of(LINEAR, X, upper_bounds, tol=1e-3), signed(y, np.ones(5000), upper_bounds)).beta)
     np.testing.assert_array_equal(*found)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from cssvm.dual import DualProblem, tuning
-from cssvm.dual.newton import Rounds, ridge_for, up_to_first_bound, update_to_optimum
-from cssvm.dual.optimality import violation
-from cssvm.dual.pairs import update_by_pairs
-from cssvm.dual.problem import feasible
+from cssvm._dual import DualProblem, tuning
+from cssvm._dual.newton import Rounds, ridge_for, up_to_first_bound, update_to_optimum
+from cssvm._dual.optimality import violation
+from cssvm._dual.pairs import update_by_pairs
+from cssvm._dual.problem import feasible
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 
@@ -62,8 +62,8 @@ def test_a_newton_round_without_bounds_in_the_way_solves_the_linear_system():
 @pytest.mark.parametrize("small_system", [0, 500])
 def test_newton_rounds_never_lower_the_objective(small_system, monkeypatch):
     monkeypatch.setattr(tuning, "SMALL_SYSTEM", small_system)
-    X, y, margins, boxes = random_problem(200, 11, C=5.0)
-    K, problem = gram(KERNELS[1], X), signed(y, margins, boxes)
+    X, y, margins, upper_bounds = random_problem(200, 11, C=5.0)
+    K, problem = gram(KERNELS[1], X), signed(y, margins, upper_bounds)
     rng = np.random.default_rng(1)
     for _ in range(20):
         beta = feasible(rng.uniform(problem.lower, problem.upper), problem)
@@ -81,8 +81,8 @@ def test_newton_rounds_never_lower_the_objective(small_system, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_few_newton_rounds_end_what_pair_steps_have_begun(dtype, small_system, monkeypatch):
     monkeypatch.setattr(tuning, "SMALL_SYSTEM", small_system)
-    X, y, margins, boxes = random_problem(200, 11, C=50.0)
-    K, problem = gram(KERNELS[1], X).astype(dtype), signed(y, margins, boxes)
+    X, y, margins, upper_bounds = random_problem(200, 11, C=50.0)
+    K, problem = gram(KERNELS[1], X).astype(dtype), signed(y, margins, upper_bounds)
     beta, gradient = np.zeros(200), problem.linear.astype(dtype)
     update_by_pairs(K, K.diagonal().copy(), gradient, beta, problem.lower, problem.upper, TOL, 200)
     gradient = problem.linear - K.astype(float) @ beta
@@ -100,21 +100,21 @@ def test_a_few_newton_rounds_end_what_pair_steps_have_begun(dtype, small_system,
 def test_a_round_takes_variables_to_their_bounds_exactly(small_system, monkeypatch):
     """A variable a hair inside its bound would count as free for ever after."""
     monkeypatch.setattr(tuning, "SMALL_SYSTEM", small_system)
-    X, y, margins, boxes = random_problem(200, 11, C=5.0)
-    K, problem = gram(KERNELS[1], X).astype(np.float32), signed(y, margins, boxes)
+    X, y, margins, upper_bounds = random_problem(200, 11, C=5.0)
+    K, problem = gram(KERNELS[1], X).astype(np.float32), signed(y, margins, upper_bounds)
     beta, gradient = np.zeros(200), problem.linear.copy()
     rounds = Rounds(K, beta, gradient, problem, ridge_for(K, K.diagonal()), np.float32)
     for _ in range(10):
         rounds.take(TOL)
     distance = np.minimum(beta - problem.lower, problem.upper - beta)
     assert (distance == 0).any()
-    assert (distance[distance > 0] > 1e-6 * boxes[distance > 0]).all()
+    assert (distance[distance > 0] > 1e-6 * upper_bounds[distance > 0]).all()
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_the_finish_reaches_the_optimum_to_rounding(kernel):
-    X, y, margins, boxes = random_problem(60, seed=9, C=2.0)
-    K, problem = gram(kernel, X), signed(y, margins, boxes)
+    X, y, margins, upper_bounds = random_problem(60, seed=9, C=2.0)
+    K, problem = gram(kernel, X), signed(y, margins, upper_bounds)
     beta, gradient = np.zeros(60), problem.linear.copy()
     assert update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), UNLIMITED_NS, TOL).reached
     np.testing.assert_allclose(gradient, problem.linear - K @ beta, atol=1e-10)
@@ -125,8 +125,8 @@ def test_the_finish_reaches_the_optimum_to_rounding(kernel):
 
 
 def test_a_larger_budget_never_lowers_the_objective():
-    X, y, margins, boxes = random_problem(200, seed=9, C=2.0)
-    K, problem = gram(KERNELS[1], X), signed(y, margins, boxes)
+    X, y, margins, upper_bounds = random_problem(200, seed=9, C=2.0)
+    K, problem = gram(KERNELS[1], X), signed(y, margins, upper_bounds)
     done, values = [], []
     for budget_ns in np.geomspace(1.0, UNLIMITED_NS, 25):
         beta, gradient = np.zeros(200), problem.linear.copy()
@@ -140,7 +140,7 @@ def test_a_larger_budget_never_lowers_the_objective():
 
 
 def test_the_finish_gives_an_indefinite_kernel_up():
-    X, y, margins, boxes = random_problem(80, seed=2)
-    K, problem = np.tanh(2.0 * X @ X.T - 1.0), signed(y, margins, boxes)
+    X, y, margins, upper_bounds = random_problem(80, seed=2)
+    K, problem = np.tanh(2.0 * X @ X.T - 1.0), signed(y, margins, upper_bounds)
     beta, gradient = np.zeros(80), problem.linear.copy()
     assert not update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), UNLIMITED_NS, TOL).reached

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cssvm.dual import DualProblem, tuning
-from cssvm.dual.optimality import bias_interval, distances, is_free, level, may_sleep, violation
+from cssvm._dual import DualProblem, tuning
+from cssvm._dual.optimality import bias_interval, distances, is_free, level, may_shrink, violation
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 
@@ -87,7 +87,7 @@ def test_free_variables_and_violators_never_sleep(depth, monkeypatch):
         beta, gradient, lower, upper = STATES[name]
         bottom, top = bias_interval(beta, gradient, lower, upper)
         distance = distances(beta, gradient, lower, upper, bottom, top)
-        sleeps = may_sleep(beta, gradient, lower, upper, bottom, top)
+        sleeps = may_shrink(beta, gradient, lower, upper, bottom, top)
         np.testing.assert_array_equal(sleeps, distance > depth * (top - bottom))
         assert not sleeps[(lower < beta) & (beta < upper)].any()
         assert not sleeps[distance <= 0].any()
@@ -95,7 +95,7 @@ def test_free_variables_and_violators_never_sleep(depth, monkeypatch):
 
 def test_the_violation_bounds_how_far_the_objective_is_from_its_optimum():
     """p'd - d'K beta - 1/2 d'K d <= violation * sum(d_+) for every d that keeps beta + d feasible."""
-    X, y, margins, boxes = random_problem(60, seed=1)
-    K, problem = gram(KERNELS[1], X), signed(y, margins, boxes)
+    X, y, margins, upper_bounds = random_problem(60, seed=1)
+    K, problem = gram(KERNELS[1], X), signed(y, margins, upper_bounds)
     optimum = clarabel_optimum(K, problem)
-    assert optimum <= violation(np.zeros(60), problem.linear, problem) * boxes.sum()
+    assert optimum <= violation(np.zeros(60), problem.linear, problem) * upper_bounds.sum()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from cssvm.dual import tuning
-from cssvm.dual.block import empty_block, update_border
-from cssvm.dual.pairs import MIN_CURVATURE, update_by_pairs
+from cssvm._dual import tuning
+from cssvm._dual.block import empty_block, update_border
+from cssvm._dual.pairs import MIN_CURVATURE, update_by_pairs
 
 
 def pair_steps(K, G, beta, lower, upper, tol, max_steps):
@@ -32,8 +32,8 @@ def test_pair_steps_equal_their_numpy_twin(q):
     K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))
     y = np.where(rng.uniform(size=q) > 0.5, 1.0, -1.0)
     y[:2] = 1, -1
-    box = rng.uniform(0.5, 2.0, q)
-    lower, upper = np.minimum(0, y * box), np.maximum(0, y * box)
+    upper_bound = rng.uniform(0.5, 2.0, q)
+    lower, upper = np.minimum(0, y * upper_bound), np.maximum(0, y * upper_bound)
     expected = pair_steps(K, y, np.zeros(q), lower, upper, 1e-3, 50)
     beta, G = np.zeros(q), y.copy()
     steps, violation = update_by_pairs(K, K.diagonal().copy(), G, beta, lower, upper, 1e-3, 50)

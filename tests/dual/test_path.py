@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from cssvm.dual import Status, Workspace, solve, solve_path, tuning, turns
-from cssvm.dual.optimality import violation
-from cssvm.dual.path import Path
+from cssvm._dual import Status, Workspace, solve, solve_path, tuning, turns
+from cssvm._dual.optimality import violation
+from cssvm._dual.path import Path
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 
@@ -15,9 +15,9 @@ CS = [0.02, 0.1, 0.3, 2.0, 50.0, 2000.0]
 
 
 def unit_problem(n, seed):
-    X, y, margins, boxes = random_problem(n, seed)
-    rows = boxes > 0
-    return X[rows], signed(y[rows], margins[rows], boxes[rows])
+    X, y, margins, upper_bounds = random_problem(n, seed)
+    rows = upper_bounds > 0
+    return X[rows], signed(y[rows], margins[rows], upper_bounds[rows])
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
@@ -56,7 +56,7 @@ def test_scores_do_not_depend_on_the_way_to_C(C):
     for way in ([C], [C / 100, C / 10, C], [C / 1.1, C]):
         *_, last = solve_path(K, K.diagonal(), unit, way, tol=1e-5)
         scores.append(K @ last.beta + last.bias)
-    reference = solve(KERNELS[1].rows(X, boxes=np.ones(len(X)), tol=1e-5), unit.scaled(C), tol=1e-5)
+    reference = solve(KERNELS[1].rows(X, upper_bounds=np.ones(len(X)), tol=1e-5), unit.scaled(C), tol=1e-5)
     for other in [*scores[1:], K @ reference.beta + reference.bias]:
         assert np.abs(scores[0] - other).max() < 1e-3
 
@@ -103,7 +103,7 @@ def test_solutions_carry_their_certificate(dtype):
         f = exact @ beta + solution.bias
         y = np.sign(problem.linear)
         losses = (problem.upper - problem.lower) @ np.maximum(0.0, np.abs(problem.linear) - y * f)
-        # A gradient that is wrong by a tenth of the tolerance moves the objectives by that times |beta| and the boxes.
+        # A gradient that is wrong by a tenth of the tolerance moves the objectives by that times |beta| and the upper bounds.
         size = 0.1 * TOL * (np.abs(beta).sum() + (problem.upper - problem.lower).sum())
         quadratic = 0.5 * beta @ exact @ beta
         assert solution.dual_objective == pytest.approx(problem.linear @ beta - quadratic, abs=size)

@@ -31,10 +31,10 @@ from cssvm import (
     Report,
     evaluate,
 )
-from cssvm.evaluation import evaluate_predictions
-from cssvm.evaluation.table import ROW_COSTS
-from cssvm.metrics import cost_risk, min_cost_risk, target_scores
-from cssvm.metrics.risk import risk_of_decisions
+from cssvm._evaluation import evaluate_predictions
+from cssvm._evaluation.table import ROW_COSTS
+from cssvm.metrics import cost_risk, min_cost_risk, positive_class_scores
+from cssvm.metrics._risk import risk_of_decisions
 
 X, Y = make_classification(240, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
 AMOUNT = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
@@ -81,14 +81,14 @@ def test_decisions_of_a_fitted_model_are_one_cut_of_the_scores_of_either_class(n
 
 def test_a_threshold_of_scikit_learn_is_stated_on_the_response_that_it_cuts():
     model = FixedThresholdClassifier(LogisticRegression(), threshold=0.2).fit(X, Y)
-    found = target_scores(model, X)
+    found = positive_class_scores(model, X)
     np.testing.assert_array_equal(found.values, model.predict_proba(X)[:, 1])
     assert found.own_threshold == 0.2
-    other = target_scores(model, X, pos_label=0)
+    other = positive_class_scores(model, X, pos_label=0)
     assert other.own_threshold == 0.8
-    assert np.isnan(target_scores(model, X, response_method="decision_function").own_threshold)
+    assert np.isnan(positive_class_scores(model, X, response_method="decision_function").own_threshold)
     tuned = TunedThresholdClassifierCV(LogisticRegression(), cv=2, thresholds=20).fit(X, Y)
-    assert target_scores(tuned, X).own_threshold == tuned.best_threshold_
+    assert positive_class_scores(tuned, X).own_threshold == tuned.best_threshold_
 
 
 @pytest.mark.parametrize("unknown", [0.0, np.nan, None], ids=["zero", "missing", "known"])
@@ -137,7 +137,7 @@ def test_a_fitted_model_decides_as_it_is():
     y = Y[150:]
     assert found.model.cost.value == pytest.approx(cost_risk(y, fitted.predict(X[150:]), fn_cost=5.0))
     assert found["logistic"].cost.value == pytest.approx(cost_risk(y, other.predict(X[150:]), fn_cost=5.0))
-    scores = target_scores(fitted, X[150:])
+    scores = positive_class_scores(fitted, X[150:])
     blind = scores.values >= min_cost_risk(y, scores).threshold
     assert found["cost-blind cut"].cost.value == pytest.approx(cost_risk(y, blind.astype(int), fn_cost=5.0))
     assert "cost-blind SVC" not in found.decisions

@@ -16,7 +16,7 @@ class Truth(NamedTuple):
 
     violation: float
     gap: float
-    infeasible: float  # relative to the largest box, and to the sum of |beta|
+    infeasible: float  # relative to the largest upper bound, and to the sum of |beta|
     rounding: float  # of a decision value, that float64 cannot avoid
     rounded_gap: float  # what that may do to the gap
     scores: np.ndarray  # of the rows, by the model's coefficients and intercept
@@ -48,7 +48,7 @@ def gram(model: Any, X: Any) -> np.ndarray:
 
 
 def terms(model: Any, y: np.ndarray, fit_params: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Margins and boxes by the definitions of the three methods; the larger label is the target."""
+    """Margins and upper bounds by the definitions of the three methods; the larger label is the target."""
     positive = y == 1
     weight = np.asarray(fit_params.get("sample_weight", 1.0))
     fn = fit_params.get("fn_cost", getattr(model, "fn_cost", 1.0))
@@ -61,28 +61,30 @@ def terms(model: Any, y: np.ndarray, fit_params: dict[str, Any]) -> tuple[np.nda
 
 def truth(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> Truth:
     """Violation and gap of the model's coefficients, with the bias that is best for them."""
-    margins, boxes = terms(model, y, fit_params)
+    margins, upper_bounds = terms(model, y, fit_params)
     signs = np.where(y == 1, 1.0, -1.0)
     K = gram(model, X).astype(Long)
     beta = np.zeros(len(y), Long)
     beta[model.support_] = model.dual_coef_[0]
     a = beta * signs
-    outside = max(float((-a).max()), float((a - boxes).max()), 0.0) / max(float(boxes.max()), 1e-300)
+    outside = max(float((-a).max()), float((a - upper_bounds).max()), 0.0) / max(float(upper_bounds.max()), 1e-300)
     unbalanced = float(abs(beta.sum())) / max(float(np.abs(beta).sum()), 1e-300)
     G = (signs * margins).astype(Long) - K @ beta
-    room = np.maximum(1e-12 * boxes, 0.0)
-    grows = np.where(signs > 0, a < boxes - room, a > room) & (boxes > 0)
-    shrinks = np.where(signs > 0, a > room, a < boxes - room) & (boxes > 0)
+    room = np.maximum(1e-12 * upper_bounds, 0.0)
+    grows = np.where(signs > 0, a < upper_bounds - room, a > room) & (upper_bounds > 0)
+    shrinks = np.where(signs > 0, a > room, a < upper_bounds - room) & (upper_bounds > 0)
     top = float(G[grows].max()) if grows.any() else -np.inf
     bottom = float(G[shrinks].min()) if shrinks.any() else np.inf
-    kinks = G[boxes > 0]
-    losses = [float((boxes * np.maximum(0, signs * (G - b))).sum()) for b in kinks[:: max(1, len(kinks) // 400)]]
-    losses += [float((boxes * np.maximum(0, signs * (G - b))).sum()) for b in (_best_bias(G, signs, boxes),)]
+    kinks = G[upper_bounds > 0]
+    losses = [float((upper_bounds * np.maximum(0, signs * (G - b))).sum()) for b in kinks[:: max(1, len(kinks) // 400)]]
+    losses += [
+        float((upper_bounds * np.maximum(0, signs * (G - b))).sum()) for b in (_best_bias(G, signs, upper_bounds),)
+    ]
     quadratic = float(beta @ K @ beta)
     primal, dual = 0.5 * quadratic + min(losses), float((signs * margins) @ beta) - 0.5 * quadratic
     gap = max(0.0, primal - dual) / max(abs(primal), abs(dual), 1e-300)
     rounding = float((np.abs(K) @ np.abs(beta)).max()) * 2.0**-52 + _of_arguments(model, X, beta)
-    rounded_gap = rounding * float(boxes.sum() + np.abs(beta).sum()) / max(abs(primal), abs(dual), 1e-300)
+    rounded_gap = rounding * float(upper_bounds.sum() + np.abs(beta).sum()) / max(abs(primal), abs(dual), 1e-300)
     given = np.asarray(X, Long) if model.kernel == "precomputed" else K  # new rows come with their kernel values
     scores = (given @ beta + model.intercept_[0]).astype(float)
     return Truth(max(0.0, top - bottom), gap, max(outside, unbalanced), rounding, rounded_gap, scores)
@@ -98,10 +100,10 @@ def _of_arguments(model: Any, X: Any, beta: np.ndarray) -> float:
     return float((errors @ np.abs(beta)).max())
 
 
-def _best_bias(G: np.ndarray, signs: np.ndarray, boxes: np.ndarray) -> Any:
+def _best_bias(G: np.ndarray, signs: np.ndarray, upper_bounds: np.ndarray) -> Any:
     """Where the slope of the loss changes sign: a weighted median of the kinks."""
     order = np.argsort(G)
-    below = np.cumsum(np.where(signs[order] < 0, boxes[order], 0.0))
-    above = np.cumsum(np.where(signs[order] > 0, boxes[order], 0.0)[::-1])[::-1]
-    slope = below - (above - np.where(signs[order] > 0, boxes[order], 0.0))
+    below = np.cumsum(np.where(signs[order] < 0, upper_bounds[order], 0.0))
+    above = np.cumsum(np.where(signs[order] > 0, upper_bounds[order], 0.0)[::-1])[::-1]
+    slope = below - (above - np.where(signs[order] > 0, upper_bounds[order], 0.0))
     return G[order][min(len(G) - 1, int(np.argmax(slope >= 0)))]

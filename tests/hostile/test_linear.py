@@ -63,17 +63,17 @@ def pose(seed):
 
 
 def terms(model, y, given):
-    """Labels -1 and +1, margins and boxes by the docstring."""
+    """Labels -1 and +1, margins and upper bounds by the docstring."""
     target, ones = y == model.pos_label, np.ones(len(y))
     cost = np.where(target, given.get("fn_cost", ones), given.get("fp_cost", ones))
     margins = np.where(target, 1.0, given.get("kappa", ones))
     return np.where(y == 1, 1.0, -1.0), margins, model.C * cost * given.get("sample_weight", ones)
 
 
-def primal(X, y, margins, boxes, w, b):
+def primal(X, y, margins, upper_bounds, w, b):
     w = np.asarray(w, Long)
     f = X.astype(Long) @ w + Long(b)
-    return w @ w / 2 + boxes.astype(Long) @ np.maximum(0, margins - y * f)
+    return w @ w / 2 + upper_bounds.astype(Long) @ np.maximum(0, margins - y * f)
 
 
 def dual(X, y, margins, alpha):
@@ -82,18 +82,18 @@ def dual(X, y, margins, alpha):
     return margins @ np.asarray(alpha, Long) - pull @ pull / 2
 
 
-def clarabel_bounds(X, y, margins, boxes):
+def clarabel_bounds(X, y, margins, upper_bounds):
     """A lower and an upper bound of the optimum, true whatever Clarabel's precision; it is asked in kind units."""
-    counted = boxes > 0
-    X, y, margins, boxes = X[counted], y[counted], margins[counted], boxes[counted]
+    counted = upper_bounds > 0
+    X, y, margins, upper_bounds = X[counted], y[counted], margins[counted], upper_bounds[counted]
     centre = X.mean(axis=0)
     spread = np.abs(X - centre).max(axis=0)
     scale = np.where(spread > 1e-12 * np.abs(centre), spread, 1.0)
     w, b, slack = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable(len(y), nonneg=True)
-    unit = boxes.max()
+    unit = upper_bounds.max()
     margin = slack >= margins - cp.multiply(y, ((X - centre) / scale) @ w + b)
     penalty = cp.sum_squares(cp.multiply(1 / (scale * np.sqrt(2 * unit)), w))
-    problem = cp.Problem(cp.Minimize(penalty + (boxes / unit) @ slack), [margin])
+    problem = cp.Problem(cp.Minimize(penalty + (upper_bounds / unit) @ slack), [margin])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of inaccurate solutions, which are bounds as well
@@ -103,11 +103,11 @@ def clarabel_bounds(X, y, margins, boxes):
     if w.value is None or margin.dual_value is None:
         return Long(0), Long(np.inf)
     own = w.value / scale
-    alpha = np.clip(unit * margin.dual_value, 0, boxes)
+    alpha = np.clip(unit * margin.dual_value, 0, upper_bounds)
     sums = np.array([alpha[y > 0].sum(), alpha[y < 0].sum()], Long)
     alpha = np.asarray(alpha, Long) * np.where(y > 0, *(sums.min() / np.maximum(sums, 1e-300)))
     lower = max(Long(0), dual(X.astype(Long) - centre, y, margins, alpha))
-    return lower, primal(X, y, margins, boxes, own, float(b.value) - own @ centre)
+    return lower, primal(X, y, margins, upper_bounds, own, float(b.value) - own @ centre)
 
 
 def judge(seed):
@@ -117,11 +117,11 @@ def judge(seed):
         model.fit(X, y, **given)
     warned = any(issubclass(each.category, ConvergenceWarning) for each in said)
     dense = np.asarray(X.toarray() if sparse.issparse(X) else X)
-    signs, margins, boxes = terms(model, y, given)
-    own = primal(dense, signs, margins, boxes, model.coef_[0], model.intercept_[0])
+    signs, margins, upper_bounds = terms(model, y, given)
+    own = primal(dense, signs, margins, upper_bounds, model.coef_[0], model.intercept_[0])
     rounding = ROUNDING if np.abs(dense).max() < 100 else MOST_ROUNDING
     assert float(own) == pytest.approx(model.primal_objective_, rel=rounding)
-    lower, upper = clarabel_bounds(dense, signs, margins, boxes)
+    lower, upper = clarabel_bounds(dense, signs, margins, upper_bounds)
     assert model.dual_objective_ <= upper * (1 + rounding)
     assert own >= lower * (1 - rounding)
     assert warned == (model.fit_status_ != 0)
@@ -142,5 +142,5 @@ def test_answers_are_true_and_good(first):
 
 @pytest.mark.system
 def test_hardly_any_problem_is_left_unsolved():
-    """Where boxes and units of features span many orders, rounding errors may be in the way."""
+    """Where upper bounds and units of features span many orders, rounding errors may be in the way."""
     assert sum(judge(seed) for seed in range(1000, 1300)) <= 9

@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from cssvm import CostSensitiveSVC
-from cssvm.dual import Status, solve
-from cssvm.kernels import make_kernel
-from cssvm.kernels.providers import MatrixRows
-from cssvm.kernels.relations import InnerProduct, L1Distance, SquaredDistance
+from cssvm._dual import Status, solve
+from cssvm._kernels import make_kernel
+from cssvm._kernels.providers import MatrixRows
+from cssvm._kernels.relations import InnerProduct, L1Distance, SquaredDistance
 from tests.dual.problems import gram, random_problem, signed
 
 
@@ -39,9 +39,9 @@ class LyingRows(MatrixRows):
 
 @pytest.mark.parametrize("n", [100, 400])
 def test_kernel_values_that_are_wrong_are_no_certificate(n):
-    X, y, margins, boxes = random_problem(n, seed=3)
+    X, y, margins, upper_bounds = random_problem(n, seed=3)
     K = gram(make_kernel("rbf", gamma=0.5), X)
-    problem = signed(y, margins, boxes)
+    problem = signed(y, margins, upper_bounds)
     right = solve(LyingRows(K, 0.0), problem)
     assert right.status == Status.CONVERGED
     assert right.deviation <= 1e-12

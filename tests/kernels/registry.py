@@ -1,6 +1,6 @@
 """Every kernel that is computed from features: parameters to test it with, and a reference computed by others.
 
-A kernel added to `cssvm.kernels` gets a line here; tests of values, estimators and the search read it.
+A kernel added to `cssvm._kernels` gets a line here; tests of values, estimators and the search read it.
 """
 
 from collections.abc import Callable

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from cssvm.kernels import make_kernel
-from cssvm.kernels.precision import EXACT_ROWS, SCORE_ERROR, SUM_ERROR, precisions, prediction_precision
+from cssvm._kernels import make_kernel
+from cssvm._kernels.precision import EXACT_ROWS, SCORE_ERROR, SUM_ERROR, precisions, prediction_precision
 
 from .registry import gram
 
@@ -101,9 +101,9 @@ def test_float32_predictions_are_the_same_for_any_number_of_threads():
 
 
 def test_a_few_rows_far_out_do_not_make_a_fit_use_float64():
-    X, boxes = normal_rows(5000), np.ones(5000)
+    X, upper_bounds = normal_rows(5000), np.ones(5000)
     kernel = make_kernel("rbf", gamma=0.05)
     X[:3] *= 200.0
-    assert precisions(kernel, X, boxes, 1e-3) == (np.float32, np.float32)
+    assert precisions(kernel, X, upper_bounds, 1e-3) == (np.float32, np.float32)
     X[:2000] = 200.0 + normal_rows(2000)  # many rows close to each other and far from the centre
-    assert precisions(kernel, X, boxes, 1e-3) == (np.float64, np.float32)
+    assert precisions(kernel, X, upper_bounds, 1e-3) == (np.float64, np.float32)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from cssvm.kernels import make_kernel
+from cssvm._kernels import make_kernel
 
 from .registry import CASES, gram
 

@@ -98,7 +98,7 @@ def check_duality(loss, model, K, y, C):
     alpha, f = y * beta, K @ beta + model.intercept_
     quadratic = beta @ K @ beta / 2
     primal = quadratic + C * loss.value(y, f).sum()
-    # The box and the solver's rounding: alpha / C may exceed the slope by a rounding error.
+    # The upper bound and the solver's rounding: alpha / C may exceed the slope by a rounding error.
     slopes = -np.minimum(alpha / C, -y * loss.gradient(y, np.where(y > 0, -1e3, 1e3)))
     dual = -C * loss.conjugate(y, slopes).sum() - quadratic
     rounding = 1e-9 * primal

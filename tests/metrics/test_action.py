@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from cssvm.metrics.action import (
+from cssvm._positive_class import OWN_THRESHOLD, PositiveClass, response_of
+from cssvm.metrics._action import (
     COST_RATIO,
     DECISION,
     DECISION_VALUE,
@@ -17,7 +18,6 @@ from cssvm.metrics.action import (
     action_scores,
     scores_by_costs,
 )
-from cssvm.target import OWN_THRESHOLD, Target, response_of
 
 CLASSES = np.array(["bad", "good"])
 X = np.array([[0.1], [0.4], [0.5], [0.7], [0.9]])
@@ -64,7 +64,7 @@ class ByCostsWithoutProbabilities(WithDecisionValues):
 
 def scored(model, decisions, *, index=1, fn_cost=1.0, fp_cost=1.0):
     decisions = np.asarray(decisions)
-    return action_scores(model, X, decisions, Target(CLASSES, index), fn_cost=fn_cost, fp_cost=fp_cost)
+    return action_scores(model, X, decisions, PositiveClass(CLASSES, index), fn_cost=fn_cost, fp_cost=fp_cost)
 
 
 probabilities = arrays(float, 5, elements=st.floats(0.01, 0.99))
@@ -190,7 +190,12 @@ def test_decisions_that_no_threshold_makes_have_none():
     assert np.isnan(found.own_threshold)
     np.testing.assert_array_equal(found.values, X[:, 0])
     two_alike = action_scores(
-        WithProbabilities(), X[[0, 1, 1]], np.array([False, False, True]), Target(CLASSES, 1), fn_cost=1.0, fp_cost=1.0
+        WithProbabilities(),
+        X[[0, 1, 1]],
+        np.array([False, False, True]),
+        PositiveClass(CLASSES, 1),
+        fn_cost=1.0,
+        fp_cost=1.0,
     )
     assert np.isnan(two_alike.own_threshold)
 
@@ -219,7 +224,7 @@ def test_decisions_by_costs_of_rows_are_one_cut_of_the_scores_whichever_way_ties
     leaving, acting = p * fn_cost, (1 - p) * fp_cost
     decisions = (leaving >= acting) if ties else (leaving > acting)
     found = action_scores(
-        Given().fit(None, None), p, decisions, Target(np.array([0, 1]), 1), fn_cost=fn_cost, fp_cost=fp_cost
+        Given().fit(None, None), p, decisions, PositiveClass(np.array([0, 1]), 1), fn_cost=fn_cost, fp_cost=fp_cost
     )
     assert np.isfinite(found.values).all()
     if not (np.isclose(leaving, acting, rtol=1e-6) & (leaving != acting)).any():

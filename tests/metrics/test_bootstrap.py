@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from cssvm.metrics import bootstrap_interval, cost_risk, income, min_cost_risk, tn_auc_loss, tp_auc_loss
-from cssvm.metrics.bootstrap import BATCH_COUNTS, resample_counts
+from cssvm.metrics._bootstrap import BATCH_COUNTS, resample_counts
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
 from cssvm.metrics import cost_curve, min_cost_risk, neyman_pearson, roc_convex_hull
-from cssvm.metrics.curves import roc_of_rows
-from cssvm.metrics.scored import ScoredSample
+from cssvm.metrics._curves import roc_of_rows
+from cssvm.metrics._scored import ScoredSamples
 
 from .samples import cases, rates_by_definition, thresholds
 
@@ -51,7 +51,7 @@ def test_the_hull_lies_above_scikit_learns_curve_and_its_slopes_fall():
 def test_the_curve_has_the_points_of_scikit_learns(case):
     counted = case.weight > 0
     fpr, tpr, _ = roc_curve(case.y[counted], case.score[counted], sample_weight=case.weight[counted])
-    found = roc_of_rows(ScoredSample.read(case.y, case.score, sample_weight=case.weight))
+    found = roc_of_rows(ScoredSamples.read(case.y, case.score, sample_weight=case.weight))
     np.testing.assert_array_equal(found, [fpr, tpr])
 
 

@@ -3,7 +3,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import cross_validate
 
-from cssvm.metrics.held_out import held_out_rows
+from cssvm.metrics._held_out import held_out_rows
 
 
 def test_held_out_rows_are_scored_by_the_estimator_of_their_fold(data, model, amounts):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from cssvm.metrics.hull import hull_of_curve, upper_hull
+from cssvm.metrics._hull import hull_of_curve, upper_hull
 
 rates = st.integers(0, 16).map(lambda k: k / 16)
 

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
+from cssvm._samples import Samples
 from cssvm.metrics import min_cost_risk, tn_auc_loss, tp_auc_loss
-from cssvm.metrics.bootstrap import (
+from cssvm.metrics._bootstrap import (
     _draw,
     _lacking_a_class,
     bootstrap_interval,
     joint_intervals,
     resample_counts,
 )
-from cssvm.metrics.partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
-from cssvm.metrics.risk import ranked_min_risk, risk_of_decisions
-from cssvm.metrics.scored import ScoredSample
-from cssvm.sample import Sample
+from cssvm.metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
+from cssvm.metrics._risk import ranked_min_risk, risk_of_decisions
+from cssvm.metrics._scored import ScoredSamples
 
 RNG = np.random.default_rng(2)
 N = 12
@@ -37,7 +37,7 @@ METRICS = {
 def test_each_vector_of_weights_has_the_metric_that_it_has_alone(ranked, metric, options, ties):
     score = SCORE if ties else SCORE + 0.01 * np.arange(N)
     costs = COSTS if metric is min_cost_risk else {}
-    rows = ScoredSample.read(Y, score, **costs)
+    rows = ScoredSamples.read(Y, score, **costs)
     found = ranked(rows, **options).values(WEIGHTS[..., rows.ranking.order])
     for place in np.ndindex(2, 3):
         alone = metric(Y, score, sample_weight=WEIGHTS[place], **costs, **options)
@@ -46,7 +46,7 @@ def test_each_vector_of_weights_has_the_metric_that_it_has_alone(ranked, metric,
 
 @pytest.mark.parametrize("options", [{}, {"prior": 0.2}, {"normalize": True}], ids=str)
 def test_decisions_of_many_models_have_the_risk_that_each_has_alone(options):
-    sample = Sample.read(Y, sample_weight=WEIGHTS[0, 0], **COSTS)
+    sample = Samples.read(Y, sample_weight=WEIGHTS[0, 0], **COSTS)
     decisions = RNG.integers(0, 2, (2, 3, N)).astype(bool)
     found = risk_of_decisions(sample, decisions, **options)
     for place in np.ndindex(2, 3):
@@ -56,13 +56,13 @@ def test_decisions_of_many_models_have_the_risk_that_each_has_alone(options):
 @pytest.mark.parametrize(("name", "ranked"), [("prior", ranked_min_risk), ("t", ranked_tp_auc_loss)])
 def test_options_are_checked_before_any_resample(name, ranked):
     with pytest.raises(ValueError, match=f"{name} must be"):
-        ranked(ScoredSample.read(Y, SCORE), **{name: 1.5})
+        ranked(ScoredSamples.read(Y, SCORE), **{name: 1.5})
 
 
 @pytest.mark.parametrize("ranked", [ranked_min_risk, ranked_tp_auc_loss, ranked_tn_auc_loss])
 def test_a_ranking_of_one_class_has_no_metric(ranked):
     with pytest.raises(ValueError, match="class"):
-        ranked(ScoredSample.read(Y, SCORE, sample_weight=Y))
+        ranked(ScoredSamples.read(Y, SCORE, sample_weight=Y))
 
 
 @pytest.mark.parametrize("sizes", [np.ones(6, int), np.array([1, 2, 3, 1, 2, 3]), np.array([50, 100, 150, 1, 2, 3])])
@@ -102,7 +102,7 @@ def test_resamples_hold_every_class_and_as_many_samples_as_there_are():
 
 
 def test_intervals_of_several_measures_are_those_of_each_from_the_same_resamples():
-    rows = ScoredSample.read(Y, SCORE)
+    rows = ScoredSamples.read(Y, SCORE)
     order = rows.ranking.order
 
     def measures(counts):

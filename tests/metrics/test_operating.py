@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cssvm.metrics import expected_cost_at, min_cost_risk
-from cssvm.metrics.bootstrap import generator, resample_counts
-from cssvm.metrics.held_out import HeldOut
-from cssvm.metrics.operating import BEST, CHOSEN, OWN, cost_curve_at_costs, cost_roc, mean_cost_curve
-from cssvm.metrics.scored import ScoredSample
-from cssvm.metrics.threshold_costs import fold_threshold_costs, resampled_costs, threshold_costs
+from cssvm.metrics._bootstrap import generator, resample_counts
+from cssvm.metrics._held_out import HeldOut
+from cssvm.metrics._operating import BEST, CHOSEN, OWN, cost_curve_at_costs, cost_roc, mean_cost_curve
+from cssvm.metrics._scored import ScoredSamples
+from cssvm.metrics._threshold_costs import fold_threshold_costs, resampled_costs, threshold_costs
 
 from .samples import Case, cases, fraction, risk_by_definition, thresholds
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The scores rank 1, the target, b
 
 
 def read(case):
-    return ScoredSample.read(case.y, case.score, **case.costs)
+    return ScoredSamples.read(case.y, case.score, **case.costs)
 
 
 def rates_by_cost(case, accepted):
@@ -108,8 +108,8 @@ def test_the_mean_cost_curve_is_the_mean_of_those_of_the_folds(first, second):
     assert found.operating_point == cost_curve_at_costs(read(pooled)).operating_point
 
 
-ONE_CLASS = ScoredSample.read([0, 0, 1], [0.1, 0.2, 0.3], sample_weight=[1, 1, 0])
-BOTH = ScoredSample.read([0, 0, 1], [0.1, 0.2, 0.3])
+ONE_CLASS = ScoredSamples.read([0, 0, 1], [0.1, 0.2, 0.3], sample_weight=[1, 1, 0])
+BOTH = ScoredSamples.read([0, 0, 1], [0.1, 0.2, 0.3])
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_resampled_costs_are_those_of_repeated_samples(normalize):
 def test_bands_and_intervals_are_quantiles_of_resampled_costs(chosen):
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
-    rows = ScoredSample.read(y, rng.normal(size=40) + y, fn_cost=3.0)
+    rows = ScoredSamples.read(y, rng.normal(size=40) + y, fn_cost=3.0)
     options = {"n_resamples": 60, "random_state": 4}
     found = threshold_costs(rows, threshold=chosen, confidence=0.8, thresholds=[0, 0.5, 1, 1.5], **options)
     samples = resampled_costs(rows, [0, 0.5, 1, 1.5, found.threshold], normalize=False, **options)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from cssvm.metrics import cost_risk, expected_cost_at, min_cost_risk
-from cssvm.metrics.thresholds import RISK_TIE
+from cssvm.metrics._thresholds import RISK_TIE
 
 from .samples import cases, rates_by_definition, risk_by_definition, thresholds
 

@@ -1,29 +1,29 @@
 import numpy as np
 import pytest
 
+from cssvm._positive_class import PositiveClass
+from cssvm._samples import Samples
 from cssvm.metrics import cost_risk, income, min_cost_risk, tn_auc_loss, tp_auc_loss
-from cssvm.metrics.money import hits_less_alarms, income_of_decisions
-from cssvm.metrics.operating import cost_roc
-from cssvm.metrics.partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
-from cssvm.metrics.risk import minimum_risk, risk_of_decisions
-from cssvm.metrics.scored import ScoredSample
-from cssvm.sample import Sample
-from cssvm.target import Target
+from cssvm.metrics._money import hits_less_alarms, income_of_decisions
+from cssvm.metrics._operating import cost_roc
+from cssvm.metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
+from cssvm.metrics._risk import minimum_risk, risk_of_decisions
+from cssvm.metrics._scored import ScoredSamples
 
 
 def test_costs_of_a_row_are_those_of_its_class():
-    sample = ScoredSample.read(
+    sample = ScoredSamples.read(
         ["a", "b", "b"], [1, 2, 3], fn_cost=[np.nan, 5, 7], fp_cost=2.0, pos_label="b", sample_weight=[1, 1, 3]
     ).sample
     assert sample.signs.tolist() == [-1, 1, 1]
     assert sample.cost.tolist() == [2, 5, 7]
-    assert sample.stakes.tolist() == [2, 5, 21]
+    assert sample.weighted_costs.tolist() == [2, 5, 21]
     assert (sample.miss_cost, sample.alarm_cost) == (5 + 3 * 7, 2)
     assert sample.costs_differ
 
 
 def test_costs_of_classes_do_not_differ_within_them():
-    rows = ScoredSample.read([0, 1, 1], [1, 2, 3], fn_cost=5.0, fp_cost=2.0, sample_weight=[1, 2, 3])
+    rows = ScoredSamples.read([0, 1, 1], [1, 2, 3], fn_cost=5.0, fp_cost=2.0, sample_weight=[1, 2, 3])
     assert not rows.sample.costs_differ
 
 
@@ -42,11 +42,11 @@ def test_costs_of_classes_do_not_differ_within_them():
 )
 def test_wrong_input_is_refused_with_the_reason(y, scores, arguments, message):
     with pytest.raises(ValueError, match=message):
-        cost_roc(ScoredSample.read(y, scores, **arguments))
+        cost_roc(ScoredSamples.read(y, scores, **arguments))
 
 
 def test_rows_without_weight_are_absent_and_rows_without_stakes_from_rates_by_cost():
-    rows = ScoredSample.read([0, 1, 0, 1], [1, 2, 3, 4], fn_cost=[0, 2, 0, 0], sample_weight=[1, 1, 0, 1])
+    rows = ScoredSamples.read([0, 1, 0, 1], [1, 2, 3, 4], fn_cost=[0, 2, 0, 0], sample_weight=[1, 1, 0, 1])
     assert rows.scores.tolist() == [1, 2, 4]
     by_cost = rows.weighed_by_stakes()
     assert by_cost.scores.tolist() == [1, 2]
@@ -55,16 +55,16 @@ def test_rows_without_weight_are_absent_and_rows_without_stakes_from_rates_by_co
 
 def test_scores_keep_their_type_unless_asked_for_in_double_precision():
     scores = np.array([1.0, 2.0], dtype=np.float32)
-    assert ScoredSample.read([0, 1], scores).scores.dtype == np.float32
-    assert ScoredSample.read([0, 1], scores, in_double=True).scores.dtype == np.float64
+    assert ScoredSamples.read([0, 1], scores).scores.dtype == np.float32
+    assert ScoredSamples.read([0, 1], scores, in_double=True).scores.dtype == np.float64
 
 
 def test_checked_rows_score_many_machines_as_the_public_metrics_score_each():
     """What a search calls: the rows of a fold, checked once, and the scores of all its machines."""
     rng = np.random.default_rng(0)
     positive, cost, weights = rng.random(40) < 0.4, rng.integers(1, 9, 40), rng.integers(1, 4, 40)
-    target = Target(np.array([0, 1]), 1)
-    sample = Sample.of(target, positive, fn_cost=cost, fp_cost=2.0, sample_weight=weights)
+    target = PositiveClass(np.array([0, 1]), 1)
+    sample = Samples.of(target, positive, fn_cost=cost, fp_cost=2.0, sample_weight=weights)
     scores = rng.normal(size=(5, 40)).round(1)
     accepted = scores > 0
     risks = risk_of_decisions(sample, accepted)
@@ -75,16 +75,16 @@ def test_checked_rows_score_many_machines_as_the_public_metrics_score_each():
         # Sums of 40 whole numbers.
         assert risk == cost_risk(positive, taken, **costs)
         assert earned == income(positive, taken, tp_cost=-cost, fp_cost=2.0, sample_weight=weights)
-        rows = ScoredSample.of(sample, own)
+        rows = ScoredSamples.of(sample, own)
         assert minimum_risk(rows) == min_cost_risk(positive, own, **costs)
         assert ranked_tp_auc_loss(rows, t=0.7).value == tp_auc_loss(positive, own, t=0.7, sample_weight=weights)
         assert ranked_tn_auc_loss(rows, t=0.7).value == tn_auc_loss(positive, own, t=0.7, sample_weight=weights)
 
 
 def test_a_fold_in_which_errors_on_a_class_cost_nothing_has_a_risk():
-    sample = Sample.of(Target(np.array([0, 1]), 1), np.array([True, False]), fn_cost=[0.0, np.nan], fp_cost=3.0)
+    sample = Samples.of(PositiveClass(np.array([0, 1]), 1), np.array([True, False]), fn_cost=[0.0, np.nan], fp_cost=3.0)
     assert risk_of_decisions(sample, np.array([False, True])) == 1.5
-    assert minimum_risk(ScoredSample.of(sample, np.array([1.0, 2.0]))).risk == 0.0
+    assert minimum_risk(ScoredSamples.of(sample, np.array([1.0, 2.0]))).risk == 0.0
 
 
 @pytest.mark.parametrize("seed", range(3))

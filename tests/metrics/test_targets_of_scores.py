@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from cssvm._positive_class import PositiveClass, PositiveClassScores
 from cssvm.metrics import (
     cost_curve,
     cost_risk,
@@ -19,9 +20,8 @@ from cssvm.metrics import (
     tn_auc_loss,
     tp_auc_loss,
 )
-from cssvm.metrics.held_out import held_out_rows
-from cssvm.metrics.scored import ScoredSample
-from cssvm.target import Target, TargetScores
+from cssvm.metrics._held_out import held_out_rows
+from cssvm.metrics._scored import ScoredSamples
 
 from .samples import cases
 
@@ -41,7 +41,7 @@ def test_metrics_of_scores_are_for_the_class_named(metric):
     expected = metric(Y, SCORE, pos_label=1, **options)
     np.testing.assert_equal(metric(1 - Y, SCORE, pos_label=0, **options), expected)
     np.testing.assert_equal(metric(Y, SCORE, **options), expected)
-    target = TargetScores(SCORE, Target(np.array([0, 1]), 0), 0.0)
+    target = PositiveClassScores(SCORE, PositiveClass(np.array([0, 1]), 0), 0.0)
     np.testing.assert_equal(metric(1 - Y, target, **options), expected)
 
 
@@ -59,7 +59,7 @@ def test_metrics_of_decisions_are_for_the_class_named(metric):
 
 
 def test_scores_that_know_their_class_are_for_no_other():
-    scores = TargetScores(SCORE, Target(np.array([0, 1]), 1), 0.0)
+    scores = PositiveClassScores(SCORE, PositiveClass(np.array([0, 1]), 1), 0.0)
     assert min_cost_risk(Y, scores, pos_label=1) == min_cost_risk(Y, scores)
     with pytest.raises(ValueError, match="pos_label must be the class that the scores are for, 1; got pos_label=0"):
         min_cost_risk(Y, scores, pos_label=0)
@@ -67,14 +67,14 @@ def test_scores_that_know_their_class_are_for_no_other():
 
 def test_a_class_is_named_by_the_scores_or_by_the_user_where_labels_are_strings():
     labels = np.where(Y == 1, "bad", "good")
-    unnamed = TargetScores(-SCORE, Target(np.array(["bad", "good"]), 1, named=False), 0.0)
+    unnamed = PositiveClassScores(-SCORE, PositiveClass(np.array(["bad", "good"]), 1, named=False), 0.0)
     with pytest.raises(ValueError, match="pos_label must be given"):
         min_cost_risk(labels, unnamed, fn_cost=5.0)
     assert min_cost_risk(labels, unnamed, fn_cost=5.0, pos_label="good") == min_cost_risk(1 - Y, -SCORE, fn_cost=5.0)
-    named = TargetScores(SCORE, Target(np.array(["bad", "good"]), 0), 0.0)
+    named = PositiveClassScores(SCORE, PositiveClass(np.array(["bad", "good"]), 0), 0.0)
     assert min_cost_risk(labels, named, fn_cost=5.0) == min_cost_risk(Y, SCORE, fn_cost=5.0)
     # A target that a caller inside the library has found stands back behind that of the scores.
-    found = ScoredSample.read(labels, named, pos_label=Target(np.array(["bad", "good"]), 1))
+    found = ScoredSamples.read(labels, named, pos_label=PositiveClass(np.array(["bad", "good"]), 1))
     np.testing.assert_array_equal(found.sample.positive, Y == 1)
 
 
@@ -90,32 +90,34 @@ def test_scores_clearly_below_chance_warn(n_target, n_other):
             area = (score[y == 1][:, None] > score[y == 0]).mean()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                ScoredSample.read(y, score)
-                ScoredSample.read(y, TargetScores(score, Target(np.array([0, 1]), 1), 0.0))  # which know their class
+                ScoredSamples.read(y, score)
+                ScoredSamples.read(
+                    y, PositiveClassScores(score, PositiveClass(np.array([0, 1]), 1), 0.0)
+                )  # which know their class
             assert len(caught) == (area < limit)
             assert all("below the other class" in str(each.message) for each in caught)
 
 
 @given(case=cases())
 def test_samples_weighed_by_cost_have_weight_times_cost_and_their_scores(case):
-    found = ScoredSample.read(case.y, case.score, **case.costs).weighed_by_stakes()
-    stakes = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
-    np.testing.assert_array_equal(found.sample.weights, stakes[stakes > 0])
-    np.testing.assert_array_equal(found.scores, case.score[stakes > 0])
-    np.testing.assert_array_equal(found.sample.positive, case.y[stakes > 0] == 1)
+    found = ScoredSamples.read(case.y, case.score, **case.costs).weighed_by_stakes()
+    weighted_costs = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
+    np.testing.assert_array_equal(found.sample.weights, weighted_costs[weighted_costs > 0])
+    np.testing.assert_array_equal(found.scores, case.score[weighted_costs > 0])
+    np.testing.assert_array_equal(found.sample.positive, case.y[weighted_costs > 0] == 1)
     assert (np.diff(found.ranked(found.scores)) <= 0).all()
 
 
 def test_scores_are_equal_up_to_the_tie_asked_for():
-    sample = ScoredSample.read(Y, SCORE).sample
-    assert len(ScoredSample.of(sample, SCORE).ranking.last) == len(Y)
-    assert len(ScoredSample.of(sample, SCORE, tie=1.0).ranking.last) == 1
+    sample = ScoredSamples.read(Y, SCORE).sample
+    assert len(ScoredSamples.of(sample, SCORE).ranking.last) == len(Y)
+    assert len(ScoredSamples.of(sample, SCORE, tie=1.0).ranking.last) == 1
 
 
 def test_scores_keep_single_precision_unless_double_is_asked_for():
     single = SCORE.astype(np.float32)
-    assert ScoredSample.read(Y, single).scores.dtype == np.float32
-    assert ScoredSample.read(Y, single, in_double=True).scores.dtype == np.float64
+    assert ScoredSamples.read(Y, single).scores.dtype == np.float32
+    assert ScoredSamples.read(Y, single, in_double=True).scores.dtype == np.float64
 
 
 class Fitted(ClassifierMixin, BaseEstimator):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cssvm.metrics import min_cost_risk
-from cssvm.metrics.ranking import Ranking
-from cssvm.metrics.thresholds import ONE_MARGIN, SCORE_TIE, cheapest_threshold, score_tie, threshold_of_least_cost
+from cssvm.metrics._ranking import Ranking
+from cssvm.metrics._thresholds import ONE_MARGIN, SCORE_TIE, cheapest_threshold, score_tie, threshold_of_least_cost
 
 RULES = ("highest", "nearest_zero")
 
@@ -117,8 +117,8 @@ def test_costs_equal_up_to_rounding_are_equal_in_any_unit(scale, parts_are_posit
     positive = np.array([True, *([False, True, True] if parts_are_positive else [False, False, True])])
     for a, b in itertools.product(range(1, 10), repeat=2):
         parts, whole = [a / 10, b / 10], [(a + b) / 10]
-        stakes = scale * np.array([10.0, *(whole + parts if parts_are_positive else parts + whole)])
-        assert threshold_of_least_cost(scores, positive, stakes) == 4.5
+        weighted_costs = scale * np.array([10.0, *(whole + parts if parts_are_positive else parts + whole)])
+        assert threshold_of_least_cost(scores, positive, weighted_costs) == 4.5
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])

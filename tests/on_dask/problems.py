@@ -5,13 +5,13 @@ import time
 import dask.array as da
 import numpy as np
 
-from cssvm.dask.problem import BlockReader, Problem
-from cssvm.dask.reading import read_partitions
-from cssvm.primal import solve_active
-from cssvm.primal.local import LocalBlocks
-from cssvm.primal.solver import FINE_SHARE, SMALL
-from cssvm.primal.summed import block_rows
-from cssvm.runtime import threads
+from cssvm._primal import solve_active
+from cssvm._primal.local import LocalBlocks
+from cssvm._primal.solver import FINE_SHARE, SMALL
+from cssvm._primal.summed import block_rows
+from cssvm._runtime import threads
+from cssvm.dask._problem import BlockReader, Problem
+from cssvm.dask._reading import read_partitions
 
 SIZES = (600, 1, 900, 50, 800, 0, 649)  # of partitions
 
@@ -39,18 +39,18 @@ def local_twin(model, X, y, **given):
         "sample_weight": given.get("sample_weight")
     }
     reader, partitions = read_partitions(X, None, y=y, **given)
-    read = BlockReader(Problem(reader, model._target, model.C_), model._preparation)
-    with threads.own_threads():
+    read = BlockReader(Problem(reader, model._positive_class, model.C_), model._preparation)
+    with threads.single_threaded_blas():
         blocks = [read(*(each.compute(scheduler="sync") for each in part.everything)) for part in partitions]
         blocks = LocalBlocks([block for block in blocks if block.rows.n], block_rows(model.coef_.shape[1]))
         small = blocks.counts().sum() * blocks.n_features <= SMALL
         return solve_active(blocks, tol=model.tol, aim=FINE_SHARE * model.tol if small else model.tol)
 
 
-def objectives(model, Z, signs, margins, boxes):
+def objectives(model, Z, signs, margins, upper_bounds):
     """The primal objective of a fitted model in NumPy, whose dual one must be below."""
     f = Z @ model.coef_[0] + model.intercept_[0]
-    return 0.5 * model.coef_[0] @ model.coef_[0] + boxes @ np.maximum(0.0, margins - signs * f)
+    return 0.5 * model.coef_[0] @ model.coef_[0] + upper_bounds @ np.maximum(0.0, margins - signs * f)
 
 
 def left_behind(client, seconds=10.0, but=()):

@@ -7,12 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-import cssvm.tables.parquet
+import cssvm._tables.parquet
 from cssvm import CostSensitiveLinearSVC
-from cssvm.cli.app import app
+from cssvm._cli.app import app
+from cssvm._tables import TableError, predict_table, train_partitions, train_table
+from cssvm._tables.cluster import connected
 from cssvm.deploy import load_model
-from cssvm.tables import TableError, predict_table, train_partitions, train_table
-from cssvm.tables.cluster import connected
 from tests.tables.applicants import applicants
 
 N = 900
@@ -64,7 +64,7 @@ def searched(folder):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Parts of two row groups, though these are small."""
-    monkeypatch.setattr(cssvm.tables.parquet, "PART_ROWS", 240)
+    monkeypatch.setattr(cssvm._tables.parquet, "PART_ROWS", 240)
 
 
 def test_a_folder_is_trained_on_like_a_file(folder, searched):

@@ -12,8 +12,10 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
 import cssvm
-from cssvm.dask import CostSensitiveLinearSVC, blocks, tasks
-from cssvm.dask.tasks import Session
+from cssvm.dask import CostSensitiveLinearSVC
+from cssvm.dask import _blocks as blocks
+from cssvm.dask import _tasks as tasks
+from cssvm.dask._tasks import Session
 
 from .problems import SIZES, in_partitions, left_behind, local_twin, objectives, rows
 
@@ -26,7 +28,7 @@ def arrays():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Chosen rows make several blocks, which stay on the cluster."""
-    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr("cssvm._primal.summed.BLOCK_BYTES", 1 << 13)
     monkeypatch.setattr(blocks, "HERE_BYTES", 0)
 
 
@@ -43,7 +45,7 @@ def numbers(model):
     ],
 )
 def test_the_local_solver_given_the_same_blocks_has_the_same_bits(client, arrays, monkeypatch, room, here):
-    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr("cssvm._primal.summed.BLOCK_BYTES", 1 << 13)
     monkeypatch.setattr(blocks, "HERE_BYTES", here)
     monkeypatch.setattr(Session, "room", room)
     X, y, amount = in_partitions(*arrays)
@@ -104,8 +106,8 @@ def test_the_certificate_is_true_by_independent_sums(client, arrays):
     dX, dy, cost = in_partitions(X, y, amount)
     model = CostSensitiveLinearSVC(C=0.3, kappa=0.5, fp_cost=2.0, scale=True, client=client).fit(dX, dy, fn_cost=cost)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    boxes, margins = 0.3 * np.where(y == 1, amount, 2.0), np.where(y == 1, 1.0, 0.5)
-    true = objectives(model, Z, 2.0 * y - 1.0, margins, boxes)
+    upper_bounds, margins = 0.3 * np.where(y == 1, amount, 2.0), np.where(y == 1, 1.0, 0.5)
+    true = objectives(model, Z, 2.0 * y - 1.0, margins, upper_bounds)
     assert model.primal_objective_ == pytest.approx(true, rel=1e-10)
     assert 0 <= (true - model.dual_objective_) / true <= 1e-6
     other = cssvm.CostSensitiveLinearSVC(C=0.3, kappa=0.5, fp_cost=2.0, tol=1e-8).fit(Z, y, fn_cost=amount)
@@ -197,8 +199,8 @@ def test_an_interrupted_fit_leaves_no_tasks_and_the_estimator_as_it_was(
 def test_checkpoints_keep_what_a_state_depends_on_short(client, arrays, small_blocks, monkeypatch, every, grows):
     """Without them all iterations would have to be repeated for a worker that dies in the last one."""
     monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", every)
-    monkeypatch.setattr("cssvm.primal.active.FEW_ROWS", 10**6)
-    monkeypatch.setattr("cssvm.dask.linear_svc.FEW_ROWS", 0)
+    monkeypatch.setattr("cssvm._primal.active.FEW_ROWS", 10**6)
+    monkeypatch.setattr("cssvm.dask._linear_svc.FEW_ROWS", 0)
     known, move = [], blocks.DaskBlocks._move
 
     def counted(self, function, step):
@@ -224,8 +226,8 @@ def test_states_are_sent_in_parts_that_fit(client, arrays, small_blocks, monkeyp
 @pytest.mark.system
 def test_a_step_keeps_no_more_than_one_state_for_each_block(client, arrays, small_blocks, monkeypatch):
     """Beside those of the blocks that are under way."""
-    monkeypatch.setattr("cssvm.primal.active.FEW_ROWS", 10**6)
-    monkeypatch.setattr("cssvm.dask.linear_svc.FEW_ROWS", 0)
+    monkeypatch.setattr("cssvm._primal.active.FEW_ROWS", 10**6)
+    monkeypatch.setattr("cssvm.dask._linear_svc.FEW_ROWS", 0)
     monkeypatch.setattr(blocks.DaskBlocks, "_at_once", 2)
     move, kept = blocks.DaskBlocks._move, []
 
@@ -251,7 +253,7 @@ def test_a_feature_map_travels_once_and_not_with_every_task(client, monkeypatch)
 
     monkeypatch.setattr(tasks, "_tasks", weighed)
     monkeypatch.setattr(Session, "room", 0)
-    monkeypatch.setattr("cssvm.dask.linear_svc.FEW_ROWS", 0)
+    monkeypatch.setattr("cssvm.dask._linear_svc.FEW_ROWS", 0)
     feature_map = Nystroem(n_components=60, gamma=0.05, random_state=0)
     model = CostSensitiveLinearSVC(feature_map=feature_map, tol=1e-2, scale=True, client=client)
     model.fit(*in_partitions(X, y, sizes=(200, 200)))

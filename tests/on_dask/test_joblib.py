@@ -21,7 +21,7 @@ from cssvm import (
     MetaCostClassifier,
     evaluate,
 )
-from cssvm.runtime import threads
+from cssvm._runtime import threads
 
 N = 300
 OPTIONS = {"cv": 3, "n_resamples": 50}
@@ -117,9 +117,9 @@ def test_a_search_is_the_same_where_a_cluster_is_configured(default_processes, r
 
 def test_n_jobs_counts_threads_of_this_process_whatever_joblib_is_told(default_client):
     with joblib.parallel_config(backend="dask"):
-        assert threads.n_asked_for(1) == 1
-        assert threads.n_asked_for(None) == threads.n_asked_for(-1) == threads.n_cores()
-        assert threads.n_asked_for(-1000) == 1
+        assert threads.effective_n_threads(1) == 1
+        assert threads.effective_n_threads(None) == threads.effective_n_threads(-1) == threads.n_cores()
+        assert threads.effective_n_threads(-1000) == 1
 
 
 def test_threads_of_joblib_find_the_same(rows):

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from distributed import Client
 
-from cssvm.dask import CostSensitiveLinearSVC, blocks, tasks
-from cssvm.dask.tasks import Session
+from cssvm.dask import CostSensitiveLinearSVC
+from cssvm.dask import _blocks as blocks
+from cssvm.dask import _tasks as tasks
+from cssvm.dask._tasks import Session
 
 from .problems import in_partitions, left_behind, rows
 
@@ -33,7 +35,7 @@ def collections():
 def on_the_cluster(monkeypatch):
     """All rows are read in each pass; chosen ones and their states stay on the cluster, in several blocks."""
     monkeypatch.setattr(Session, "room", 0)
-    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr("cssvm._primal.summed.BLOCK_BYTES", 1 << 13)
     monkeypatch.setattr(blocks, "HERE_BYTES", 0)
     monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", 3)
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import cssvm
+from cssvm._tables import train_partitions, train_table
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.datasets import make_preprocessor
-from cssvm.tables import train_partitions, train_table
 
 N_ROWS = 90
 

@@ -6,9 +6,9 @@ import pytest
 from distributed import futures_of
 from sklearn.preprocessing import FunctionTransformer
 
+from cssvm._tables.cluster import in_order
 from cssvm.dask import CostSensitiveLinearSVC
-from cssvm.dask.tasks import Session
-from cssvm.tables.cluster import in_order
+from cssvm.dask._tasks import Session
 
 from .problems import left_behind
 
@@ -39,7 +39,7 @@ def held(client):
 
 
 def test_a_fit_that_fails_in_a_late_pass_leaves_other_work_alone(client, held, collections, monkeypatch):
-    monkeypatch.setattr("cssvm.dask.linear_svc.MAP_ROWS", 1000)  # not all, and not that row
+    monkeypatch.setattr("cssvm.dask._linear_svc.MAP_ROWS", 1000)  # not all, and not that row
     model = CostSensitiveLinearSVC(feature_map=FunctionTransformer(np.log), client=client)
     with pytest.raises(ValueError, match="partition 1: feature_map and scaling must give finite numbers"):
         model.fit(*collections)
@@ -47,7 +47,7 @@ def test_a_fit_that_fails_in_a_late_pass_leaves_other_work_alone(client, held, c
 
 @pytest.mark.parametrize("phase", ["survey", "sampled", "measure", "predict"])
 def test_a_fit_that_is_interrupted_leaves_other_work_alone(client, held, collections, monkeypatch, phase):
-    monkeypatch.setattr("cssvm.dask.blocks.HERE_BYTES", 0)
+    monkeypatch.setattr("cssvm.dask._blocks.HERE_BYTES", 0)
     submit = Session.submit
 
     def interrupted(self, tasks):

@@ -8,9 +8,9 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.preprocessing import StandardScaler
 
 import cssvm
+from cssvm._tables import train_partitions
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.deploy import load_model, save_model
-from cssvm.tables import train_partitions
 
 from .problems import in_partitions, local_twin, rows
 

@@ -76,7 +76,7 @@ def test_probabilities_are_those_of_a_sigmoid_on_the_held_out_scores():
 
 
 def test_decisions_are_no_further_fits(monkeypatch):
-    from cssvm.search.engine import Engine
+    from cssvm._search.engine import Engine
 
     tasks = []
     carry_out = Engine.results

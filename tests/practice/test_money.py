@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, decision_costs, evaluate
 from cssvm.displays import CostRocDisplay, GainsDisplay
-from cssvm.metrics import cost_risk, income, target_scores
+from cssvm.metrics import cost_risk, income, positive_class_scores
 
 X, Y = make_classification(400, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=1)
@@ -169,14 +169,14 @@ def test_evaluate_nests_a_search_and_shows_its_optimism():
 def test_intervals_of_evaluate_cover():
     """Decisions of a fixed rule on samples of a known population, a constant one among them."""
     rng = np.random.default_rng(0)
-    from cssvm.metrics.policies import Money, compared_policies
-    from cssvm.sample import Sample
+    from cssvm._samples import Samples
+    from cssvm.metrics._policies import Money, compared_policies
 
     covered, differs = [], []
     for _ in range(300):
         y = rng.random(200) < 0.2
         score = rng.normal(size=200) + 1.5 * y
-        sample = Sample.read(y.astype(int), fn_cost=5.0, fp_cost=1.0)
+        sample = Samples.read(y.astype(int), fn_cost=5.0, fp_cost=1.0)
         acted = {"model": (score > 0.5).astype(float), "nobody": np.zeros(200)}
         money = Money(np.where(y, 0.0, 1.0), np.where(y, 5.0, 0.0))
         model, nobody = compared_policies(acted, sample, money, 300, 0.95, 0)
@@ -196,7 +196,7 @@ def test_gains_are_what_acting_on_the_highest_scores_saves():
     amounts = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
     model = CostSensitiveSVC().fit(X, Y, fn_cost=amounts)
     display = GainsDisplay.from_estimator(model, X, Y, fn_cost=amounts, currency="EUR", total=True)
-    scores = target_scores(model, X).values
+    scores = positive_class_scores(model, X).values
     nobody = cost_risk(Y, np.zeros(len(Y), int), fn_cost=amounts)
     for t in (np.median(scores), 0.0):
         acted = scores >= t

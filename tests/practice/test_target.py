@@ -15,6 +15,7 @@ from cssvm import (
     DesignedLossClassifier,
     evaluate,
 )
+from cssvm._search import cost_path
 from cssvm.displays import CostRocDisplay, GainsDisplay
 from cssvm.losses import LogisticLoss
 from cssvm.metrics import (
@@ -24,10 +25,9 @@ from cssvm.metrics import (
     income,
     min_cost_risk,
     min_cost_risk_scorer,
+    positive_class_scores,
     savings_score,
-    target_scores,
 )
-from cssvm.search import cost_path
 from tests.practice.german import prepared
 
 SMALL = {"Cs": [1.0], "gammas": [0.05]}
@@ -122,13 +122,13 @@ def test_scores_that_rank_the_target_last_are_warned_about(real):
     X, y = prepared(real)
     words = np.where(y == 2, "bad", "good")
     model = CostSensitiveSVC(fn_cost=5.0, pos_label="bad").fit(X, words)
-    with pytest.warns(UserWarning, match=r"rank 'bad', the target, below .*target_scores\(model, X\)"):
+    with pytest.warns(UserWarning, match=r"rank 'bad', the target, below .*positive_class_scores\(model, X\)"):
         wrong = min_cost_risk(words, model.decision_function(X), fn_cost=5.0, pos_label="bad")
-    right = min_cost_risk(words, target_scores(model, X), fn_cost=5.0)
+    right = min_cost_risk(words, positive_class_scores(model, X), fn_cost=5.0)
     assert right == min_cost_risk(words, -model.decision_function(X), fn_cost=5.0, pos_label="bad")
     assert right.risk < wrong.risk
     with pytest.raises(ValueError, match="pos_label must be the class that the scores are for, 'bad'"):
-        min_cost_risk(words, target_scores(model, X), pos_label="good")
+        min_cost_risk(words, positive_class_scores(model, X), pos_label="good")
 
 
 @pytest.mark.filterwarnings("error")

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from cssvm._primal import COORDINATE, TrainingRows, solve_linear, solver
+from cssvm._primal.coordinate import solve_coordinates
+from cssvm._primal.interior import solve_interior
+from cssvm._primal.local import LocalBlocks
+from cssvm._primal.rotation import rotated
 from cssvm._types import Status
-from cssvm.primal import COORDINATE, TrainingRows, solve_linear, solver
-from cssvm.primal.coordinate import solve_coordinates
-from cssvm.primal.interior import solve_interior
-from cssvm.primal.local import LocalBlocks
-from cssvm.primal.rotation import rotated
 
 from .problems import primal_objective
 
@@ -31,14 +31,14 @@ def words(n=600, d=150, seed=0, positives=0.2):
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_optimum_is_that_of_the_interior_point_method(C, dtype):
-    X, linear, boxes = words()
+    X, linear, upper_bounds = words()
     X = X.astype(dtype)
-    found = solve_coordinates(X, linear, C * boxes, tol=1e-6)
-    reference = solve_interior(LocalBlocks.of(X, linear, C * boxes), tol=1e-8)
+    found = solve_coordinates(X, linear, C * upper_bounds, tol=1e-6)
+    reference = solve_interior(LocalBlocks.of(X, linear, C * upper_bounds), tol=1e-8)
     assert found.status == Status.CONVERGED
     assert found.primal_objective == pytest.approx(reference.primal_objective, rel=1.1e-6)
     assert found.dual_objective <= reference.primal_objective
-    true = primal_objective(X.toarray(), linear, C * boxes, found.coef, found.bias)
+    true = primal_objective(X.toarray(), linear, C * upper_bounds, found.coef, found.bias)
     assert found.primal_objective == pytest.approx(true, rel=1e-9)
 
 
@@ -50,11 +50,11 @@ def test_two_solves_are_equal_bit_for_bit():
 
 
 def test_a_limit_on_the_sweeps_is_kept_and_the_certificate_is_true_all_the_same():
-    X, linear, boxes = words()
-    found = solve_coordinates(X, linear, 100 * boxes, tol=1e-9, max_iter=7)
+    X, linear, upper_bounds = words()
+    found = solve_coordinates(X, linear, 100 * upper_bounds, tol=1e-9, max_iter=7)
     assert found.status == Status.ITERATION_LIMIT
     assert found.n_iter == 7
-    optimum = solve_interior(LocalBlocks.of(X, linear, 100 * boxes), tol=1e-8).primal_objective
+    optimum = solve_interior(LocalBlocks.of(X, linear, 100 * upper_bounds), tol=1e-8).primal_objective
     assert found.dual_objective < optimum < found.primal_objective
 
 
@@ -68,12 +68,12 @@ def test_wide_rows_are_solved_by_coordinates(monkeypatch):
 
 def test_dense_rows_are_made_sparse_once_for_all_problems(monkeypatch):
     monkeypatch.setattr(solver, "WIDEST", 100)
-    X, linear, boxes = words()
+    X, linear, upper_bounds = words()
     seen = []
     monkeypatch.setattr(solver, "solve_coordinates", lambda rows, *_, **__: seen.append(rows))
     rows = TrainingRows(X.toarray())
     for C in (0.1, 1.0):
-        rows.solve(linear, C * boxes, tol=1e-3)
+        rows.solve(linear, C * upper_bounds, tol=1e-3)
     assert sparse.issparse(seen[0])
     assert seen[0] is seen[1]
 

@@ -4,31 +4,31 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from cssvm._primal import solve_linear
 from cssvm._types import Status
-from cssvm.primal import solve_linear
 
 from .problems import clarabel_optimum, primal_objective, random_problem, rare_problem
 
 
 def separable(C):
-    X, linear, boxes = random_problem(200, 5, seed=1, C=C)
+    X, linear, upper_bounds = random_problem(200, 5, seed=1, C=C)
     X[:, 0] += 4.0 * np.sign(linear)
-    return X, linear, boxes
+    return X, linear, upper_bounds
 
 
 def with_columns(*columns):
-    X, linear, boxes = random_problem(200, 3, seed=2)
-    return np.column_stack([X, *(np.broadcast_to(column, 200) for column in columns)]), linear, boxes
+    X, linear, upper_bounds = random_problem(200, 3, seed=2)
+    return np.column_stack([X, *(np.broadcast_to(column, 200) for column in columns)]), linear, upper_bounds
 
 
 def in_units(*units):
-    X, linear, boxes = random_problem(200, len(units), seed=4)
-    return X * units, linear, boxes
+    X, linear, upper_bounds = random_problem(200, len(units), seed=4)
+    return X * units, linear, upper_bounds
 
 
 def repeated(times):
-    X, linear, boxes = random_problem(40, 4, seed=5)
-    return np.repeat(X, times, axis=0), np.repeat(linear, times), np.repeat(boxes, times)
+    X, linear, upper_bounds = random_problem(40, 4, seed=5)
+    return np.repeat(X, times, axis=0), np.repeat(linear, times), np.repeat(upper_bounds, times)
 
 
 def one_row_per_class():
@@ -40,19 +40,19 @@ def equal_rows():
 
 
 def unequal_boxes():
-    X, linear, boxes = random_problem(300, 6, seed=7)
-    return X, linear, boxes * np.random.default_rng(7).lognormal(0, 4, 300)
+    X, linear, upper_bounds = random_problem(300, 6, seed=7)
+    return X, linear, upper_bounds * np.random.default_rng(7).lognormal(0, 4, 300)
 
 
 def unequal_margins():
-    X, linear, boxes = random_problem(300, 6, seed=7)
-    return X, linear * np.random.default_rng(8).lognormal(0, 3, 300), boxes
+    X, linear, upper_bounds = random_problem(300, 6, seed=7)
+    return X, linear * np.random.default_rng(8).lognormal(0, 3, 300), upper_bounds
 
 
 def with_an_outlier(size):
-    X, linear, boxes = random_problem(300, 6, seed=9)
+    X, linear, upper_bounds = random_problem(300, 6, seed=9)
     X[7] *= size
-    return X, linear, boxes
+    return X, linear, upper_bounds
 
 
 PROBLEMS = {
@@ -70,7 +70,7 @@ PROBLEMS = {
     "one row per class": one_row_per_class,
     "equal rows": equal_rows,
     "no information": lambda: (np.zeros((50, 2)), *random_problem(50, 2)[1:]),
-    "unequal boxes": unequal_boxes,
+    "unequal upper_bounds": unequal_boxes,
     "unequal margins": unequal_margins,
     "outlier": lambda: with_an_outlier(1e6),
     "rare class": lambda: rare_problem(2000),
@@ -84,14 +84,14 @@ PROBLEMS = {
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_hostile_problems_end_with_a_true_certificate(name, container):
-    X, linear, boxes = PROBLEMS[name]()
+    X, linear, upper_bounds = PROBLEMS[name]()
     with np.errstate(all="raise", under="ignore"):
-        solution, _ = solve_linear(container(X), linear, boxes, tol=1e-6)
+        solution, _ = solve_linear(container(X), linear, upper_bounds, tol=1e-6)
     assert np.isfinite(solution.coef).all()
     assert solution.status == Status.CONVERGED
     assert solution.gap <= 1e-6
     assert solution.dual_objective >= 0.0
-    true = primal_objective(X, linear, boxes, solution.coef, solution.bias)
+    true = primal_objective(X, linear, upper_bounds, solution.coef, solution.bias)
     assert solution.primal_objective == pytest.approx(true, rel=1e-7)
 
 
@@ -108,7 +108,7 @@ def test_a_feature_far_from_zero_beside_sparse_ones_is_taken_as_it_is(shape, con
     assert solution.primal_objective == pytest.approx(true, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["unequal boxes", "unequal margins", "repeated rows", "rare class"])
+@pytest.mark.parametrize("name", ["unequal upper_bounds", "unequal margins", "repeated rows", "rare class"])
 def test_hostile_problems_have_clarabels_optimum(name):
     problem = PROBLEMS[name]()
     solution, _ = solve_linear(*problem, tol=1e-6)
@@ -119,7 +119,7 @@ def test_hostile_problems_have_clarabels_optimum(name):
 
 @pytest.mark.parametrize("size", [1e120, 1e200])
 def test_numbers_that_overflow_when_squared_end_in_a_gap_that_says_so(size):
-    X, linear, boxes = random_problem(50, 3, seed=1)
-    solution, _ = solve_linear(size * X, linear, boxes, tol=1e-6)
+    X, linear, upper_bounds = random_problem(50, 3, seed=1)
+    solution, _ = solve_linear(size * X, linear, upper_bounds, tol=1e-6)
     assert np.isfinite([*solution.coef, solution.bias, solution.primal_objective, solution.dual_objective]).all()
     assert solution.status == Status.CONVERGED or solution.gap > 1e-6

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cssvm.primal import blocks as passes
-from cssvm.primal.blocks import Block, Point, Step
-from cssvm.primal.local import LocalBlocks
-from cssvm.primal.rows import far_centre, make_rows
+from cssvm._primal import blocks as passes
+from cssvm._primal.blocks import Block, Point, Step
+from cssvm._primal.local import LocalBlocks
+from cssvm._primal.rows import far_centre, make_rows
 
 from .problems import random_problem
 
@@ -52,21 +52,21 @@ def largest_ratio(state, change, past, lack):
 
 @pytest.fixture(params=KINDS)
 def setting(request):
-    """X in one of its forms, p, boxes, a state inside its bounds, and a step."""
-    X, linear, boxes = random_problem(700, 9, seed=3)
+    """X in one of its forms, p, upper bounds, a state inside its bounds, and a step."""
+    X, linear, upper_bounds = random_problem(700, 9, seed=3)
     rng = np.random.default_rng(4)
-    alpha = boxes * rng.uniform(0.01, 0.99, 700)
-    state = np.array([alpha, boxes - alpha, rng.exponential(size=700), rng.exponential(size=700)])
+    alpha = upper_bounds * rng.uniform(0.01, 0.99, 700)
+    state = np.array([alpha, upper_bounds - alpha, rng.exponential(size=700), rng.exponential(size=700)])
     X, points = KINDS[request.param](X), [Point(rng.normal(size=9), rng.normal()) for _ in range(3)]
     step = Step(*points, centre=0.1)
     reach = largest_ratio(state, *corrected(as_array(X), linear, state, step))
-    return X, linear, boxes, state, step._replace(length=0.9 / reach)
+    return X, linear, upper_bounds, state, step._replace(length=0.9 / reach)
 
 
 def test_the_sums_of_a_block_are_those_of_the_formulas(setting):
-    X, linear, boxes, state, step = setting
+    X, linear, upper_bounds, state, step = setting
     Z, y = as_array(X), np.sign(linear)
-    found_state, found = passes.measure(Block(make_rows(X), linear, boxes), state, step)
+    found_state, found = passes.measure(Block(make_rows(X), linear, upper_bounds), state, step)
     change, past, lack = corrected(Z, linear, state, step)
     expected = state + step.length * np.array([change, -change, past, lack])
     np.testing.assert_allclose(found_state, expected, rtol=1e-9, atol=1e-9)
@@ -75,7 +75,7 @@ def test_the_sums_of_a_block_are_those_of_the_formulas(setting):
     u = np.abs(linear) - y * (Z @ end + step.point.bias + step.length * step.corrected.bias)
     theta, ones = 1 / (beyond / alpha + short / room), np.c_[Z, np.ones(len(Z))]
     assert found.n == len(Z)
-    assert found.loss == pytest.approx(boxes @ np.maximum(0, u))
+    assert found.loss == pytest.approx(upper_bounds @ np.maximum(0, u))
     assert found.products == pytest.approx(alpha @ beyond + room @ short)
     for k, own in enumerate((y > 0, y < 0)):
         assert found.alphas[k] == pytest.approx(alpha[own].sum())
@@ -87,10 +87,10 @@ def test_the_sums_of_a_block_are_those_of_the_formulas(setting):
 
 
 def test_prediction_and_reach_are_those_of_the_formulas(setting):
-    X, linear, boxes, state, step = setting
+    X, linear, upper_bounds, state, step = setting
     Z, y = as_array(X), np.sign(linear)
     alpha, room, beyond, short = state
-    block = Block(make_rows(X), linear, boxes)
+    block = Block(make_rows(X), linear, upper_bounds)
     theta, _, change, past, lack = predicted(Z, linear, state, step)
     found = passes.predict(block, state, step.point, step.predictor)
     assert found.ratio == pytest.approx(largest_ratio(state, change, past, lack))
@@ -103,8 +103,8 @@ def test_prediction_and_reach_are_those_of_the_formulas(setting):
 
 
 def test_passes_leave_the_state_they_are_given_as_it_was(setting):
-    X, linear, boxes, state, step = setting
-    block, before = Block(make_rows(X), linear, boxes), state.copy()
+    X, linear, upper_bounds, state, step = setting
+    block, before = Block(make_rows(X), linear, upper_bounds), state.copy()
     first = passes.measure(block, state, step)
     passes.predict(block, state, step.point, step.predictor)
     passes.reach(block, state, step)
@@ -116,8 +116,8 @@ def test_passes_leave_the_state_they_are_given_as_it_was(setting):
 
 @pytest.mark.parametrize("block_rows", [1, 7, 64])
 def test_blocks_of_any_size_have_the_same_sums_up_to_rounding(setting, block_rows):
-    X, linear, boxes, _, step = setting
-    one, many = LocalBlocks.of(X, linear, boxes), LocalBlocks.of(X, linear, boxes, block_rows)
+    X, linear, upper_bounds, _, step = setting
+    one, many = LocalBlocks.of(X, linear, upper_bounds), LocalBlocks.of(X, linear, upper_bounds, block_rows)
     assert len(one.blocks) == 1
     assert len(many.blocks) == -(-700 // block_rows)
     for a, b in zip(one.measure(None), many.measure(None), strict=True):

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from cssvm._primal import COORDINATE, INTERIOR, ROTATED, solve_linear, solver
+from cssvm._primal.blocks import balanced
+from cssvm._primal.interior import solve_interior
+from cssvm._primal.local import LocalBlocks
 from cssvm._types import Status
-from cssvm.primal import COORDINATE, INTERIOR, ROTATED, solve_linear, solver
-from cssvm.primal.blocks import balanced
-from cssvm.primal.interior import solve_interior
-from cssvm.primal.local import LocalBlocks
 
 from .problems import clarabel_optimum, dual_objective, primal_objective, random_problem
 
@@ -24,7 +24,9 @@ def assert_true(solution, problem, optimum=None, rel=1e-9):
     gap = max(0.0, solution.primal_objective - solution.dual_objective) / solution.primal_objective
     assert solution.gap == pytest.approx(gap, rel=1e-6, abs=1e-15)
     if optimum is not None:
-        slack = 1e-7 * optimum + 1e-10 * problem[2].max()  # Clarabel's own tolerance, in units of the largest box
+        slack = (
+            1e-7 * optimum + 1e-10 * problem[2].max()
+        )  # Clarabel's own tolerance, in units of the largest upper bound
         assert solution.dual_objective <= optimum + slack
         assert solution.primal_objective >= optimum - slack
 
@@ -43,27 +45,27 @@ def test_the_optimum_is_clarabels(seed, n, d, exponent):
 @settings(max_examples=10)
 @given(seed=st.integers(0, 10_000), route=st.sampled_from([INTERIOR, ROTATED, COORDINATE]))
 def test_all_routes_find_the_same_optimum(seed, route):
-    X, linear, boxes = random_problem(40, 60 if route == ROTATED else 12, seed)
+    X, linear, upper_bounds = random_problem(40, 60 if route == ROTATED else 12, seed)
     with pytest.MonkeyPatch.context() as patch:
         if route == COORDINATE:
             patch.setattr(solver, "WIDEST", 5)
-        solution, taken = solve_linear(X, linear, boxes, tol=1e-6)
+        solution, taken = solve_linear(X, linear, upper_bounds, tol=1e-6)
     assert taken == route
     assert solution.status == Status.CONVERGED
-    assert solution.primal_objective == pytest.approx(clarabel_optimum(X, linear, boxes), rel=2e-6)
-    assert_true(solution, (X, linear, boxes))
+    assert solution.primal_objective == pytest.approx(clarabel_optimum(X, linear, upper_bounds), rel=2e-6)
+    assert_true(solution, (X, linear, upper_bounds))
 
 
 def test_the_dual_objective_is_that_of_a_feasible_alpha():
-    X, linear, boxes = random_problem(300, 7, seed=5, C=3.0)
-    blocks = LocalBlocks.of(X, linear, boxes, 64)
+    X, linear, upper_bounds = random_problem(300, 7, seed=5, C=3.0)
+    blocks = LocalBlocks.of(X, linear, upper_bounds, 64)
     solution = solve_interior(blocks, tol=1e-6)
     alpha = blocks.alpha()
     assert (alpha > 0).all()
-    assert (alpha < boxes).all()
+    assert (alpha < upper_bounds).all()
     beta = balanced(alpha, linear)
     assert abs(beta.sum()) <= 1e-13 * np.abs(beta).sum()
-    assert (np.abs(beta) <= boxes).all()
+    assert (np.abs(beta) <= upper_bounds).all()
     assert dual_objective(X, linear, beta) == pytest.approx(solution.dual_objective, rel=1e-12)
     assert blocks.dual_objective(alpha) == pytest.approx(solution.dual_objective, rel=1e-12)
 
@@ -82,15 +84,15 @@ def test_every_certificate_on_the_way_holds_the_optimum_between_its_values():
 
 @pytest.mark.parametrize("kind", ["float32", "sparse", "sparse float32", "blocks of 50 rows", "blocks of 1 row"])
 def test_solutions_do_not_depend_on_the_form_of_the_data(kind):
-    X, linear, boxes = random_problem(400, 8, seed=2)
+    X, linear, upper_bounds = random_problem(400, 8, seed=2)
     X = np.where(np.abs(X) > 1.0, X, 0.0).astype(np.float32).astype(float)  # float32 has all its digits
-    reference = solve_interior(LocalBlocks.of(X, linear, boxes), tol=1e-9)
+    reference = solve_interior(LocalBlocks.of(X, linear, upper_bounds), tol=1e-9)
     if "float32" in kind:
         X = X.astype(np.float32)
     if "sparse" in kind:
         X = sparse.csr_array(X)
     rows = {"blocks of 50 rows": 50, "blocks of 1 row": 1}.get(kind)
-    found = solve_interior(LocalBlocks.of(X, linear, boxes, rows), tol=1e-9)
+    found = solve_interior(LocalBlocks.of(X, linear, upper_bounds, rows), tol=1e-9)
     np.testing.assert_allclose(found.coef, reference.coef, rtol=1e-6, atol=1e-8)
     assert found.n_iter == reference.n_iter
     assert found.primal_objective == pytest.approx(reference.primal_objective, rel=1e-10)
@@ -98,23 +100,23 @@ def test_solutions_do_not_depend_on_the_form_of_the_data(kind):
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_the_number_of_threads_changes_no_bit(container, monkeypatch):
-    monkeypatch.setattr("cssvm.primal.summed.BLOCK_BYTES", 1 << 12)  # many blocks
-    X, linear, boxes = random_problem(3000, 10, seed=1)
+    monkeypatch.setattr("cssvm._primal.summed.BLOCK_BYTES", 1 << 12)  # many blocks
+    X, linear, upper_bounds = random_problem(3000, 10, seed=1)
     X, found = container(np.where(X > 0.8, X, 0.0)), []
     for n_threads in (1, 2, 2):
         with threadpool_limits(n_threads):
-            solution, _ = solve_linear(X, linear, boxes, tol=1e-6)
+            solution, _ = solve_linear(X, linear, upper_bounds, tol=1e-6)
         found.append(np.append(solution.coef, [solution.bias, solution.primal_objective, solution.dual_objective]))
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[1], found[2])
 
 
 def test_only_so_many_sums_wait_as_memory_allows(monkeypatch):
-    X, linear, boxes = random_problem(900, 30, seed=1)
-    whole = solve_interior(LocalBlocks.of(X, linear, boxes, 50), tol=1e-6)
-    monkeypatch.setattr("cssvm.primal.summed.WAITING_BYTES", 0)
-    monkeypatch.setattr("cssvm.runtime.threads.n_cores", lambda: 2)
-    blocks = LocalBlocks.of(X, linear, boxes, 50)
+    X, linear, upper_bounds = random_problem(900, 30, seed=1)
+    whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds, 50), tol=1e-6)
+    monkeypatch.setattr("cssvm._primal.summed.WAITING_BYTES", 0)
+    monkeypatch.setattr("cssvm._runtime.threads.n_cores", lambda: 2)
+    blocks = LocalBlocks.of(X, linear, upper_bounds, 50)
     assert blocks.at_once(2) == 2
     np.testing.assert_array_equal(solve_interior(blocks, tol=1e-6).coef, whole.coef)
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cssvm.primal import active, solve_active
-from cssvm.primal.blocks import Block, joined
-from cssvm.primal.interior import solve_interior
-from cssvm.primal.local import LocalBlocks
-from cssvm.primal.rows import make_rows
-from cssvm.primal.summed import block_rows, groups
+from cssvm._primal import active, solve_active
+from cssvm._primal.blocks import Block, joined
+from cssvm._primal.interior import solve_interior
+from cssvm._primal.local import LocalBlocks
+from cssvm._primal.rows import make_rows
+from cssvm._primal.summed import block_rows, groups
 
 from .problems import random_problem, rare_problem
 
@@ -30,14 +30,14 @@ def test_a_block_has_rows_enough_for_the_matrix_it_answers_with():
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_joined_blocks_have_all_rows_in_order(container):
-    X, linear, boxes = random_problem(50, 4)
+    X, linear, upper_bounds = random_problem(50, 4)
     X = container(np.where(X > 0.0, X, 0.0))
     cuts = [slice(0, 20), slice(20, 20), slice(20, 50)]
     centre = np.array([0.0, 5.0, 0.0, 1.0])
-    parts = [Block(make_rows(X[cut]).centred(centre), linear[cut], boxes[cut]) for cut in cuts]
+    parts = [Block(make_rows(X[cut]).centred(centre), linear[cut], upper_bounds[cut]) for cut in cuts]
     whole, found = make_rows(X).centred(centre), joined(parts)
     np.testing.assert_array_equal(found.linear, linear)
-    np.testing.assert_array_equal(found.boxes, boxes)
+    np.testing.assert_array_equal(found.upper_bounds, upper_bounds)
     for (_, tile), (_, expected) in zip(found.rows.tiles(), whole.tiles(), strict=True):
         np.testing.assert_array_equal(tile.scores(np.ones(4), 0.5), expected.scores(np.ones(4), 0.5))
 
@@ -52,8 +52,8 @@ def test_joining_changes_the_solution_by_rounding_only(monkeypatch):
         return solve_interior(blocks, **options)
 
     monkeypatch.setattr(active, "solve_interior", counted)
-    X, linear, boxes = rare_problem(6000)
-    many = LocalBlocks.of(X, linear, boxes, 100)
+    X, linear, upper_bounds = rare_problem(6000)
+    many = LocalBlocks.of(X, linear, upper_bounds, 100)
     apart, together = solve_active(many, tol=1e-6), solve_active(LocalBlocks(many.blocks, 400), tol=1e-6)
     assert together.primal_objective == pytest.approx(apart.primal_objective, rel=1e-9)
     assert max(n_blocks[len(n_blocks) // 2 :]) < 10 < n_blocks[0] == 60

@@ -79,9 +79,9 @@ def test_boxes_of_numbers_and_the_table_of_support_vectors_are_not_cut_off(width
         width=width,
     )
     for name in ("fn", "fp", "share"):
-        box = page.locator(f"#{name}-number")
-        box.evaluate("box => { box.value = '94.78036'; }")
-        assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+        upper_bound = page.locator(f"#{name}-number")
+        upper_bound.evaluate("upper_bound => { upper_bound.value = '94.78036'; }")
+        assert upper_bound.evaluate("upper_bound => upper_bound.scrollWidth <= upper_bound.clientWidth")
     table = page.get_by_role("region", name="Support vectors")
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert table.evaluate("table => table.clientWidth > 0 && table.scrollWidth <= table.clientWidth")

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, Report, evaluate
-from cssvm.metrics import cost_risk, min_cost_risk, target_scores
-from cssvm.metrics.risk import minimum_risk
+from cssvm.metrics import cost_risk, min_cost_risk, positive_class_scores
+from cssvm.metrics._risk import minimum_risk
 from tests.report.cases import case, half_unit, read
 
 X, Y = make_classification(300, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
@@ -222,7 +222,7 @@ def test_thresholds_of_the_folds_are_those_of_their_rows():
     shown = Cells(table[: table.index("</table>")]).rows[1:]
     for (train, test), line in zip(FOLDS.split(X, Y), shown, strict=True):
         model = make_pipeline(StandardScaler(), CostSensitiveSVC(fn_cost=5.0)).fit(X[train], Y[train])
-        best = min_cost_risk(Y[test], target_scores(model, X[test]), fn_cost=5.0)
+        best = min_cost_risk(Y[test], positive_class_scores(model, X[test]), fn_cost=5.0)
         own = cost_risk(Y[test], model.predict(X[test]), fn_cost=5.0)
         assert [int(line[1]), int(line[2])] == [len(test), Y[test].sum()]
         assert read(line[3]) == pytest.approx(best.threshold, abs=half_unit(best.threshold))
@@ -279,7 +279,7 @@ def test_no_address_of_the_memory_is_printed():
     ],
 )
 def test_numbers_have_four_digits_and_no_zeros_to_spare(value, text):
-    from cssvm.report.numbers import number
+    from cssvm._report.numbers import number
 
     assert number(value) == text
 
@@ -299,7 +299,7 @@ def test_the_totals_of_both_parts_differ_by_what_right_decisions_are_said_to_cos
     model, costs = LogisticRegression(), {"fn_cost": 50.0, "fp_cost": 3.0, "tp_cost": 4.0, "tn_cost": 1.0}
     report = Report(model, X, Y, **costs, n_resamples=20)
     held_out = report.evaluation.held_out
-    errors = held_out.sample.stakes[held_out.acted != held_out.sample.positive].sum()
+    errors = held_out.sample.weighted_costs[held_out.acted != held_out.sample.positive].sum()
     said = re.search(r"cost or earn, (\S+) per case and (\S+) in total", report.html())
     expected = report.evaluation.model.total - errors
     assert abs(read(said[2]) - expected) <= half_unit(expected)

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from typer.testing import CliRunner
 
 from cssvm import CostSensitiveSVCCV, CostThresholdClassifier, evaluate
-from cssvm.cli.app import app
+from cssvm._cli.app import app
 from cssvm.metrics import cost_risk
 from tests.conftest import ROOT
 from tests.report.cases import half_unit, read

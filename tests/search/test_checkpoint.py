@@ -20,10 +20,10 @@ from sklearn.metrics import fbeta_score, make_scorer
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, StandardScaler
 
 from cssvm import CostSensitiveSVCCV, evaluate
-from cssvm.search import checkpoint
-from cssvm.search.checkpoint import Checkpoint
-from cssvm.search.engine import Engine
-from cssvm.search.fingerprint import fingerprint
+from cssvm._search import checkpoint
+from cssvm._search.checkpoint import Checkpoint
+from cssvm._search.engine import Engine
+from cssvm._search.fingerprint import fingerprint
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,7 @@ def test_fingerprints_are_the_same_in_every_process(tmp_path):
         from sklearn.compose import ColumnTransformer
         from sklearn.preprocessing import OneHotEncoder, StandardScaler
         from cssvm.metrics import cost_risk_scorer
-        from cssvm.search.fingerprint import fingerprint
+        from cssvm._search.fingerprint import fingerprint
         parts = ColumnTransformer([("a", StandardScaler(), [0]), ("b", OneHotEncoder(), ["x", "y"])])
         own_parts = {'a': own.kernel, 'b': own.Scorer(), 'c': own.compiled, 'd': own.score}
         print(fingerprint(**own_parts, e=cost_risk_scorer(), f=parts, g=lambda A: A))
@@ -276,7 +276,7 @@ def test_a_full_disk_does_not_end_the_search(data, tmp_path, monkeypatch):
     def full(path):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr(checkpoint, "whole_file", full)
+    monkeypatch.setattr(checkpoint, "atomic_write", full)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = small(checkpoint=tmp_path / "search.npz").fit(*data)

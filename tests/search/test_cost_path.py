@@ -6,8 +6,8 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cssvm import CostSensitiveSVC
-from cssvm.metrics.hull import upper_hull
-from cssvm.search import cost_path
+from cssvm._search import cost_path
+from cssvm.metrics._hull import upper_hull
 
 FOLDS = StratifiedKFold(4)
 

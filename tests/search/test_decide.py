@@ -1,9 +1,9 @@
-"""`decide` says in one pass what `predict`, `target_scores` and `predict_proba` say in three."""
+"""`decide` says in one pass what `predict`, `positive_class_scores` and `predict_proba` say in three."""
 
 import numpy as np
 import pytest
 
-from cssvm import CostSensitiveSVCCV, evaluate, target_scores
+from cssvm import CostSensitiveSVCCV, evaluate, positive_class_scores
 
 
 @pytest.mark.parametrize("pos_label", [0, 1])
@@ -15,7 +15,7 @@ def test_one_pass_says_what_three_say(decision, pos_label, data, amounts):
     costs = {"fn_cost": amounts, "fp_cost": 4.0} if decision == "bayes" else {}
     found = search.decide(X, **costs)
     np.testing.assert_array_equal(found.labels, search.predict(X, **costs))
-    np.testing.assert_array_equal(found.scores, target_scores(search, X).values)
+    np.testing.assert_array_equal(found.scores, positive_class_scores(search, X).values)
     if decision == "bayes":
         p = found.probabilities
         np.testing.assert_array_equal(p, search.predict_proba(X)[:, pos_label])

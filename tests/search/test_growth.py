@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import make_classification
 
 from cssvm import CostSensitiveSVCCV
-from cssvm.search import growth
-from cssvm.search.growth import REACH, Axis, is_clearly_better
+from cssvm._search import growth
+from cssvm._search.growth import REACH, Axis, is_clearly_better
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 10, 40])

@@ -12,11 +12,11 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVCCV, evaluate
-from cssvm.dual.workspace import Workspace
-from cssvm.runtime import threads
-from cssvm.runtime.memory import MEGABYTE
-from cssvm.search.engine import FOR_MATRICES
-from cssvm.search.run import Run
+from cssvm._dual.workspace import Workspace
+from cssvm._runtime import threads
+from cssvm._runtime.memory import MEGABYTE
+from cssvm._search.engine import FOR_MATRICES
+from cssvm._search.run import Run
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_an_interrupted_growth_keeps_the_grid(data, monkeypatch):
         return results(self)
 
     monkeypatch.setattr(Run, "results", interrupted)
-    monkeypatch.setattr("cssvm.search.growth.is_clearly_better", lambda *_: True)
+    monkeypatch.setattr("cssvm._search.growth.is_clearly_better", lambda *_: True)
     settings = {"Cs": 2, "gammas": 2, "refit": False}
     with pytest.warns(UserWarning, match="interrupted: 4 of 4 points"):
         search = small(**settings).fit(*data)
@@ -135,7 +135,7 @@ def test_ctrl_c_in_a_real_process_returns_a_usable_result():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
         from sklearn.datasets import make_classification
         from cssvm import CostSensitiveSVCCV
-        from cssvm.search.run import Run
+        from cssvm._search.run import Run
         X, y = make_classification(300, 10, flip_y=0.2, random_state=0)
         keep = Run._keep_best
         def keep_and_stop(self, of_folds):
@@ -165,5 +165,5 @@ def test_tasks_under_way_are_told_to_stop_when_the_search_is_interrupted():
         return stopped.wait(30)
 
     with pytest.raises(KeyboardInterrupt):
-        list(threads.completed(task, [(0,), (1,)], 2, stopped.set))
+        list(threads.imap_unordered(task, [(0,), (1,)], 2, stopped.set))
     assert stopped.is_set()

@@ -13,9 +13,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVCCV, evaluate
+from cssvm._primal import active
 from cssvm.metrics import cost_risk, min_cost_risk, tp_auc_loss
-from cssvm.metrics.thresholds import SCORE_TIE
-from cssvm.primal import active
+from cssvm.metrics._thresholds import SCORE_TIE
 
 EXACT = 1e-10  # tolerance of training so small that no score lies on the other side of a tie
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=7)
@@ -92,7 +92,7 @@ def test_values_are_those_of_fits_one_by_one(data, scoring):
     settings = {"fn_cost": 4.0, "fp_cost": 1.5, "decision": "zero", "refit": False, "tol": EXACT}
     search = small(**axes, **settings, scoring=scoring).fit(X, y)
     assert len(search.cv_results_["params"]) == 12
-    assert search.n_machines_ == 4
+    assert search.n_fits_ == 4
     points, tied = search.cv_results_["params"], scoring == "tp_auc"
     expected = fits_one_by_one(X, y, points, lambda rows, f: VALUES[scoring](y[rows], f), tied=tied)
     np.testing.assert_allclose(values_of(search), expected, atol=1e-9)
@@ -104,7 +104,7 @@ def test_costs_weights_and_margins_of_rows_are_those_of_fits_one_by_one(data):
     fn, fp, weight = rng.lognormal(1, 1, len(y)), rng.uniform(0.2, 2.0, len(y)), rng.integers(1, 4, len(y))
     search = small(Cs=[0.02, 0.5], fn_costs=[1.0, 3.0], kappas=[1.0, "tied"], refit=False)
     search.fit(X, y, fn_cost=np.where(y == 1, fn, np.nan), fp_cost=fp, sample_weight=weight)
-    assert search.n_machines_ == 8  # margins of rows have machines of their own
+    assert search.n_fits_ == 8  # margins of rows have machines of their own
 
     def value(rows, f):
         costs = np.where(y[rows] == 1, fn[rows] * (f <= 0), fp[rows] * (f > 0))
@@ -234,7 +234,7 @@ def test_a_stored_search_goes_on_where_it_stopped(data, tmp_path, monkeypatch):
     X, y = data
     whole = small(fn_cost=2.0).fit(X, y)
     small(fn_cost=2.0, checkpoint=tmp_path / "points.npz", refit=False).fit(X, y)
-    monkeypatch.setattr("cssvm.search.linear_worker.LinearWorker.scores", None)  # nothing is trained
+    monkeypatch.setattr("cssvm._search.linear_worker.LinearWorker.scores", None)  # nothing is trained
     again = small(fn_cost=2.0, checkpoint=tmp_path / "points.npz", refit=False).fit(X, y)
     np.testing.assert_array_equal(values_of(again), values_of(whole))
 

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import CostSensitiveSVC
-from cssvm.search import margin_path
+from cssvm._search import margin_path
 
 KAPPAS = [1.0, 1 / 4, 1 / 8]
 SVC = CostSensitiveSVC(fn_cost=8.0)

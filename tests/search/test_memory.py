@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from cssvm import CostSensitiveSVCCV
-from cssvm.search import engine
+from cssvm._search import engine
 
 
 def ways(monkeypatch, **settings):

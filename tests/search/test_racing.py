@@ -7,9 +7,9 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVCCV
-from cssvm.kernels import make_kernel
-from cssvm.search.grid import make_grid
-from cssvm.search.racing import PathKey, Race, expected_rise, stages
+from cssvm._kernels import make_kernel
+from cssvm._search.grid import make_grid
+from cssvm._search.racing import PathKey, Race, expected_rise, stages
 
 CS = np.geomspace(0.01, 300.0, 8)
 SETTINGS = {"Cs": CS, "gammas": [0.02, 0.1, 0.5, 3.0], "fn_cost": 3.0, "cv": StratifiedKFold(4), "refit": False}

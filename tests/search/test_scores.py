@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
-from cssvm.kernels import kernel_class
+from cssvm._kernels import kernel_class
 from cssvm.metrics import cost_risk, income, min_cost_risk, tn_auc_loss, tp_auc_loss
 from tests.kernels.registry import CASES
 
@@ -82,7 +82,7 @@ def test_every_point_scores_as_its_own_model_does(data, pos_label):
     ).fit(X, y)  # fmt: skip
     results = search.cv_results_
     assert len(results["params"]) == 2 * 2 * 2 * 2 * 3
-    assert search.n_machines_ == 2 * 2 * 4  # kappa needs none
+    assert search.n_fits_ == 2 * 2 * 4  # kappa needs none
     folds = list(FOLDS.split(X, y))
 
     def measure(y_valid, model, X_valid, rows):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cssvm import CostSensitiveSVCCV
-from cssvm.search.results import ranks
+from cssvm._search.results import ranks
 
 
 def test_means_that_differ_by_rounding_rank_alike():

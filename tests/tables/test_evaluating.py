@@ -7,19 +7,19 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import brier_score_loss, precision_score, recall_score, roc_auc_score
 
 from cssvm import DirectCostClassifier
+from cssvm._tables import TableError, evaluate_table, evaluating, report_table, sources, train_table
 from cssvm.deploy import ModelCard, SavedModel
 from cssvm.metrics import (
     bootstrap_interval,
     cost_risk,
     min_cost_risk,
+    positive_class_scores,
     savings_score,
-    target_scores,
     tn_auc_loss,
     tp_auc_loss,
 )
-from cssvm.metrics.bootstrap import joint_intervals
-from cssvm.metrics.risk import minimum_risk
-from cssvm.tables import TableError, evaluate_table, evaluating, report_table, sources, train_table
+from cssvm.metrics._bootstrap import joint_intervals
+from cssvm.metrics._risk import minimum_risk
 from tests.tables.applicants import TRAIN, applicants, write
 
 
@@ -39,7 +39,7 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
     X, y = labelled.drop(columns="outcome").fillna({"home": ""}), labelled["outcome"].to_numpy()
     amount = labelled["amount"].to_numpy()
     costs = {"fn_cost": 0.6 * amount, "fp_cost": 0.1 * amount}
-    decided, scores = saved.model.predict(X, **costs), target_scores(saved.model, X)
+    decided, scores = saved.model.predict(X, **costs), positive_class_scores(saved.model, X)
     probability = saved.model.predict_proba(X)[:, 0]
     bad, acted = y == "bad", decided == "bad"
     expected = {
@@ -80,7 +80,11 @@ def test_intervals_are_those_of_each_metric_resampled_by_itself(saved, labelled)
     ).measures
     X, y, amount = labelled.drop(columns="outcome").fillna({"home": ""}), labelled["outcome"], labelled["amount"]
     costs = {"fn_cost": 0.6 * amount.to_numpy(), "fp_cost": 0.1 * amount.to_numpy()}
-    decided, scores, p = saved.model.predict(X, **costs), target_scores(saved.model, X), saved.model.predict_proba(X)
+    decided, scores, p = (
+        saved.model.predict(X, **costs),
+        positive_class_scores(saved.model, X),
+        saved.model.predict_proba(X),
+    )
     ratio = p[:, 0] * costs["fn_cost"] / (p[:, 1] * costs["fp_cost"])
 
     def share(of, among):

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cssvm._tables import TableError
+from cssvm._tables.features import Oddities, preparation, read_features
+from cssvm._tables.kinds import choose_columns
+from cssvm._tables.sources import open_table
 from cssvm.deploy import Column
-from cssvm.tables import TableError
-from cssvm.tables.features import Oddities, preparation, read_features
-from cssvm.tables.kinds import choose_columns
-from cssvm.tables.sources import open_table
 
 
 def chosen(path, text, without=(), category=()):

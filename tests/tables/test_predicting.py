@@ -10,12 +10,12 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cssvm import CostSensitiveLinearSVC, CostSensitiveSVC, CostThresholdClassifier, target_scores
+from cssvm import CostSensitiveLinearSVC, CostSensitiveSVC, CostThresholdClassifier, positive_class_scores
+from cssvm._tables import TableError, predict_table, predicting, train_table
+from cssvm._tables.parquet import ParquetPart
+from cssvm._tables.sources import open_table
+from cssvm._tables.writing import without_formula
 from cssvm.deploy import ModelCard, SavedModel, load_model, save_model
-from cssvm.tables import TableError, predict_table, predicting, train_table
-from cssvm.tables.parquet import ParquetPart
-from cssvm.tables.sources import open_table
-from cssvm.tables.writing import without_formula
 from tests.tables.applicants import KINDS, TRAIN, applicants, read_decisions, write
 
 
@@ -40,7 +40,7 @@ def said(model, frame, **costs):
     """Labels, scores and probabilities of the target, by the methods of the model itself."""
     loaded = load_model(model).model
     X = frame.fillna({"home": ""})[["income", "amount", "home", "zip"]]
-    scores = target_scores(loaded, X).values
+    scores = positive_class_scores(loaded, X).values
     probabilities = loaded.predict_proba(X)[:, loaded.classes_.tolist().index("bad")]
     return loaded.predict(X, **costs), scores, probabilities
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cssvm._tables import TableError, evaluate_table, predict_table, report_table, sources, train_table
+from cssvm._tables.prices import Price, weights_of
+from cssvm._tables.task import Task
 from cssvm.deploy import SavedModel
-from cssvm.tables import TableError, evaluate_table, predict_table, report_table, sources, train_table
-from cssvm.tables.prices import Price, weights_of
-from cssvm.tables.task import Task
 from tests.tables.applicants import TRAIN, read_decisions
 
 COSTS = {"fn_cost": "miss", "fp_cost": "alarm", "drop": ["miss", "alarm"]}

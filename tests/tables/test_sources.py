@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-from cssvm.tables import TableError, delimited
-from cssvm.tables.chunk import GAPS, Chunk
-from cssvm.tables.sources import open_table
+from cssvm._tables import TableError, delimited
+from cssvm._tables.chunk import GAPS, Chunk
+from cssvm._tables.sources import open_table
 from tests.tables.applicants import KINDS, as_csv, write
 
 

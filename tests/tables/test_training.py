@@ -11,8 +11,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from cssvm import CostSensitiveSVCCV, CostThresholdClassifier, evaluate
+from cssvm._tables import TableError, train_table
 from cssvm.deploy import load_model
-from cssvm.tables import TableError, train_table
 from tests.tables.applicants import TRAIN, applicants, write
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cssvm.tables import TableError, chunk
-from cssvm.tables.chunk import Chunk
-from cssvm.tables.sources import open_table
+from cssvm._tables import TableError, chunk
+from cssvm._tables.chunk import Chunk
+from cssvm._tables.sources import open_table
 
 FLOATS = st.floats(allow_infinity=False) | st.sampled_from([1e10, 2.5, 0.0, -0.0, 2.0**53, 2.0**53 + 2, 1e300, np.nan])
 

@@ -107,10 +107,10 @@ def test_weights_go_to_a_learner_that_takes_them_and_into_the_draws_of_another(d
     drawn = CostProportionateClassifier(KNeighborsClassifier(), **settings).fit(
         X, y, fn_cost=fn_cost, sample_weight=weights
     )
-    stakes = CostProportionateClassifier(KNeighborsClassifier(), **settings).fit(
+    weighted_costs = CostProportionateClassifier(KNeighborsClassifier(), **settings).fit(
         X, y, fn_cost=fn_cost * weights, fp_cost=weights
     )
-    for rows, same in zip(drawn.estimators_samples_, stakes.estimators_samples_, strict=True):
+    for rows, same in zip(drawn.estimators_samples_, weighted_costs.estimators_samples_, strict=True):
         np.testing.assert_array_equal(rows, same)
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from cssvm.wrappers.draws import REJECTION, WITH, WITHOUT, draw_rows, draw_size
+from cssvm._wrappers.draws import REJECTION, WITH, WITHOUT, draw_rows, draw_size
 
 STAKES = np.array([4.0, 1.0, 0.0, 2.0, 1.0])
 POSITIVE = np.array([True, False, False, True, False])

@@ -16,9 +16,9 @@ from cssvm import (
     CostThresholdClassifier,
     DirectCostClassifier,
     MetaCostClassifier,
-    target_scores,
+    positive_class_scores,
 )
-from cssvm.metrics.action import action_scores
+from cssvm.metrics._action import action_scores
 
 # A stump: p = 1/2 for x = 0, where both classes are equally frequent, and 0 or 1 elsewhere.
 X = np.array([[-1.0], [0.0], [0.0], [1.0]] * 10)
@@ -64,7 +64,7 @@ def test_metacost_relabels_a_tie_as_the_first_class(pos_label):
 @pytest.mark.parametrize("pos_label", [0, 1])
 def test_own_decisions_are_the_cut_of_the_scores_for_acting(pos_label):
     model = CostThresholdClassifier(STUMP, calibration=None, pos_label=pos_label).fit(X, Y)
-    target = target_scores(model, X).target
+    target = positive_class_scores(model, X).target
     acted = model.predict(X) == pos_label
     scores = action_scores(model, X, acted, target, fn_cost=1.0, fp_cost=1.0)
     np.testing.assert_array_equal(acted, target.accepted(scores.values - scores.own_threshold))

@@ -7,7 +7,7 @@ try:
 except ImportError as error:
     raise ImportError("cssvm.dask needs dask and distributed: pip install 'cssvm[dask]'") from error
 
-from .linear_svc import CostSensitiveLinearSVC
-from .predicting import decision_function, predict, predict_proba
+from ._linear_svc import CostSensitiveLinearSVC
+from ._predicting import decision_function, predict, predict_proba
 
 __all__ = ["CostSensitiveLinearSVC", "decision_function", "predict", "predict_proba"]

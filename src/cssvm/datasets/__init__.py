@@ -1,15 +1,15 @@
 """The data sets of the paper's Table 1, checked and with their costs, and generated rows for its figures."""
 
-from .cache import cache_folder
-from .files import MissingDatasetError, TamperedFileError
-from .generated import make_checkerboard, make_separable_2d
-from .listing import list_datasets, where
-from .loading import fetch, load
-from .preparation import make_preprocessor
+from ._cache import cache_folder
+from ._files import ChecksumError, MissingDatasetError
+from ._generated import make_checkerboard, make_separable_2d
+from ._listing import list_datasets, where
+from ._loading import fetch, load
+from ._preparation import make_preprocessor
 
 __all__ = [
+    "ChecksumError",
     "MissingDatasetError",
-    "TamperedFileError",
     "cache_folder",
     "fetch",
     "list_datasets",

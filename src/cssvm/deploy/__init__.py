@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .card import Column, ModelCard
-from .files import SavedModel, load_card, load_model, save_model
-from .seal import ModelFileError
-from .trust import TRUSTED_TYPES
+from ._card import Column, ModelCard
+from ._files import SavedModel, load_card, load_model, save_model
+from ._seal import ModelFileError
+from ._trust import TRUSTED_TYPES
 
 if TYPE_CHECKING:
-    from .graphs import to_onnx
+    from ._onnx import to_onnx
 
 __all__ = [
     "TRUSTED_TYPES",
@@ -25,7 +25,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "to_onnx":  # who reads a card needs no scikit-learn
-        from .graphs import to_onnx
+        from ._onnx import to_onnx
 
         return to_onnx
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

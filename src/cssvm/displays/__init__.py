@@ -5,15 +5,15 @@ of its own, and never alters them. The class methods `from_...` ask for the numb
 ``pip install cssvm[plot]``.
 """
 
-from ..losses.curves import LossCurves
-from ..metrics.operating import OperatingPoint
-from .cost_curve import CostCurveDisplay
-from .cost_path import CostPathDisplay
-from .cost_roc import CostRocDisplay
-from .gains import GainsDisplay
-from .loss import LossDisplay
-from .support_vectors import SupportVectorPathDisplay
-from .threshold import ThresholdDisplay
+from ..losses._curves import LossCurves
+from ..metrics._operating import OperatingPoint
+from ._cost_curve import CostCurveDisplay
+from ._cost_path import CostPathDisplay
+from ._cost_roc import CostRocDisplay
+from ._gains import GainsDisplay
+from ._loss import LossDisplay
+from ._support_vectors import SupportVectorPathDisplay
+from ._threshold import ThresholdDisplay
 
 __all__ = [
     "CostCurveDisplay",

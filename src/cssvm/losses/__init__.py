@@ -1,11 +1,11 @@
 """Cost-sensitive losses by probability elicitation: losses, links, minimum risks, the design of new losses."""
 
-from .base import DUAL, GRADIENT, Loss
-from .classical import ExponentialLoss, LogisticLoss, ZeroOneLoss
-from .conditions import Condition, DesignReport, link_symmetry
-from .design import DesignedLoss, design_loss
-from .hinge import CostSensitiveHinge, ExampleBiasedHinge, ExampleCostSensitiveHinge, HingeLoss
-from .risk import bayes_gap, risk_type
+from ._base import DUAL, GRADIENT, Loss
+from ._classical import ExponentialLoss, LogisticLoss, ZeroOneLoss
+from ._conditions import Condition, DesignReport, link_symmetry
+from ._design import DesignedLoss, design_loss
+from ._hinge import CostSensitiveHinge, ExampleBiasedHinge, ExampleCostSensitiveHinge, HingeLoss
+from ._risk import bayes_gap, risk_type
 
 __all__ = [
     "DUAL",

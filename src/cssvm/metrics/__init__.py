@@ -8,13 +8,13 @@ Each is thin over a function of checked rows in the same module: `scored` says h
 behind the pictures of `cssvm.displays` are in `operating` and `threshold_costs`.
 """
 
-from ..target import TargetScores, target_scores
-from .bootstrap import BootstrapInterval, bootstrap_interval
-from .curves import CostCurve, NeymanPearson, RocConvexHull, cost_curve, neyman_pearson, roc_convex_hull
-from .money import income, savings_score
-from .partial_auc import tn_auc_loss, tp_auc_loss
-from .risk import MinimumRisk, cost_risk, expected_cost_at, min_cost_risk
-from .scorers import (
+from .._positive_class import PositiveClassScores, positive_class_scores
+from ._bootstrap import BootstrapInterval, bootstrap_interval
+from ._curves import CostCurve, NeymanPearson, RocConvexHull, cost_curve, neyman_pearson, roc_convex_hull
+from ._money import income, savings_score
+from ._partial_auc import tn_auc_loss, tp_auc_loss
+from ._risk import MinimumRisk, cost_risk, expected_cost_at, min_cost_risk
+from ._scorers import (
     cost_risk_scorer,
     income_scorer,
     min_cost_risk_scorer,
@@ -28,8 +28,8 @@ __all__ = [
     "CostCurve",
     "MinimumRisk",
     "NeymanPearson",
+    "PositiveClassScores",
     "RocConvexHull",
-    "TargetScores",
     "bootstrap_interval",
     "cost_curve",
     "cost_risk",
@@ -40,10 +40,10 @@ __all__ = [
     "min_cost_risk",
     "min_cost_risk_scorer",
     "neyman_pearson",
+    "positive_class_scores",
     "roc_convex_hull",
     "savings_score",
     "savings_scorer",
-    "target_scores",
     "tn_auc_loss",
     "tn_auc_scorer",
     "tp_auc_loss",

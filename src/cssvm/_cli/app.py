@@ -1,0 +1,53 @@
+"""All verbs in one application."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from .datasets import datasets
+from .evaluate import evaluate
+from .info import info
+from .predict import predict
+from .report import report
+from .speaking import with_example
+from .train import train
+
+HELP = """Support vector machines for decisions whose errors have a price.
+
+Train on a table with the costs of misses and false alarms, see in money what the decisions are worth, decide on new
+rows. "-" is the standard input or output; messages go to the error stream."""
+EXAMPLE = (
+    "cssvm train loans.csv --target outcome --positive default \\",
+    "    --fn-cost 5 --fp-cost 1 --out loans.skops",
+    "cssvm predict loans.skops new.csv --out decisions.csv",
+)
+
+app = typer.Typer(
+    name="cssvm",
+    help=with_example(HELP, *EXAMPLE),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb in (train, predict, evaluate, report, info):
+    app.command()(verb)
+app.add_typer(datasets)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"cssvm {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def cssvm(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Run before any verb."""

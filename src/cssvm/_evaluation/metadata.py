@@ -1,0 +1,133 @@
+"""How costs, weights and groups reach the `fit` of any model: a pipeline, a search, a wrapper.
+
+Without metadata routing they are arguments of `fit`, named after the steps of pipelines; a search hands them on. With
+it they are requested on the clone that is trained, wherever the user has not said otherwise. Costs go to the outermost
+classifier that takes them, and no further in. A model whose classifier they cannot reach is refused.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._split import GroupsConsumerMixin
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from .._classifier import BinaryClassifier
+from .._decision import COSTS, refuses
+from .._nesting import iter_nested_estimators
+
+WEIGHT, GROUPS = "sample_weight", "groups"
+
+# Parameters that hold a learner, in scikit-learn and here.
+LEARNERS = ("estimator", "amount_estimator", "final_estimator")
+
+
+def taker_of_costs(model: Any) -> Any:
+    """The outermost classifier in a model that has costs of its own; None if there is none."""
+    return next((each for each in iter_nested_estimators(model) if hasattr(each, "fn_cost")), None)
+
+
+def for_fit(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
+    """What `fit` of a model takes of costs, weights and groups, by its own names; requests are set on the model."""
+    found = _routed(model, metadata) if get_config()["enable_metadata_routing"] else _by_steps(model, metadata)
+    _check_costs_reach(model, metadata, {name.rpartition("__")[2] for name in found})
+    return found
+
+
+def _by_steps(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of `fit` without routing."""
+    prefix, last, found = "", model, {}
+    while hasattr(last, "steps") or isinstance(last, BaseSearchCV):
+        if hasattr(last, "steps"):
+            step, last = last.steps[-1]
+            prefix += f"{step}__"
+        else:
+            if GROUPS in metadata and isinstance(last.cv, GroupsConsumerMixin):
+                found[f"{prefix}{GROUPS}"] = metadata[GROUPS]
+            last = last.estimator
+    taken = [name for name in metadata if name in inspect.signature(last.fit).parameters and _wants(last, name)]
+    return found | {f"{prefix}{name}": metadata[name] for name in taken}
+
+
+def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of `fit` with routing, after requests for all that the user has said nothing about."""
+    path, taker = list(iter_nested_estimators(model)), taker_of_costs(model)
+    outside, weighted = path if taker is None else path[: path.index(taker) + 1], list(_weighted(model))
+    for each in _estimators(model):
+        for method in ("fit", "score"):
+            wanted = dict.fromkeys(COSTS, any(each is one for one in outside) and _wants(each, COSTS[0]))
+            _request(each, method, wanted | {WEIGHT: any(each is one for one in weighted)})
+        if not isinstance(each, BinaryClassifier):  # the searches here hand weights to their scorers themselves
+            _request_of_scorers(each, any(each is one for one in weighted))
+    names = get_routing_for_object(model).consumes("fit", metadata.keys())
+    return {name: metadata[name] for name in names}
+
+
+def _weighted(estimator: Any) -> Iterator[Any]:
+    """What is trained with weights: the estimator, the last step of a pipeline, all learners that another is around."""
+    yield estimator
+    ensemble = getattr(estimator, "estimators", None)
+    members = [*getattr(estimator, "steps", [])[-1:], *(ensemble if isinstance(ensemble, list) else [])]
+    inner = [each[1] for each in members if isinstance(each, tuple)] + [
+        getattr(estimator, name, None) for name in LEARNERS
+    ]
+    for each in inner:
+        if hasattr(each, "fit"):
+            yield from _weighted(each)
+
+
+def _wants(estimator: Any, name: str) -> bool:
+    """Whether `fit` uses what it takes: a classifier says in `trains_by_costs` that it decides by costs alone."""
+    return name not in COSTS or getattr(estimator, "trains_by_costs", True)
+
+
+def _estimators(model: Any) -> Iterable[Any]:
+    return [each for each in (model, *model.get_params().values()) if hasattr(each, "_get_metadata_request")]
+
+
+def _request(estimator: Any, method: str, wanted: dict[str, bool]) -> None:
+    """Request, or refuse, what the estimator can have and nobody has said anything about."""
+    requests = getattr(estimator._get_metadata_request(), method).requests
+    unset = {name: want for name, want in wanted.items() if name in requests and requests[name] is None}
+    if unset:
+        getattr(estimator, f"set_{method}_request")(**requests | unset)  # all: a scorer forgets what is not named
+
+
+def _request_of_scorers(estimator: Any, weighted: bool) -> None:
+    """Request, or refuse, weights for the scorers of a search; a name becomes a scorer, which can hold the request."""
+    scoring = getattr(estimator, "scoring", None)
+    if isinstance(scoring, list | tuple | set):
+        scoring = {name: name for name in scoring}
+    scorers: dict[str, Any] = dict(scoring) if isinstance(scoring, Mapping) else {"": scoring}
+    scorers = {
+        name: get_scorer(each) if isinstance(each, str) and each in get_scorer_names() else each
+        for name, each in scorers.items()
+    }
+    for each in scorers.values():
+        if hasattr(each, "_get_metadata_request") and hasattr(each, "_score_func"):
+            _request(each, "score", {WEIGHT: weighted and WEIGHT in inspect.signature(each._score_func).parameters})
+    if scoring is not None:
+        estimator.scoring = scorers if isinstance(scoring, Mapping) else scorers[""]
+
+
+def _check_costs_reach(model: Any, metadata: dict[str, Any], reached: set[str]) -> None:
+    """Refuse costs that a classifier inside would train by, but does not get."""
+    taker = taker_of_costs(model)
+    if taker is None or not _wants(taker, COSTS[0]):
+        return
+    can_take = inspect.signature(taker.fit).parameters
+    for name in COSTS:
+        if name not in metadata or name in reached or name not in can_take or refuses(taker, "fit", name):
+            continue
+        if np.ndim(metadata[name]) or metadata[name] != getattr(taker, name):
+            raise ValueError(
+                f"{name} given to evaluate does not reach {type(taker).__name__} inside {type(model).__name__}, which "
+                f"would be trained with its own {name}={getattr(taker, name)!r}. Give it the same number, or enable "
+                "metadata routing: sklearn.set_config(enable_metadata_routing=True)."
+            )

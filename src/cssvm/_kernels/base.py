@@ -1,0 +1,251 @@
+"""What every kernel states about itself, and what can be done with it.
+
+A kernel that is a function of a relation (`ComputedKernel`) is computed here; one that the user computes
+(`given.py`) is looked up or called. Estimators and the search use the methods of `Kernel` and never ask which it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._runtime import threads
+from .precision import SCORE_TOL, error_allowed, prediction_precision
+from .providers import GramRows, computed_rows
+from .relations import Relation, centred_sizes
+from .shared import SharedRelation, SharedValues
+from .tiles import KERNEL_ERROR, cancellation, prepare_points, prepare_vectors, update_minus_sums, update_values
+
+EXPAND_ROWS = 1 << 14  # rows of X at a time
+DIAGONAL_ROWS = 64  # whose kernel values are computed to get their diagonal: few calls, few values
+
+Expansion = Callable[[Any], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A kernel with its parameters; `make_kernel` sets those it has, the others stay as they are here."""
+
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+
+    name: ClassVar[str]
+    # Which of gamma, degree and coef0 it has.
+    parameters: ClassVar[tuple[str, ...]] = ()
+    # Whether |k(x, z)| <= 1 for all rows.
+    bounded: ClassVar[bool] = False
+    # Whether a relative error u of what it is a function of changes k by at most u, whatever the parameters.
+    tolerates_rounding: ClassVar[bool] = False
+    # Whether k(x, z) = <phi(x), phi(z)> for some features phi, whatever the parameters in their usual ranges.
+    positive_definite: ClassVar[bool] = False
+    # Whether these features are those of x itself.
+    is_linear: ClassVar[bool] = False
+    # Whether X is the kernel matrix instead of rows of features.
+    pairwise: ClassVar[bool] = False
+
+    @classmethod
+    def select(cls, X: Any, rows: Any, columns: Any) -> Any:
+        """The given rows of X; of a kernel matrix also only the given columns."""
+        return X[rows]
+
+    @classmethod
+    def vectors(cls, X: Any, used: Any) -> Any:
+        """The support vectors among the rows of X."""
+        return X[used]
+
+    @classmethod
+    def check_training_matrix(cls, X: Any) -> None:
+        """Refuse an X that this kernel cannot be trained on; any features will do here."""
+        return
+
+    @classmethod
+    def gamma_unit(cls, spread: float, n_features: int) -> float:
+        """The gamma to which a search for gamma is relative, for features whose variances sum to `spread`."""
+        return 1.0
+
+    @abstractmethod
+    def rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
+        """The Gram matrix of X for the solver.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR matrix; for a pairwise kernel the (n, n) Gram matrix
+        upper_bounds : (n,) float64
+            Upper bounds of the dual variables; with `tol` they decide the precision of kernel values.
+        tol : float
+            Tolerance of the fit.
+        cache_size : "auto" or float
+            Budget for kernel values in megabytes; "auto" takes half of the memory available now.
+        """
+
+    def value_rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
+        """As `rows`, of kernel values themselves: those may differ by what a sum of beta of zero hides."""
+        return self.rows(X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
+
+    def on(self, rows: Any) -> Kernel:
+        """The kernel for these of the training rows; it is the same unless it knows them."""
+        return self
+
+    def own(self, X: Any) -> np.ndarray:
+        """The k(x, x) of the rows of X, (len(X),) float64."""
+        parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
+        return np.concatenate([self.matrix(part, part).diagonal() for part in parts])
+
+    def norms_from(self, X: Any, rows: Any) -> Callable[[Any], np.ndarray]:
+        """What gives the k(x, x) of new rows too, from the training rows `rows` of X where it must be estimated."""
+        return OwnNorms(self)
+
+    def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
+        """Precision in which `expand` computes with these vectors; who expands often asks once."""
+        return np.float64
+
+    @abstractmethod
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
+        """The function X -> sum over j of ``coef[j] * k(X[i], vectors[j])``, (len(X),) float64, the vectors prepared.
+
+        support : (n_SV,) row numbers of the training X; vectors : those rows, as `vectors` gave them; dtype : their
+        `expansion_dtype`, if it is known.
+        """
+
+    def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
+        """The `expansion` for the rows of X alone; who expands often keeps that function."""
+        return self.expansion(support, vectors, coef, dtype)(X)
+
+    @abstractmethod
+    def matrix(self, A: Any, B: Any) -> np.ndarray:
+        """All kernel values (len(A), len(B)) float64."""
+
+    def between(self, X: Any, support: np.ndarray, vectors: Any) -> np.ndarray:
+        """The kernel values of rows X and support vectors, given as for `expand`, (len(X), n_SV) float64."""
+        return self.matrix(X, vectors)
+
+    @abstractmethod
+    def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
+        """What all kernels of this class have in common on the rows of X, whatever their parameters.
+
+        Ask the one of largest gamma: `allowed` is the error of a kernel value that rounding may leave.
+        """
+
+
+@dataclass(frozen=True)
+class OwnNorms:
+    """The k(x, x) of any rows by the kernel itself; an object, unlike its method, can be part of a model file."""
+
+    kernel: Kernel
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """(len(X),) float64."""
+        return self.kernel.own(X)
+
+
+class ComputedKernel(Kernel):
+    """A kernel that is a function of a relation: k(x, z) = function(gamma relation(x, z), ...)."""
+
+    relation: ClassVar[Relation]
+    # Completes the advice to scale the features.
+    remedy: ClassVar[str] = ""
+    # Largest |dk/dt| for t = gamma times the relation; only read for distances.
+    steepness: ClassVar[float] = 1.0
+
+    @classmethod
+    def gamma_unit(cls, spread: float, n_features: int) -> float:
+        """1 / the typical size of the relation of two rows."""
+        return 1.0 / cls.relation.typical(spread, n_features) if spread > 0 else 1.0
+
+    def rank(self, n_features: int) -> int:
+        """What the rank of a matrix of kernel values does not exceed, whatever the number of rows."""
+        return sys.maxsize
+
+    def check_finite(self, X: Any) -> None:
+        """Refuse rows so large that values of this kernel among them overflow."""
+        if self.relation.is_distance:
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            bound = self.bound(float(self.relation.sizes(X).max(initial=0.0)))
+        if not np.isfinite(bound):
+            raise ValueError(
+                f'kernel="{self.name}" overflows on this X, whose entries are as large as {_largest(X):.3g}. Scale the '
+                f"features, for example with StandardScaler{self.remedy}."
+            )
+
+    def bound(self, size: float) -> float:
+        """What neither |k| nor anything on the way to it exceeds, for rows of at most this size."""
+        return 1.0
+
+    @abstractmethod
+    def update_tile(
+        self,
+        values: np.ndarray,
+        left: np.ndarray,
+        right: np.ndarray,
+        factor: float,
+        out: np.ndarray,
+        top: int,
+        start: int,
+    ) -> None:
+        """Write kernel values into `out` at (top, start), from the values of a tile and gamma times the sizes."""
+
+    @abstractmethod
+    def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
+        """Write kernel values into the rows of `out` from `top` on, from values of the relation."""
+
+    @abstractmethod
+    def of_relation(self, values: np.ndarray) -> np.ndarray:
+        """The kernel as a function of the relation, float64."""
+
+    def own(self, X: Any) -> np.ndarray:
+        """From the relation of each row to itself."""
+        return self.of_relation(self.relation.own(X))
+
+    def rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
+        """Rows computed afresh, or stored where that takes long."""
+        self.check_finite(X)
+        return computed_rows(self, X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
+
+    def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
+        """Float32 where that does not show."""
+        return prediction_precision(self, vectors, coef)
+
+    def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
+        """Computed in tiles."""
+        if not len(coef):
+            return lambda X: np.zeros(X.shape[0])
+        with threads.single_threaded_blas():
+            kind = self.expansion_dtype(vectors, coef) if dtype is None else dtype
+            points = prepare_vectors(self, vectors, kind, error_allowed(coef, SCORE_TOL))
+
+        def sums(X: Any) -> np.ndarray:
+            total = np.zeros(X.shape[0])
+            with threads.single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+                for i in range(0, X.shape[0], EXPAND_ROWS):
+                    rows = points.alike(X[i : i + EXPAND_ROWS])
+                    update_minus_sums(points, rows, -coef, total[i : i + EXPAND_ROWS], kind)
+            return total
+
+        return sums
+
+    def matrix(self, A: Any, B: Any) -> np.ndarray:
+        """Computed in tiles."""
+        out = np.empty((A.shape[0], B.shape[0]))
+        with threads.single_threaded_blas():
+            update_values(*prepare_points(self, A, B, np.float64), out)
+        return out
+
+    def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
+        """The relation of all pairs of rows."""
+        self.check_finite(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            exact = cancellation(self, centred_sizes(self.relation, X)) <= allowed
+        return SharedRelation.compute(self.relation if exact else self.relation.by_differences, X, dtype)
+
+
+def _largest(X: Any) -> float:
+    """The largest |x_ij|."""
+    return float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0))

@@ -1,0 +1,357 @@
+"""What a kernel is a function of: one number for each pair of rows.
+
+================ ==================================================
+InnerProduct     <x, z>
+SquaredDistance  |x - z|_2^2
+L1Distance       |x - z|_1
+================ ==================================================
+
+Tiles compute it as size(x) + size(z) + factor * value(x, z), in which only the value has to be computed for each pair:
+
+================ ============ ====== ===========================================================
+InnerProduct     0            1      <x, z>
+SquaredDistance  |x|_2^2      -2     <x, z>
+L1Distance       0            1      |x - z|_1 on dense rows
+                 |x|_1        1      |x - z|_1 - |x|_1 - |z|_1 on sparse rows: common features only
+Differences      0            1      |x - z|_2^2 or |x - z|_1, feature by feature
+================ ============ ====== ===========================================================
+
+Sums of sizes and values lose the digits that cancel when rows are far from the centre and close to each other;
+`Differences` are the distances for that case, and take longer.
+
+A relation also fills the matrix of all pairs that the points of a search share.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+
+from .._runtime import threads
+from .loops import (
+    update_l1_distances,
+    update_sparse_l1,
+    update_sparse_l1_distances,
+    update_sparse_products,
+    update_sparse_squared_distances,
+    update_squared_distances,
+)
+
+NORM_BLOCK = 1 << 14  # rows at a time
+BAND = 256  # rows of a matrix of all pairs at a time
+TILE = 1024  # columns of it at a time: 2 MB of products
+FAR = 8.0  # standard deviations of a feature from zero
+LONG_PRODUCTS = 1 << 23  # multiplications up to which a witness takes the time for long double
+
+
+class Relation(ABC):
+    """How one number for each pair of rows is computed, by the tables that open this module."""
+
+    # Whether it depends on x - z only.
+    is_distance: bool
+    metric = ""  # SciPy's name for a distance
+    factor: float
+    # Up to so many features computing a row of kernel values again takes less time than reading a stored one.
+    max_recomputed_features: int
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether rows are taken relative to a centre: products lose the large common part that would cost digits."""
+        return self.is_distance
+
+    @property
+    def by_differences(self) -> Relation:
+        """The same relation computed without cancellation."""
+        return self
+
+    @abstractmethod
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_2^2 or |x|_1 of (n, d) rows, dense or sparse, (n,) float64."""
+
+    def tile_sizes(self, X: Any) -> np.ndarray:
+        """The size of the second table, (n,) float64."""
+        return self.sizes(X)
+
+    def own(self, X: Any) -> np.ndarray:
+        """The relation of each row with itself, (n,) float64: 0 for a distance."""
+        return np.zeros(X.shape[0])
+
+    def update_dense(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
+        """Write the values of dense rows `left` (m, d) against `right` (n, d): products, by BLAS."""
+        np.matmul(left, right.T, out=values)
+
+    def index(self, rows: Any) -> Any:
+        """CSR rows in the form that `update_sparse` wants on its right: by columns."""
+        return sp.csc_array(rows)
+
+    def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
+        """Write the values of CSR rows `left` against the `index` of others: products."""
+        update_sparse_products(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
+
+    def by_definition(self, A: Any, B: Any) -> np.ndarray:
+        """The relation of rows of A and B, (len(A), len(B)) float64: a witness for all other ways.
+
+        Distances are SciPy's; products of dense rows are summed in long double if they are few.
+        """
+        A, B = (X.astype(np.float64, copy=False) for X in (A, B))
+        if not self.is_distance:
+            if sp.issparse(A):
+                return (A @ B.T).toarray()
+            few = A.shape[0] * B.size <= LONG_PRODUCTS
+            return (A.astype(np.longdouble) @ B.T.astype(np.longdouble) if few else A @ B.T).astype(np.float64)
+        if sp.issparse(A):
+            return self._sparse_by_definition(A, B)
+        return cdist(A, B, self.metric)
+
+    def _sparse_by_definition(self, A: Any, B: Any) -> np.ndarray:
+        """Features that a row of A has by SciPy, the others of B as they are."""
+        A, B = sp.csr_array(A), sp.csr_array(B)
+        by_column, out = sp.csc_array(B), np.empty((A.shape[0], B.shape[0]))
+        for i in range(A.shape[0]):
+            own = slice(A.indptr[i], A.indptr[i + 1])
+            features = A.indices[own]
+            others = sp.csr_array((B.data * ~np.isin(B.indices, features), B.indices, B.indptr), shape=B.shape)
+            out[i] = self.sizes(others)
+            if len(features):
+                out[i] += cdist(A.data[np.newaxis, own], by_column[:, features].toarray(), self.metric)[0]
+        return out
+
+    @abstractmethod
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """Write the relation of all pairs of rows of X, (n, n)."""
+
+    def typical(self, spread: float, n_features: int) -> float:
+        """Size of the relation of two rows whose features have the variances that sum to `spread`."""
+        return 2.0 * spread
+
+
+class InnerProduct(Relation):
+    """<x, z>."""
+
+    is_distance = False
+    factor = 1.0
+    max_recomputed_features = 256
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_2^2."""
+        return squared_norms(X)
+
+    def tile_sizes(self, X: Any) -> np.ndarray:
+        """Zero: the value is the whole of it."""
+        return np.zeros(X.shape[0])
+
+    def own(self, X: Any) -> np.ndarray:
+        """<x, x>."""
+        return self.sizes(X)
+
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """All inner products."""
+
+        def write(products: np.ndarray, top: int, start: int) -> None:
+            out[top : top + products.shape[0], start : start + products.shape[1]] = products
+
+        _for_product_tiles(X, write)
+
+
+class SquaredDistance(Relation):
+    """|x - z|_2^2 = |x|^2 + |z|^2 - 2 <x, z>."""
+
+    is_distance = True
+    metric = "sqeuclidean"
+    factor = -2.0
+    max_recomputed_features = 256
+
+    @property
+    def by_differences(self) -> Relation:
+        """Feature by feature."""
+        return SquaredDifferences()
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_2^2."""
+        return squared_norms(X)
+
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """All squared distances."""
+        squares = self.sizes(X.astype(np.float64, copy=False))
+        _for_product_tiles(X, lambda products, top, start: update_distances(out, products, squares, top, start))
+
+
+class L1Distance(Relation):
+    """|x - z|_1, which BLAS does not do."""
+
+    is_distance = True
+    metric = "cityblock"
+    factor = 1.0
+    max_recomputed_features = 32
+
+    @property
+    def by_differences(self) -> Relation:
+        """Feature by feature, as dense rows are in any case."""
+        return L1Differences()
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_1."""
+        return np.asarray(abs(X).sum(axis=1), dtype=np.float64).ravel()
+
+    def tile_sizes(self, X: Any) -> np.ndarray:
+        """|x|_1 of sparse rows."""
+        return self.sizes(X) if sp.issparse(X) else np.zeros(len(X))
+
+    def update_dense(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
+        """|x - z|_1."""
+        update_l1_distances(left, np.ascontiguousarray(right.T), values)
+
+    def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
+        """|x - z|_1 - |x|_1 - |z|_1."""
+        update_sparse_l1(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
+
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """All L1 distances."""
+        self.by_differences.update_matrix(out, X)
+
+    def typical(self, spread: float, n_features: int) -> float:
+        """At most sqrt(n_features) times the distance of the rows."""
+        return float(np.sqrt(2.0 * spread * n_features))
+
+
+class Differences(Relation):
+    """A distance as a sum over the features of x - z."""
+
+    is_distance = True
+    factor = 1.0
+    max_recomputed_features = 32
+    # Compiled loops of `loops.py`.
+    _update_dense: Callable[..., None]
+    _update_sparse: Callable[..., None]
+
+    @property
+    def is_centred(self) -> bool:
+        """No: a centre would overflow before a difference does."""
+        return False
+
+    def tile_sizes(self, X: Any) -> np.ndarray:
+        """Zero: the value is the whole of it."""
+        return np.zeros(X.shape[0])
+
+    def update_dense(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
+        """The distances."""
+        self._update_dense(left, np.ascontiguousarray(right.T), values)
+
+    def index(self, rows: Any) -> Any:
+        """By rows, each feature after the other."""
+        return sorted_features(rows)
+
+    def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
+        """The distances."""
+        left = sorted_features(left)
+        self._update_sparse(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
+
+    def update_matrix(self, out: np.ndarray, X: Any) -> None:
+        """All distances, in bands of rows."""
+        sparse, X = sp.issparse(X), X.astype(np.float64, copy=False)
+        right = self.index(sp.csr_array(X)) if sparse else np.ascontiguousarray(X)
+
+        def band(first: int, last: int) -> None:
+            values = np.empty((last - first, X.shape[0]))
+            (self.update_sparse if sparse else self.update_dense)(right[first:last], right, values)
+            out[first:last] = values
+
+        threads.run(band, _bands(len(out)))
+
+
+class SquaredDifferences(Differences):
+    """|x - z|_2^2."""
+
+    _update_dense, _update_sparse = (
+        staticmethod(update_squared_distances),
+        staticmethod(update_sparse_squared_distances),
+    )
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_2^2."""
+        return squared_norms(X)
+
+
+class L1Differences(Differences):
+    """|x - z|_1."""
+
+    _update_dense, _update_sparse = staticmethod(update_l1_distances), staticmethod(update_sparse_l1_distances)
+
+    def sizes(self, X: Any) -> np.ndarray:
+        """|x|_1."""
+        return L1Distance().sizes(X)
+
+
+def sorted_features(rows: Any) -> Any:
+    """CSR rows with the features of each in ascending order."""
+    return rows if rows.has_sorted_indices else rows.sorted_indices()
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    """|x|_2^2 of (n, d) rows, dense or sparse, (n,) float64."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def centred(X: Any) -> Any:
+    """Dense rows less their mean; sparse rows, which would no longer be sparse, as they are."""
+    return X if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)
+
+
+def far_centre(X: Any) -> np.ndarray | None:
+    """Means of the features that are far from zero, 0 for the others; None if there are none, or X is sparse.
+
+    Relative to it products keep the digits that a large common part takes. Features with values near zero keep them.
+    """
+    if sp.issparse(X):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = X.mean(axis=0, dtype=np.float64)
+        centre = np.where(np.abs(mean) > FAR * X.std(axis=0, dtype=np.float64), mean, 0.0)
+    return centre if centre.any() else None
+
+
+def centred_sizes(relation: Relation, X: Any) -> np.ndarray:
+    """Sizes of the rows, of a distance those relative to their centre, a block of rows at a time."""
+    if sp.issparse(X):
+        return relation.sizes(X)
+    centre = X.mean(axis=0, dtype=np.float64) if relation.is_distance else 0.0
+    starts = range(0, len(X), NORM_BLOCK)
+    return np.concatenate([relation.sizes(X[i : i + NORM_BLOCK] - centre) for i in starts])
+
+
+def _bands(n: int) -> list[tuple[int, int]]:
+    return [(i, min(i + BAND, n)) for i in range(0, n, BAND)]
+
+
+def _for_product_tiles(X: Any, write: Callable[[np.ndarray, int, int], Any]) -> None:
+    """Call ``write(products, top, start)`` for tiles of all <x_i, x_j>, float64, that stay in the processor's cache."""
+    X = X.astype(np.float64, copy=False)
+
+    def band(first: int, last: int) -> None:
+        if sp.issparse(X):
+            write((X[first:last] @ X.T).toarray(), first, 0)
+            return
+        rows = X[first:last]
+        for start in range(0, len(X), TILE):
+            write(rows @ X[start : start + TILE].T, first, start)
+
+    threads.run(band, _bands(X.shape[0]))
+
+
+def update_distances(out: np.ndarray, products: np.ndarray, squares: np.ndarray, top: int, start: int) -> None:
+    """out[top + i, start + j] = |x|^2 + |z|^2 - 2 <x, z>, at least 0, and 0 for a row with itself."""
+    n_rows, n_columns = products.shape
+    products *= -2.0
+    products += squares[top : top + n_rows, np.newaxis]
+    products += squares[start : start + n_columns]
+    target = out[top : top + n_rows, start : start + n_columns]
+    np.maximum(products, 0.0, out=target, casting="same_kind")
+    same = np.arange(max(top, start), min(top + n_rows, start + n_columns))
+    target[same - top, same - start] = 0.0

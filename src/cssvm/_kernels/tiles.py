@@ -1,0 +1,235 @@
+"""Blocks of kernel values between two sets of points, and weighted sums of them, tile by tile.
+
+Two verbs, for `left` (m points), `right` (n points) and a kernel k::
+
+    update_values(left, right, out)                 out[i, j] = k(left_i, right_j)
+    update_minus_sums(left, right, coef, total)     total[j] -= sum_i coef_i k(left_i, right_j)
+
+Both walk over tiles small enough to stay in the processor's cache between the passes over them: what the kernel is a
+function of (BLAS on dense rows, an inverted index on sparse ones), the kernel function, the sum. The second verb
+therefore never writes a kernel value to memory, which is why recomputing rows of a cheap kernel beats keeping them.
+Tiles are the same whatever the number of threads, and each belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._runtime import threads
+from .._runtime.sums import update_row_sum
+from .loops import update_mirrored
+
+if TYPE_CHECKING:
+    from .base import ComputedKernel
+    from .relations import Relation
+
+TILE_ROWS, TILE_COLUMNS = 256, 1024  # 1 MB of float32: small enough for the caches, large enough to hide Python
+SQUARE_TILE = 256  # rows and columns of a tile of a symmetric block
+SPARSE_COLUMNS = 4096  # per tile of sparse points: enough to amortise walking through the rows, a page of sums
+DENSE_ENOUGH = 0.1  # past this density BLAS on unpacked rows beats the sparse products
+COSTLY_SHARED_FEATURES = 10.0  # of two sparse rows, past which reading stored kernel values beats computing them again
+
+ROUNDING = 2.0**-53
+# Of a kernel value, past which distances are taken by differences: no C in use makes it show.
+KERNEL_ERROR = 1e-11
+
+_scratch = threading.local()
+
+
+def _buffer(name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
+    """Scratch tile of that name, one for each thread; fresh memory would cost more than the work on it."""
+    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    flat = getattr(_scratch, name, None)
+    if flat is None or flat.nbytes < size:
+        flat = np.empty(size, np.uint8)
+        setattr(_scratch, name, flat)
+    return flat[:size].view(dtype).reshape(shape)
+
+
+class DensePoints:
+    """Dense rows prepared for one kernel: rows, relative to a centre for distances, and gamma times their sizes.
+
+    `relation` is the kernel's own, or that one by differences.
+    """
+
+    def __init__(self, kernel: ComputedKernel, relation: Relation, rows: np.ndarray, sizes: np.ndarray, centre: Any):
+        self.kernel, self.relation, self.rows, self.sizes, self.centre = kernel, relation, rows, sizes, centre
+
+    @classmethod
+    def prepare(cls, kernel: ComputedKernel, relation: Relation, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
+        """Centre and convert (n, d) rows to `dtype`, that of the tile's values; sparse ones are unpacked."""
+        X = X.toarray() if sp.issparse(X) else X
+        rows = np.ascontiguousarray(X - centre if relation.is_centred else X, dtype)
+        return cls(kernel, relation, rows, (kernel.gamma * relation.tile_sizes(rows)).astype(dtype), centre)
+
+    def alike(self, X: Any) -> DensePoints:
+        """Other rows, prepared as these were."""
+        return self.prepare(self.kernel, self.relation, X, self.centre, self.rows.dtype)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, indices: Any) -> DensePoints:
+        """Some of the points: a slice or an index array."""
+        return DensePoints(self.kernel, self.relation, self.rows[indices], self.sizes[indices], self.centre)
+
+    def tiles(self, columns: int = TILE_COLUMNS) -> list[tuple[int, DensePoints]]:
+        """Consecutive parts with where they begin."""
+        return [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
+
+    def update_relation(self, left: DensePoints, values: np.ndarray) -> None:
+        """Write the values of the relation for `left` against these points."""
+        self.relation.update_dense(left.rows, self.rows, values)
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether a row of kernel values takes longer to compute than to read from memory."""
+        return self.rows.shape[1] > self.relation.max_recomputed_features
+
+
+class SparsePoints:
+    """CSR rows; products through an inverted index, at the cost of the features two rows share."""
+
+    def __init__(self, kernel: ComputedKernel, relation: Relation, rows: Any, sizes: np.ndarray):
+        self.kernel, self.relation, self.rows, self.sizes = kernel, relation, rows, sizes
+        self._index: Any = None
+        self._tiles: list[tuple[int, SparsePoints]] = []
+
+    @classmethod
+    def prepare(cls, kernel: ComputedKernel, relation: Relation, X: Any, centre: Any, dtype: Any) -> SparsePoints:
+        """Convert (n, d) CSR rows to `dtype`."""
+        rows = sp.csr_array(X, dtype=np.float64)
+        sizes = (kernel.gamma * relation.tile_sizes(rows)).astype(dtype)
+        return cls(kernel, relation, rows.astype(dtype, copy=False), sizes)
+
+    def alike(self, X: Any) -> SparsePoints:
+        """Other rows, prepared as these were."""
+        return self.prepare(self.kernel, self.relation, X, 0.0, self.rows.dtype)
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+    def take(self, indices: Any) -> SparsePoints:
+        """Some of the points: a slice or an index array."""
+        return SparsePoints(self.kernel, self.relation, self.rows[indices], self.sizes[indices])
+
+    def tiles(self, columns: int = SPARSE_COLUMNS) -> list[tuple[int, SparsePoints]]:
+        """Consecutive parts with where they begin, each with its inverted index."""
+        if not self._tiles or len(self._tiles[0][1]) != min(columns, len(self)):
+            self._tiles = [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
+            for _, tile in self._tiles:
+                tile._index = self.relation.index(tile.rows)
+        return self._tiles
+
+    def update_relation(self, left: SparsePoints, values: np.ndarray) -> None:
+        """Write the values of the relation for `left` against these points."""
+        self.relation.update_sparse(left.rows, self._index, values)
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether a row of kernel values takes longer to compute than to read from memory."""
+        n_rows, n_features = self.rows.shape
+        used = np.bincount(self.rows.indices, minlength=n_features) / n_rows
+        return float(used @ used) > COSTLY_SHARED_FEATURES
+
+
+Points = DensePoints | SparsePoints
+
+
+def prepare_points(
+    kernel: ComputedKernel, X: Any, vectors: Any, dtype: Any, allowed: float = KERNEL_ERROR
+) -> tuple[Points, Points]:
+    """`X` and `vectors` prepared alike, as the vectors demand."""
+    right = prepare_vectors(kernel, vectors, dtype, allowed)
+    if X is vectors:
+        return right, right
+    with np.errstate(over="ignore", invalid="ignore"):
+        return right.alike(X), right
+
+
+def prepare_vectors(kernel: ComputedKernel, vectors: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> Points:
+    """Rows that others are to be related to; sparse ones that are crowded (`DENSE_ENOUGH`) are unpacked.
+
+    Where float64 would leave an error of more than `allowed` in a kernel value, distances are taken by differences.
+    """
+    sparse = sp.issparse(vectors) and density(vectors) <= DENSE_ENOUGH
+    kind: Any = SparsePoints if sparse else DensePoints
+    relation = kernel.relation
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = 0.0 if sp.issparse(vectors) else vectors.mean(axis=0, dtype=np.float64)
+        points = kind.prepare(kernel, relation, vectors, centre, dtype)
+        error = cancellation(kernel, relation.sizes(points.rows))
+    if not error <= allowed:
+        return kind.prepare(kernel, relation.by_differences, vectors, 0.0, np.float64)
+    return points
+
+
+def cancellation(kernel: ComputedKernel, sizes: np.ndarray) -> float:
+    """The error that float64 leaves in a value of a kernel of distances, for rows of these sizes; NaN if unknown."""
+    if not kernel.relation.is_distance:
+        return 0.0
+    return 2.0 * ROUNDING * kernel.steepness * kernel.gamma * float(sizes.max(initial=0.0))
+
+
+def rounding_errors(points: Points) -> np.ndarray:
+    """The errors that cancelling distances leave in kernel values of points close to each other, (n,) float64."""
+    return float(np.finfo(points.sizes.dtype).eps) * points.kernel.steepness * points.sizes.astype(np.float64)
+
+
+def density(rows: Any) -> float:
+    """Share of stored entries of a sparse matrix."""
+    return rows.nnz / max(1, rows.shape[0] * rows.shape[1])
+
+
+def update_values(left: Points, right: Points, out: np.ndarray) -> None:
+    """Write all kernel values, (len(left), len(right)), in the precision of `out`."""
+    parts = _parts(left)
+
+    def tile_column(start: int, tile: Points) -> None:
+        for begin, part in parts:
+            _update_tile(part, tile, out, begin, start)
+
+    threads.run(tile_column, right.tiles())
+
+
+def update_symmetric_values(points: Points, out: np.ndarray) -> None:
+    """Write all kernel values among `points`; those below the diagonal are copies of those above."""
+
+    def tile_column(start: int, tile: Points, parts: list[tuple[int, Points]]) -> None:
+        for top, part in parts:
+            _update_tile(part, tile, out, top, start)
+            if top < start:
+                update_mirrored(out, top, start, len(part), len(tile))
+
+    tiles = points.tiles(SQUARE_TILE)
+    tasks = [(start, tile, tiles[: k + 1]) for k, (start, tile) in enumerate(tiles)]
+    threads.run(tile_column, tasks[::-1])  # the longest first
+
+
+def update_minus_sums(left: Points, right: Points, coef: np.ndarray, total: np.ndarray, dtype: Any) -> None:
+    """Take the kernel sums from `total` (len(right),) float64; kernel values are rounded to `dtype`, sums are not."""
+    parts, order = _parts(left), np.arange(TILE_ROWS)
+
+    def tile_column(start: int, tile: Points) -> None:
+        target = total[start : start + len(tile)]
+        for begin, part in parts:
+            values = _buffer("kernel", (len(part), len(tile)), dtype)
+            _update_tile(part, tile, values, 0, 0)
+            update_row_sum(target, values, order[: len(part)], coef[begin : begin + len(part)], 0)
+
+    threads.run(tile_column, right.tiles())
+
+
+def _parts(left: Points) -> list[tuple[int, Points]]:
+    return [(i, left.take(slice(i, i + TILE_ROWS))) for i in range(0, len(left), TILE_ROWS)]
+
+
+def _update_tile(part: Points, tile: Points, out: np.ndarray, top: int, start: int) -> None:
+    """Write the kernel values of one tile, whose corner in `out` is (top, start)."""
+    values = _buffer("relation", (len(part), len(tile)), part.sizes.dtype)
+    tile.update_relation(part, values)  # type: ignore[arg-type]
+    tile.kernel.update_tile(values, part.sizes, tile.sizes, tile.relation.factor, out, top, start)

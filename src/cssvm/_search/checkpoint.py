@@ -1,0 +1,83 @@
+"""The values of a search on disk, so that an interrupted one goes on where it stopped.
+
+The file is replaced as a whole after each task, so that it is never half-written. It holds an entry for each
+fingerprint of all that values depend on: several searches may share it, such as those of the folds of a nested
+cross-validation.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._runtime.files import atomic_write, check_writable
+from .._types import Vector
+
+VALUES, DONE = "values", "n_done"  # of an entry, behind its fingerprint
+
+
+class Checkpoint:
+    """Values (n_points, n_folds), NaN where not known; `n_done` (n_kernels, n_folds) steps of C done by each task."""
+
+    def __init__(self, path: Any, fingerprint: str, shape: tuple[int, int], n_kernels: int):
+        self.path = None if path is None else Path(path)
+        self.values = np.full(shape, np.nan)
+        self.n_done = np.zeros((n_kernels, shape[1]), dtype=np.int64)
+        self._names = f"{fingerprint}.{VALUES}", f"{fingerprint}.{DONE}"
+        self._failed = False
+        if self.path is not None:
+            check_writable(self.path)
+            entries = _read(self.path)
+            if self._names[0] in entries:
+                self.values, self.n_done = (entries[name] for name in self._names)
+
+    def record(self, kernel: int, fold: int, values: Vector, n_done: int) -> None:
+        """Enter the values of a task that has done its first `n_done` steps, and save."""
+        known = ~np.isnan(values)
+        self.values[known, fold] = values[known]
+        self.n_done[kernel, fold] = n_done
+        if self.path is not None:
+            self._save(self.path)
+
+    def _save(self, path: Path) -> None:
+        """Write this entry and those of others; where that fails, the search goes on without."""
+        try:
+            entries = _read(path) | dict(zip(self._names, (self.values, self.n_done), strict=True))
+            with atomic_write(path) as file:
+                np.savez(file, **entries)  # type: ignore[arg-type]
+        except (OSError, ValueError) as error:
+            if not self._failed:
+                warnings.warn(
+                    f"The checkpoint cannot be written: {error}. The search goes on; what is done from here on may not "
+                    "be kept.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            self._failed = True
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of all entries; none if there is no file."""
+    try:
+        saved = np.load(path, allow_pickle=False)
+        if isinstance(saved, np.ndarray):
+            raise ValueError("it holds a single array")
+        with saved:
+            entries = dict(saved)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"checkpoint={str(path)!r} is not a saved search: {error}. Delete it, or name another file."
+        ) from error
+    if not all(name.endswith((f".{VALUES}", f".{DONE}")) for name in entries):
+        raise ValueError(
+            f"checkpoint={str(path)!r} is not a saved search of this version: it holds {next(iter(entries))!r}. Delete "
+            "it, or name another file."
+        )
+    return entries

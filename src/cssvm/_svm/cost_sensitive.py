@@ -1,0 +1,204 @@
+"""The cost-sensitive SVM: a slope for each kind of error and a margin for each class, or for each example."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+import numpy as np
+
+from .._alignment import align_to_samples
+from .._classifier import resolve_cost, unchanged_on_failure
+from .._costs import SCALE, is_tied
+from .._kernels import DEFAULT_KERNEL
+from .kernel_svc import KernelSVC
+from .parameters import lists_kernels
+
+
+@lists_kernels
+class CostSensitiveSVC(KernelSVC):
+    """Cost-sensitive support vector classifier (CS-SVM).
+
+    With y = +1 for the target class, f(x) = sum_j y_j a_j K(x, x_j) + b minimises::
+
+        1/2 |w|^2 + C sum over y_i = +1 of s_i fn_cost_i max(0, 1       - f(x_i))
+                  + C sum over y_i = -1 of s_i fp_cost_i max(0, kappa_i + f(x_i))
+
+    The ratio of the slopes sets the decision rule, P(y = +1 | x) > fp_cost / (fn_cost + fp_cost) in the limit
+    of much data; kappa sets the margin of the negative class relative to the positive one, also where the
+    classes are separable. ``**paper_costs(C1, C_minus1)`` gives the setting with the slope tied to the
+    margin.
+
+    Parameters
+    ----------
+    C : "scale" or float, default="scale"
+        Weight of the loss against the norm of w. ``"scale"`` is 1 / the mean cost of a row, weighted, so that the
+        currency of the costs makes no difference; for costs of 1 it is 1.
+    fn_cost : float, default=1.0
+        Cost of a false negative: slope of the loss of the target class. One value for each row goes to `fit`.
+    fp_cost : float, default=1.0
+        Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
+    kappa : float or "tied", default=1.0
+        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row; with it
+        the unit of the costs matters, as fp_cost is compared with 1.
+    kernel : str or callable, default="rbf"
+        A name from `cssvm._kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
+        ``"precomputed"`` X is the kernel matrix.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels that have one, as in ``exp(-gamma |x - z|^2)`` for ``"rbf"``. ``"scale"`` is
+        1 / (n_features * variance of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is
+        1 / n_features.
+    degree : int, default=3
+        Degree of a polynomial kernel.
+    coef0 : float, default=0.0
+        Constant term of the kernels that have one.
+    pos_label : label, default=None
+        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
+        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions, in units of f, at which the solver stops.
+    max_iter : int, default=-1
+        Limit on the solver's steps; -1 means none.
+    cache_size : "auto" or float, default="auto"
+        Memory for kernel values, in megabytes; ``"auto"`` takes a share of what is available.
+    verbose : int, default=0
+        1 prints a summary of the fit, 2 also where the time went.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_SV,), int32
+        Rows of X that are support vectors, those of ``classes_[0]`` first.
+    support_vectors_ : ndarray or CSR of shape (n_SV, n_features)
+        The support vectors; empty for a precomputed kernel.
+    n_support_ : ndarray of shape (2,), int32
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients of the support vectors, positive for ``classes_[1]``.
+    coef_ : ndarray of shape (1, n_features)
+        The weights w of a linear kernel, f(x) = <w, x> + b; other kernels have none.
+    intercept_ : ndarray of shape (1,)
+        The constant b.
+    C_ : float
+        The C used.
+    gamma_ : float
+        The gamma used; 1.0 for a kernel without one.
+    n_iter_ : int
+        Steps of the solver.
+    fit_status_ : Status
+        0 converged, 1 iteration limit reached, 2 stalled.
+    primal_objective_, dual_objective_, dual_gap_ : float
+        The objectives reached and the relative duality gap. With kernel values in float64, up to 1,500 samples, the
+        gap bounds the distance to the optimum; above, where they are in float32, it is an estimate.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has names.
+
+    Notes
+    -----
+    Rows with zero weight or zero cost are left out of the training problem: a weight of 0 is the removal of
+    the row, an integer weight its repetition. For probabilities use
+    `sklearn.calibration.CalibratedClassifierCV`, for more than two classes
+    `sklearn.multiclass.OneVsRestClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cssvm import CostSensitiveSVC, paper_costs
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> y = ["good", "good", "bad", "bad"]
+    >>> model = CostSensitiveSVC(C=1e3, kernel="linear", pos_label="bad", **paper_costs(4, 2)).fit(X, y)
+    >>> model.predict([[-0.6], [0.0], [3.0]]).tolist()
+    ['good', 'bad', 'bad']
+
+    The boundary lies three times as far from the class that costs more to miss:
+
+    >>> boundary = -model.intercept_[0] / (model.dual_coef_ @ model.support_vectors_).item()
+    >>> print(round(boundary, 3))
+    -0.5
+
+    A cost for each row, here what a missed bad loan loses; entries of the other class are ignored:
+
+    >>> loss = [np.nan, np.nan, 900.0, 150.0]
+    >>> model = CostSensitiveSVC(1.0, pos_label="bad").fit(X, y, fn_cost=loss)
+    >>> model.predict(X).tolist()
+    ['good', 'good', 'bad', 'bad']
+    """
+
+    def __init__(
+        self,
+        C: Any = SCALE,
+        *,
+        fn_cost: float = 1.0,
+        fp_cost: float = 1.0,
+        kappa: Any = 1.0,
+        kernel: Any = DEFAULT_KERNEL,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        pos_label: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        cache_size: Any = "auto",
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            C,
+            fn_cost=fn_cost,
+            fp_cost=fp_cost,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            pos_label=pos_label,
+            tol=tol,
+            max_iter=max_iter,
+            cache_size=cache_size,
+            verbose=verbose,
+        )
+        self.kappa = kappa
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        fn_cost: Any = None,
+        fp_cost: Any = None,
+        kappa: Any = None,
+        sample_weight: Any = None,
+    ) -> CostSensitiveSVC:
+        """Train on X and y; a failed fit leaves the estimator as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; for ``kernel="precomputed"`` the symmetric kernel matrix (n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        fn_cost : float or array-like of shape (n_samples,), default=None
+            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
+        fp_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
+        kappa : float, "tied" or array-like of shape (n_samples,), default=None
+            Margin of each row of the other class; other entries are ignored. None takes the constructor's.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight of each row; None means 1.
+
+        Returns
+        -------
+        CostSensitiveSVC
+            The estimator itself.
+        """
+        with unchanged_on_failure(self):
+            kappa = resolve_cost(self, "kappa", align_to_samples(X, y, kappa=kappa)["kappa"])
+            X, sample = self._read(X, y, fn_cost, fp_cost, sample_weight)
+            margin = sample.fp_cost if is_tied(kappa) else kappa  # 1 / fp_cost is 1 where fp_cost is
+            if np.ndim(margin) or margin != 1.0:
+                sample.target.require_pos_label_for(f"kappa={reprlib.repr(kappa)}")
+            machine = self._solve(X, sample, *self._margins_and_upper_bounds(sample, sample.weighted_costs, kappa))
+            self._store(machine)
+            self._report([machine])
+        return self

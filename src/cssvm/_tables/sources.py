@@ -1,0 +1,271 @@
+"""Where tables come from: CSV, Parquet, LIBSVM text, data frames; read as a whole or a chunk at a time.
+
+The content decides what a file is, not its name:
+
+    Parquet   a folder, or a file that begins with PAR1
+    LIBSVM    lines of a label and index:value pairs, counted from 1
+    CSV       anything else (`delimited.py`); rejected if its name ends in .parquet
+
+A file that begins as gzip does is unpacked first; "-" is the standard input. Entries of text files stay as they were
+written until a column is asked for as numbers or as words (`chunk.py`).
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from .._runtime.parquet import table_columns
+from .._types import is_number
+from .chunk import EXACT, Chunk, TableError, check_names, sliced, whole_numbers
+from .delimited import read_csv
+from .parquet import ParquetPart, parquet_parts
+
+CHUNK_ROWS = 50_000
+STDIN = "-"
+LABEL = "label"  # the one named column of LIBSVM text
+HEAD = 2**20  # bytes looked at to tell what a file is; the header of a CSV must fit
+GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
+OTHER_FILES = {
+    b"PK\x03\x04": "a zip archive, such as a model file or an Excel workbook",
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"%PDF-": "a PDF document",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+}
+SPARSE_ROW = re.compile(rb"\s*[+-]?[0-9.][^\s,:]*(\s+qid:[0-9]+)?(\s+[0-9]+:[^\s,:]+)*\s*(#.*)?")
+LINES_LOOKED_AT = 20
+UNREADABLE = (OSError, EOFError, zlib.error)  # the latter two of damaged gzip
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that has not been read yet: `read(n)` yields chunks of at most n rows, once for a stream.
+
+    parquet : its path, if it is Parquet.
+    """
+
+    name: str
+    read: Callable[[int], Iterator[Chunk]]
+    parquet: Any = None
+
+    def chunks(self, n_rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """The rows, at most `n_rows` at a time; a table without any is refused."""
+        first = 1
+        try:
+            for chunk in self.read(n_rows):
+                if len(chunk):
+                    yield replace(chunk, first=first)
+                first += len(chunk)
+        except UNREADABLE as error:
+            raise _unreadable(self.name, error) from error
+        if first == 1:
+            raise self._empty()
+
+    def parts(self) -> Sequence[Source | ParquetPart]:
+        """What can be read apart, each with its `chunks`: the parts of Parquet, or all that there is."""
+        if self.parquet is None:
+            return [self]
+        try:
+            parts = parquet_parts(self.parquet, self.name)
+        except UNREADABLE as error:
+            raise _unreadable(self.name, error) from error
+        if not parts:
+            raise self._empty()
+        return parts
+
+    def _empty(self) -> TableError:
+        return TableError(f"{self.name} has no rows. Give a table with a header and at least one row.")
+
+    def whole(self) -> Chunk:
+        """All rows."""
+        import pyarrow as pa
+
+        chunks = list(self.chunks())
+        rows = pa.concat_tables([chunk.rows for chunk in chunks], promote_options="permissive")  # 1 and 0.5 are numbers
+        return replace(chunks[0], rows=rows, sparse=_stacked([chunk.sparse for chunk in chunks]))
+
+
+def open_table(data: Any) -> Source:
+    """The source of a path, "-" for the standard input, or a data frame of pandas, polars or Arrow."""
+    _require_arrow()
+    if not isinstance(data, str | Path):
+        return _of_frame(data)
+    name = "standard input" if str(data) == STDIN else str(data)
+    if str(data) != STDIN and Path(data).is_dir():
+        return _parquet(data, name)
+    with ExitStack() as files:  # closed here, or when all rows have been read
+        try:
+            raw = _standard_input() if str(data) == STDIN else files.enter_context(io.FileIO(data))
+            stream = _stream(raw)
+            head = stream.read(HEAD)
+        except UNREADABLE as error:
+            raise _unreadable(name, error) from error
+        if head.startswith(PARQUET):
+            if str(data) == STDIN:
+                raise TableError("Parquet cannot be read from the standard input. Give the file itself.")
+            return _parquet(data, name)
+        if name.lower().endswith(".parquet"):
+            raise TableError(f"{name} is not a Parquet file: it does not begin with PAR1. Rename it if it is a CSV.")
+        for signature, what in OTHER_FILES.items():
+            if head.startswith(signature):
+                raise TableError(f"{name} is {what}, not a table. Give CSV, Parquet or LIBSVM text.")
+        whole, still_open = len(head) < HEAD, files.pop_all()
+    again: Any = io.BufferedReader(_Rejoined(head, stream), HEAD)
+
+    def read(n_rows: int) -> Iterator[Chunk]:
+        with still_open:
+            if _is_libsvm(head, whole=whole):
+                yield from _libsvm(again, name, n_rows)
+            else:
+                yield from read_csv(again, head, name, n_rows, whole=whole)
+
+    return Source(name, read)
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose beginning was read already; a pipe gives it in pieces, so that it cannot be looked at ahead."""
+
+    def __init__(self, head: bytes, stream: BinaryIO):
+        super().__init__()
+        self.head, self.stream = head, stream
+
+    def readable(self) -> bool:
+        """That it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, as far as there are bytes."""
+        block = self.head[: len(buffer)] or self.stream.read(len(buffer))
+        self.head = self.head[len(block) :]
+        buffer[: len(block)] = block
+        return len(block)
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise TableError("the standard input is closed. Give a file, or a pipe.")
+    return sys.stdin.buffer
+
+
+def _stream(raw: Any) -> io.BufferedReader:
+    """Bytes that can be looked at before they are read, unpacked."""
+    stream = io.BufferedReader(raw, HEAD)
+    if stream.peek(len(GZIP)).startswith(GZIP):
+        unpacked: Any = gzip.GzipFile(fileobj=stream)
+        stream = io.BufferedReader(unpacked, HEAD)
+    return stream
+
+
+def _of_frame(data: Any) -> Source:
+    import pyarrow as pa
+
+    try:
+        if hasattr(data, "iloc"):
+            rows = pa.Table.from_pandas(_one_type_each(data.rename(columns=str)), preserve_index=False)
+        else:
+            rows = pa.table(data)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise TableError(
+            f"data must be a path or a data frame whose columns each hold one type; got {type(data).__name__}: {error}"
+        ) from error
+    columns = table_columns(rows.column_names)
+    check_names(columns, "the data frame")
+    rows = rows.select(columns)
+    return Source("the data frame", lambda n_rows: sliced(rows, "the data frame", n_rows, typed=True))
+
+
+def _one_type_each(frame: Any) -> Any:
+    """A frame of pandas in which some columns hold strings that did not.
+
+    Those are columns of both strings and numbers, as `read_csv` may leave them, and categoricals of anything else than
+    strings, which are categories as in `cssvm._preprocessing`.
+    """
+    text = {}
+    for name in [each for each, dtype in frame.dtypes.items() if dtype.kind == "O"] if frame.columns.is_unique else []:
+        column = frame[name]
+        values = column.cat.categories.tolist() if column.dtype == "category" else column.tolist()
+        n_strings = sum(isinstance(each, str) for each in values)
+        if column.dtype == "category" and n_strings < len(values):
+            text[name] = column.map({each: _as_text(each) for each in values}).astype(object)
+        elif n_strings and any(map(is_number, values)):
+            text[name] = [_as_text(each) if is_number(each) else each for each in values]
+    return frame.assign(**text)
+
+
+def _as_text(value: Any) -> str | None:
+    """As `Chunk.words` has it."""
+    if is_number(value):
+        if value != value:
+            return None
+        if abs(value) <= EXACT and value == int(value):
+            return str(int(value))
+    return str(value)
+
+
+def _parquet(path: Any, name: str) -> Source:
+    def read(n_rows: int) -> Iterator[Chunk]:
+        for part in parquet_parts(path, name):
+            yield from part.chunks(n_rows)
+
+    return Source(name, read, path)
+
+
+def _is_libsvm(head: bytes, *, whole: bool) -> bool:
+    """Whether the first lines are all labels with index:value pairs, at least one of them with a pair."""
+    lines = head.splitlines() if whole else head.splitlines()[:-1]
+    looked_at = [line for line in lines if line.strip()][:LINES_LOOKED_AT]
+    return all(SPARSE_ROW.fullmatch(line) for line in looked_at) and any(b":" in line for line in looked_at)
+
+
+def _libsvm(stream: BinaryIO, name: str, n_rows: int) -> Iterator[Chunk]:
+    import pyarrow as pa
+    from sklearn.datasets import load_svmlight_file
+
+    first = 1
+    while lines := list(islice(stream, n_rows)):
+        try:
+            X, labels = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+        except ValueError as error:
+            raise TableError(f"{name} is no LIBSVM text after row {first - 1:,}: {_first_line(error)}") from error
+        if X.shape[1] and X[:, 0].nnz:
+            raise TableError(f"{name} holds an index 0; indices of LIBSVM text are counted from 1.")
+        X = X[:, 1:].tocsr()
+        yield Chunk(name, pa.table({LABEL: whole_numbers(labels)}), sparse=X)
+        first += len(labels)
+
+
+def _stacked(parts: list[Any]) -> Any:
+    """Sparse rows below each other, as wide as the widest of them; None if there are none."""
+    import scipy.sparse as sp
+
+    if any(part is None for part in parts):
+        return None
+    width = max(part.shape[1] for part in parts)
+    for part in parts:
+        part.resize(part.shape[0], width)
+    return sp.vstack(parts, format="csr")
+
+
+def _unreadable(name: str, error: Exception) -> TableError:
+    return TableError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def _require_arrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise ImportError("tables need pyarrow and pandas: pip install 'cssvm[cli]'") from error

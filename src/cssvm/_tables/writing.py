@@ -1,0 +1,177 @@
+"""Where decisions go: the standard output, a CSV, a Parquet file, or a folder of Parquet files; whole or not at all.
+
+A CSV whose name ends in ``.gz`` is packed by gzip. A text in it that a spreadsheet would take for a formula gets an
+apostrophe in front, unless formulas are allowed; numbers are never altered, and nothing in Parquet is.
+
+A name that ends in a slash is a folder: it gets one file for each part of the table, ``part-00000.parquet`` and so on,
+in the order of its rows. The folder must be new, or empty.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from .._runtime.files import atomic_write, check_writable, is_special_file, temporary_path
+from .chunk import TableError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+STDOUT = "-"
+PARQUET, PACKED = (".parquet", ".pq"), ".gz"
+QUOTED = "\r\n"  # the characters that end a line for readers; csv quotes entries that hold one of its line terminator
+# What spreadsheets evaluate: text that begins so and is no number. A sign alone is not evaluated.
+FORMULA = re.compile(r"(?![+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$)[=+\-@\t\r].", re.DOTALL)
+Write = Callable[[Any], None]
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A place for tables of one schema: `write` takes them one after the other, a `folder` has a file for each part."""
+
+    write: Write | None = None
+    folder: Path | None = None
+
+    def file(self, number: int) -> str | None:
+        """The file of a part, if there is one for each."""
+        return None if self.folder is None else str(self.folder / f"part-{number:05}.parquet")
+
+    def part(self, number: int) -> Any:
+        """A context with the function that writes the tables of a part."""
+        file = self.file(number)
+        return nullcontext(self.write) if file is None else parquet_file(file)
+
+
+def is_folder(out: Any) -> bool:
+    """Whether the name of an output is that of a folder."""
+    return str(out).endswith(("/", os.sep))
+
+
+def check_out(out: Any, **inputs: Any) -> None:
+    """Raise OSError or ValueError if `out` cannot be written, before the work whose result it is to hold."""
+    if str(out) == STDOUT:
+        if sys.stdout is None:
+            raise TableError("the standard output is closed. Give a file for the decisions, with --out.")
+        return
+    path = Path(out)
+    if path.suffix.lower() == PACKED and Path(path.stem).suffix.lower() in PARQUET:
+        raise TableError(
+            f"{path} would be Parquet in gzip, and Parquet is packed already. Leave {PACKED} out of the name."
+        )
+    if not is_folder(out):
+        check_writable(path, **inputs)
+    elif is_special_file(path) or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+        raise FileExistsError(f"{path} is there already, and not an empty folder. Give the name of a new folder.")
+    else:
+        check_writable(temporary_path(path))
+
+
+@contextmanager
+def destination(out: Any, *, allow_formulas: bool = False) -> Iterator[Destination]:
+    """The place that `out` names, in which everything appears when the block ends well, and nothing otherwise."""
+    if str(out) == STDOUT:
+        with _writer(sys.stdout.buffer, parquet=False, allow_formulas=allow_formulas) as write:
+            yield Destination(write)
+    elif is_folder(out):
+        with _whole_folder(Path(out)) as folder:
+            yield Destination(folder=folder)
+    else:
+        path = Path(out)
+        kind = path.suffix.lower()
+        with (
+            atomic_write(path) as file,
+            _packed(file) if kind == PACKED else nullcontext(file) as content,
+            _writer(content, parquet=kind in PARQUET, allow_formulas=allow_formulas) as write,
+        ):
+            yield Destination(write)
+
+
+def _packed(file: IO[bytes]) -> Any:
+    """A file whose content is packed; neither a name nor a time is in it, so that the same rows are the same bytes."""
+    return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
+
+
+@contextmanager
+def parquet_file(path: str) -> Iterator[Write]:
+    """A function that writes tables to a Parquet file."""
+    with atomic_write(Path(path)) as file, _writer(file, parquet=True) as write:
+        yield write
+
+
+@contextmanager
+def _whole_folder(path: Path) -> Iterator[Path]:
+    """A folder to write to, which takes the place of `path` when the block ends well and vanishes when it does not."""
+    path = path.resolve()  # workers of a cluster have folders of their own to start from
+    beside = temporary_path(path)
+    beside.mkdir()
+    try:
+        yield beside
+        for unfinished in beside.glob(".*"):  # of workers that died
+            unfinished.unlink()
+        if path.exists():
+            path.rmdir()
+        beside.rename(path)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _writer(file: IO[bytes], *, parquet: bool, allow_formulas: bool = False) -> Iterator[Callable[[pa.Table], None]]:
+    """A function that writes tables of one schema below each other."""
+    writers: list[Any] = []
+
+    def write(rows: pa.Table) -> None:
+        if not writers:
+            writers.append(
+                _parquet_writer(file, rows.schema) if parquet else _CsvWriter(file, rows.column_names, allow_formulas)
+            )
+        writers[0].write_table(rows)
+
+    try:
+        yield write
+    finally:
+        for each in writers:
+            each.close()
+
+
+def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(file, schema)
+
+
+class _CsvWriter:
+    """Quotes only where needed, as Arrow's writer does not, and numbers that read back to the last bit."""
+
+    def __init__(self, file: IO[bytes], names: list[str], allow_formulas: bool):
+        self.cell: Callable[[Any], Any] = (lambda value: value) if allow_formulas else without_formula
+        self.text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        self.rows = csv.writer(self, lineterminator=QUOTED)
+        self.rows.writerow(map(self.cell, names))
+
+    def write(self, row: str) -> None:
+        """A row, with a line feed at its end."""
+        self.text.write(row.removesuffix(QUOTED) + "\n")
+
+    def write_table(self, rows: pa.Table) -> None:
+        self.rows.writerows(zip(*(map(self.cell, column.to_pylist()) for column in rows.columns), strict=True))
+
+    def close(self) -> None:
+        self.text.detach()  # flushes, and leaves the file open
+
+
+def without_formula(value: Any) -> Any:
+    """The value, a text that a spreadsheet would evaluate with an apostrophe in front."""
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value

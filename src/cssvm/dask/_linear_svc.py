@@ -1,0 +1,384 @@
+"""The cost-sensitive linear SVM for rows on a Dask cluster: the problem of one machine, with its certificate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from copy import deepcopy
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from dask.base import is_dask_collection
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from .._classifier import fit_costs, resolve_cost, two_classes, unchanged_on_failure
+from .._costs import SCALE, read_costs, read_margins, resolve_C
+from .._positive_class import PositiveClass
+from .._primal import INTERIOR, LinearSolution, solve_active
+from .._primal.active import FEW_ROWS
+from .._primal.interior import Certificate
+from .._primal.solver import FINE_SHARE, SMALL, WIDEST, with_centre
+from .._runtime import threads
+from .._svm import linear_svc as local
+from .._svm.parameters import check_parameters
+from . import _predicting as predicting
+from ._blocks import DaskBlocks
+from ._preparation import Preparation
+from ._problem import BlockReader, Problem, Totals
+from ._reading import Partition, Reader, read_partitions
+from ._survey import MAP_ROWS, SPARE, Survey, combined, survey
+from ._tasks import Ask, Session
+
+CHECKS = local.PARAMETER_CHECKS | {
+    "scale": (lambda value: isinstance(value, bool), "True or False", "scale=True"),
+    "feature_map": (
+        lambda value: value is None or (hasattr(value, "fit") and hasattr(value, "transform")),
+        "None or a transformer with fit and transform",
+        "feature_map=Nystroem(n_components=300)",
+    ),
+}
+
+
+class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
+    """Cost-sensitive support vector classifier with a linear function, for rows on a Dask cluster.
+
+    The problem of ``cssvm.CostSensitiveLinearSVC``, solved by the same method with the same certificate, for dask
+    arrays, dask dataframes and Parquet that need not fit in memory: partitions are read inside tasks, and what leaves
+    them are sums, a sample of the rows and the rows near their margin.
+
+    Parameters
+    ----------
+    C : "scale" or float, default="scale"
+        Weight of the loss against the norm of w. ``"scale"`` is 1 / the mean cost of a row, weighted, so that the
+        currency of the costs makes no difference; for costs of 1 it is 1.
+    fn_cost : float, default=1.0
+        Cost of a false negative: slope of the loss of the target class. One value for each row goes to `fit`.
+    fp_cost : float, default=1.0
+        Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
+    kappa : float or "tied", default=1.0
+        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row; with it
+        the unit of the costs matters, as fp_cost is compared with 1.
+    pos_label : label, default=None
+        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
+        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+    scale : bool, default=False
+        Whether numbers are scaled to mean 0 and variance 1, found in the pass that also finds labels and categories.
+        False trains on the numbers as they are, as ``cssvm.CostSensitiveLinearSVC`` does. With True the features of
+        data frames are those of ``cssvm train`` and of `cssvm.datasets.make_preprocessor`.
+    feature_map : transformer, default=None
+        Fitted on about 10,000 rows, evenly spaced in each partition, after scaling, and applied inside tasks: for
+        example ``Nystroem(n_components=300, random_state=0)``, which makes it a kernel machine, approximately.
+    tol : float, default=1e-6
+        Largest relative gap between primal and dual objective at which the solver stops.
+    max_iter : int, default=-1
+        Limit on the solver's iterations; -1 means none.
+    verbose : int, default=0
+        1 prints what is done and the gap so far.
+    client : distributed.Client, default=None
+        Client of the cluster; None takes the one that was started last.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The class labels, sorted.
+    coef_ : ndarray of shape (1, n)
+        The weights w of the n features that columns, scaled and encoded, and the feature map make, positive towards
+        ``classes_[1]``.
+    intercept_ : ndarray of shape (1,)
+        The constant b.
+    C_ : float
+        The C used.
+    solver_ : str
+        ``"interior-point"``.
+    n_iter_ : int
+        Iterations of the solver.
+    fit_status_ : Status
+        0 converged, 1 iteration limit reached, 2 stalled.
+    primal_objective_, dual_objective_, dual_gap_ : float
+        The certificate: both objectives and their relative gap.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X has names.
+
+    Notes
+    -----
+    With the same partitions the coefficients are the same, bit for bit, on any number of workers with processors of one
+    kind, also if workers die on the way. At most 3,000 features can be solved for.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from cssvm.dask import CostSensitiveLinearSVC
+    >>> rng = da.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 3), chunks=(500, 3))
+    >>> fraud = X[:, 0] + X[:, 1] > 2.0
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     model = CostSensitiveLinearSVC(fn_cost=20.0, client=client).fit(X, fraud).to_local()
+    >>> model.predict([[3.0, 1.0, 0.0], [0.0, 0.0, 0.0]]).tolist()
+    [True, False]
+    """
+
+    _preparation: Preparation  # set in fit
+
+    def __init__(
+        self,
+        C: Any = SCALE,
+        *,
+        fn_cost: float = 1.0,
+        fp_cost: float = 1.0,
+        kappa: Any = 1.0,
+        pos_label: Any = None,
+        scale: bool = False,
+        feature_map: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = -1,
+        verbose: int = 0,
+        client: Any = None,
+    ) -> None:
+        super().__init__(
+            C,
+            fn_cost=fn_cost,
+            fp_cost=fp_cost,
+            kappa=kappa,
+            pos_label=pos_label,
+            tol=tol,
+            max_iter=max_iter,
+            verbose=verbose,
+        )
+        self.scale = scale
+        self.feature_map = feature_map
+        self.client = client
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        fn_cost: Any = None,
+        fp_cost: Any = None,
+        kappa: Any = None,
+        sample_weight: Any = None,
+        features: Sequence[str] | None = None,
+    ) -> CostSensitiveLinearSVC:
+        """Train on all partitions.
+
+        Parameters
+        ----------
+        X : dask array of shape (n_samples, n_features), dask dataframe, or path of Parquet
+            Rows; chunk sizes may be unknown. A path is a file, or a folder of which all files are read, a row group
+            being a partition. In frames numbers may have gaps, and words are encoded; arrays hold numbers only.
+        y : dask array or series, or name of a column of X
+            Labels of two classes.
+        fn_cost : float, dask array or series, or name of a column of X, default=None
+            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
+        fp_cost : float, dask array or series, or name of a column of X, default=None
+            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
+        kappa : float, "tied", dask array or series, or name of a column of X, default=None
+            Margin of each row of the other class; other entries are ignored. None takes the constructor's.
+        sample_weight : float, dask array or series, or name of a column of X, default=None
+            Weight of each row; None means 1.
+        features : list of str, default=None
+            Columns of X to learn from; None takes all but those named above.
+
+        Returns
+        -------
+        CostSensitiveLinearSVC
+            The estimator itself.
+        """
+        with unchanged_on_failure(self), Session(self.client) as session:
+            check_parameters(self, CHECKS)
+            given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "kappa": kappa}
+            given = {name: resolve_cost(self, name, value) for name, value in given.items()}
+            reader, partitions = read_partitions(X, features, y=y, **given, sample_weight=sample_weight)
+            _check_constants(reader)
+            found = self._survey(session, reader, partitions)
+            blocks = self._blocks(session, reader, partitions, found)
+            solution = self._solution(session, blocks)
+            self.solver_ = INTERIOR
+            self._fit_costs = fit_costs(fn_cost=given["fn_cost"], fp_cost=given["fp_cost"])
+            self._store(solution)
+            self._report(solution)
+        return self
+
+    def _survey(self, session: Session, reader: Reader, partitions: list[Partition]) -> Survey:
+        """Labels and columns; sets what they tell of classes and features."""
+        n_keep = SPARE * -(-MAP_ROWS // len(partitions)) if self.feature_map is not None else 0
+        names = [partition.name for partition in partitions]
+        answers = session.answers(
+            "survey",
+            Ask(survey, reader, n_keep),
+            [partition.everything for partition in partitions].__getitem__,
+            names,
+            4 * session.n_cores,
+        )
+        found, kept = None, []
+        for name, own in zip(names, answers, strict=True):
+            kept.append((own.n_rows, own.rows))
+            try:
+                found = own if found is None else combined(found, own, reader)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
+        assert found is not None
+        self.classes_, _ = two_classes(found.labels, whose=type(self).__name__)
+        self._positive_class = PositiveClass.among(
+            self.classes_, self.pos_label, whose=f"pos_label of {type(self).__name__}"
+        )
+        self.n_features_in_ = len(found.kinds)
+        if reader.names is not None:
+            self.feature_names_in_ = np.asarray(reader.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if n_keep:
+            found.rows = _proportionate(kept)
+        self._say(session, f"{found.n_rows:,} rows of {len(found.kinds)} columns in {len(partitions)} partitions")
+        return found
+
+    def _blocks(self, session: Session, reader: Reader, partitions: list[Partition], found: Survey) -> DaskBlocks:
+        """The partitions that count as blocks; sets C, and what turns columns into features."""
+        problem = Problem(reader, self._positive_class)
+        names = [partition.name for partition in partitions]
+        given = [partition.values for partition in partitions].__getitem__
+        totals = list(session.answers("totals", Ask(_totals, problem), given, names, 4 * session.n_cores))
+        whole = reduce(Totals.plus, totals)
+        whole.check_whole()
+        self.C_ = resolve_C(self.C, whole.weighted_costs)
+        preparation = self._preparation = Preparation(
+            found, reader.names, scale=self.scale, feature_map=self.feature_map
+        )
+        if preparation.n_features > WIDEST:
+            raise ValueError(
+                f"X must have at most {WIDEST:,} features once words are encoded and mapped; got "
+                f"{preparation.n_features:,}. Leave columns out of the features, or lower n_components."
+            )
+        counted = [k for k, own in enumerate(totals) if own.counted.any()]
+        counts = np.array([totals[k].counted[:: self._positive_class.side] for k in counted])
+        (read,) = session.shared("reader", [BlockReader(Problem(reader, self._positive_class, self.C_), preparation)])
+        return DaskBlocks(
+            session,
+            read,
+            [partitions[k].everything for k in counted],
+            [names[k] for k in counted],
+            counts,
+            preparation.n_features,
+        )
+
+    def _solution(self, session: Session, blocks: DaskBlocks) -> LinearSolution:
+        """The optimum, the rows kept in the memory of workers if they fit."""
+        n = int(blocks.counts().sum())
+        all_rows: Any = blocks
+        if n <= FEW_ROWS:
+            all_rows = blocks.sample(np.ones(2))
+        elif blocks.n_bytes <= session.room:
+            all_rows = blocks.kept()
+            self._say(session, f"the features, {blocks.n_bytes / 1e6:,.0f} MB, are kept in the memory of workers")
+        aim = FINE_SHARE * self.tol if n * blocks.n_features <= SMALL else self.tol
+
+        def report(n_iter: int, best: Certificate) -> None:
+            self._say(session, f"iteration {n_iter}: primal objective {best.primal:.6g}, relative gap {best.gap:.2g}")
+
+        with threads.single_threaded_blas(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            found = solve_active(all_rows, tol=self.tol, aim=aim, max_iter=self.max_iter, report=report)
+            return with_centre(found, self._preparation.centre, all_rows, self.tol)
+
+    def _say(self, session: Session, what: str) -> None:
+        if self.verbose >= 1:
+            print(f"[{time.monotonic() - session.started:7.1f} s] {what}", flush=True)
+
+    def to_local(self) -> Any:
+        """The same model without Dask: from raw rows to decisions.
+
+        Returns
+        -------
+        Pipeline or cssvm.CostSensitiveLinearSVC
+            A scikit-learn pipeline of what columns and the feature map need, and the classifier; the classifier itself
+            if they need nothing.
+        """
+        check_is_fitted(self)
+        parameters = {name: getattr(self, name) for name in local.CostSensitiveLinearSVC().get_params()}
+        model = local.CostSensitiveLinearSVC(**parameters)
+        steps = deepcopy(self._preparation.steps)
+        own = ("_positive_class", "_fit_costs")
+        fitted = {name: value for name, value in vars(self).items() if name.endswith("_") or name in own}
+        model.__dict__.update(deepcopy(fitted))
+        if not steps:
+            return model
+        model.n_features_in_ = self.coef_.shape[1]
+        model.__dict__.pop("feature_names_in_", None)
+        return Pipeline([*steps, ("svm", model)])
+
+    def decision_function(self, X: Any) -> Any:
+        """Score f of each row of X, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features), dask array or dask dataframe
+            Rows to score, with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of a dask collection a lazy one, as `cssvm.dask.decision_function` returns it.
+        """
+        if is_dask_collection(X):
+            return predicting.decision_function(self, X)
+        return self.to_local().decision_function(X)
+
+    def predict(self, X: Any) -> Any:
+        """The class of each row of X: ``classes_[1]`` where the decision function is positive.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features), dask array or dask dataframe
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of a dask collection a lazy one, as `cssvm.dask.predict` returns it.
+        """
+        return predicting.predict(self, X) if is_dask_collection(X) else super().predict(X)
+
+    def __getstate__(self) -> Any:
+        """A client belongs to its process."""
+        return super().__getstate__() | {"client": None}
+
+    def __sklearn_clone__(self) -> CostSensitiveLinearSVC:
+        """The clone has the same client."""
+        parameters: dict[str, Any] = {
+            name: clone(value, safe=False) for name, value in self.get_params(deep=False).items() if name != "client"
+        }
+        return type(self)(**parameters, client=self.client)
+
+
+def _totals(*given: Any) -> Totals:
+    *own, problem = given
+    return problem.totals(*own)
+
+
+def _check_constants(reader: Reader) -> None:
+    """Numbers for all rows are refused before any row is read."""
+    both, constants = np.array([True, False]), reader.constants
+    costs = {name: constants.get(name, 1.0) for name in ("fn_cost", "fp_cost")}
+    read_costs(both, **costs)
+    read_margins(both, constants.get("kappa", 1.0), costs["fp_cost"])
+
+
+def _proportionate(kept: list[tuple[int, Any]]) -> Any:
+    """Of the rows that partitions gave, as large a share of each as all can give, at most `MAP_ROWS` in total."""
+    n = sum(each for each, _ in kept)
+    share = min([MAP_ROWS / max(1, n), 1.0, *(len(rows) / own for own, rows in kept if own)])
+    chosen = []
+    for own, rows in kept:
+        if own:
+            picked = np.unique(np.linspace(0, len(rows) - 1, max(1, round(share * own))).astype(np.intp))
+            chosen.append(rows.iloc[picked] if hasattr(rows, "iloc") else rows[picked])
+    if hasattr(chosen[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(chosen, ignore_index=True)
+    return np.concatenate(chosen)

@@ -1,0 +1,140 @@
+"""What a fitted model is made of: its parts, the step that decides, and what they tell about themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .._dual import Status
+from .._kernels import KERNELS
+from .._positive_class import PositiveClass, own_pos_label
+from ._card import CATEGORY, NUMBER, PLAIN, Column
+
+# Attributes that hold the one model which scores rows, from the outside in.
+INNER = ("best_estimator_", "svc_", "estimator_")
+PACKAGES = ("cssvm.", "sklearn.")
+
+
+def parts(model: Any) -> Iterator[Any]:
+    """All objects of this library and of scikit-learn that a model holds, itself first, each once."""
+    seen: set[int] = set()
+    waiting = [model]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, dict):
+            waiting.extend(part.values())
+        elif isinstance(part, list | tuple | set):
+            waiting.extend(part)
+        elif isinstance(part, np.ndarray) and part.dtype == object:
+            waiting.extend(part.flat)
+        elif type(part).__module__.startswith(PACKAGES) and hasattr(part, "__dict__"):
+            yield part
+            waiting.extend(vars(part).values())
+
+
+def last_step(model: Any) -> Any:
+    """The estimator that decides: the model, or the last step of a pipeline."""
+    steps = getattr(model, "steps", None)
+    return last_step(steps[-1][1]) if steps else model
+
+
+def described(model: Any) -> dict[str, Any]:
+    """The fields of a `ModelCard` that a fitted model tells about itself."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    classes = np.asarray(getattr(model, "classes_", ()))
+    if classes.shape != (2,):
+        raise ValueError(
+            f"model must be a fitted classifier of two classes; got {type(model).__name__} with classes_="
+            f"{classes.tolist()}."
+        )
+    decides = last_step(model)
+    target = PositiveClass.among(classes, own_pos_label(model))
+    return {
+        "classes": target.classes.tolist(),
+        "pos_label": target.classes.tolist()[target.index],
+        "fn_cost": _cost(decides, "fn_cost"),
+        "fp_cost": _cost(decides, "fp_cost"),
+        "columns": columns_of(model),
+        "certificate": _certificate(decides),
+        "parameters": _parameters(decides),
+    }
+
+
+def _cost(estimator: Any, name: str) -> float | None:
+    """The cost by which an estimator decides; None if there is none, or one for each row was given to its fit."""
+    fitted = getattr(estimator, "_fit_costs", None)
+    value = getattr(estimator, name, None) if fitted is None else fitted[name]
+    return None if value is None else float(value)
+
+
+def _certificate(estimator: Any) -> dict[str, Any]:
+    """Objectives, gap and status of the machine that scores rows; empty where there is none, or several."""
+    if hasattr(estimator, "dual_gap_"):
+        return {
+            "primal": estimator.primal_objective_,
+            "dual": estimator.dual_objective_,
+            "gap": estimator.dual_gap_,
+            "status": Status(estimator.fit_status_).name.lower().replace("_", " "),
+        }
+    for name in INNER:
+        if getattr(estimator, name, None) is not None:
+            return _certificate(last_step(getattr(estimator, name)))
+    return {}
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    """Parameters that are plain values, with what fit or a search made of them."""
+    given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    found = {name: getattr(estimator, f"{name}_") for name in ("C", "gamma") if hasattr(estimator, f"{name}_")}
+    plain = {name: value for name, value in given.items() if isinstance(value, PLAIN)}
+    if not _has_gamma(getattr(estimator, "best_params_", given).get("kernel", plain.get("kernel"))):
+        found.pop("gamma", None)
+    return {"estimator": type(estimator).__name__, **plain, **found, **getattr(estimator, "best_params_", {})}
+
+
+def _has_gamma(kernel: Any) -> bool:
+    """Whether a kernel, by name, has the parameter gamma; others than ours may."""
+    return not isinstance(kernel, str) or kernel not in KERNELS or "gamma" in KERNELS[kernel].parameters
+
+
+def columns_of(model: Any) -> list[Column]:
+    """The columns that a fitted model reads; those that an encoder of words reads are categories."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{i}" for i in range(getattr(model, "n_features_in_", 0))]
+    words = _categories(_reader(model))
+    return [
+        Column(str(name), CATEGORY, "str", words[i]) if i in words else Column(str(name), NUMBER)
+        for i, name in enumerate(names)
+    ]
+
+
+def _reader(model: Any) -> Any:
+    """The part of a model that is given the columns of the table: its first step."""
+    inner = [getattr(model, name, None) for name in ("transformer_", *INNER)]
+    inner += [step for _, step in getattr(model, "steps", ())[:1]]
+    inner += [each.estimator for each in getattr(model, "calibrated_classifiers_", ())[:1]]
+    return next((_reader(part) for part in inner if part is not None), model)
+
+
+def _categories(reader: Any) -> dict[int, list[str]]:
+    """Words by the number of the column that a one-hot or ordinal encoder reads them from."""
+    if not hasattr(reader, "transformers_"):
+        branches = [(reader, range(getattr(reader, "n_features_in_", 0)))]
+    else:
+        branches = [(part, reader._transformer_to_input_indices[name]) for name, part, _ in reader.transformers_]
+    found: dict[int, list[str]] = {}
+    for branch, columns in branches:
+        steps = [step for _, step in getattr(branch, "steps", [("", branch)])]
+        known = next((step.categories_ for step in steps if hasattr(step, "categories_")), ())
+        for column, categories in zip(columns, known, strict=False):
+            if categories.dtype.kind in "OUT":
+                found[int(column)] = [word for word in categories.tolist() if isinstance(word, str)]
+    return found

@@ -1,0 +1,224 @@
+"""Whether a model that was read from a file can decide: fitted, of matching shapes, with finite numbers.
+
+A trusted type says nothing about its content. What compiled code reads without looking, such as the indices of sparse
+support vectors, is checked in full.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
+
+from .._classifier import BinaryClassifier
+from .._kernels import Kernel
+from .._kernels.conformal import Conformal
+from .._positive_class import RESPONSES, PositiveClass
+from .._search.decision import AtThreshold, ByProbability
+from .._search.searched import SearchedClassifier
+from .._svm import CostSensitiveLinearSVC, DesignedLossClassifier
+from .._svm.kernel_svc import KernelSVC
+from .._wrappers import CostThresholdClassifier
+from .._wrappers.routing import WrappedClassifier
+from ._anatomy import parts
+from ._seal import ModelFileError
+
+FINITE = ("coef_", "dual_coef_", "intercept_")  # of any classifier here that has them
+
+
+def check_model(model: Any) -> None:
+    """Refuse a model that cannot decide, with the part and the reason."""
+    part = model
+    try:
+        check_is_fitted(model)
+        for part in parts(model):
+            _check_input(part)
+            for kind, check in CHECKS.items():
+                if isinstance(part, kind) and _is_fitted(part):
+                    check(part)
+        part, classes = model, getattr(model, "classes_", None)
+        has_two = isinstance(classes, np.ndarray) and classes.shape == (2,)
+        _require(has_two, f"it must be a classifier of two classes; got classes_={classes!r}")
+    except Exception as error:  # a forged part can raise anything
+        raise ModelFileError(f"{type(part).__name__} in the model is unusable: {error}") from error
+
+
+def limit_jobs(model: Any) -> None:
+    """Let no estimator of scikit-learn start processes or threads because its file says so; n_jobs can be set again."""
+    for part in parts(model):
+        if type(part).__module__.startswith("sklearn.") and vars(part).get("n_jobs") is not None:
+            part.n_jobs = None
+
+
+def _check_input(part: Any) -> None:
+    """Refuse a vectorizer that would open the files whose names it is given, fitted or not."""
+    if isinstance(part, CountVectorizer | HashingVectorizer):
+        _require(part.input == "content", f"it must be given texts, input='content'; got input={part.input!r}")
+
+
+def _is_fitted(part: Any) -> bool:
+    """Whether a part takes part: learners that are given as parameters, to be cloned, do not."""
+    return not hasattr(part, "fit") or any(name.endswith("_") and not name.startswith("_") for name in vars(part))
+
+
+def _require(condition: Any, reason: str) -> None:
+    if not condition:
+        raise ValueError(reason)
+
+
+def _check_numbers(name: str, values: Any, shape: tuple[int, ...] | None = None) -> None:
+    """Refuse an array that is not of finite numbers, or not of this shape."""
+    values = values.data if sp.issparse(values) else np.asarray(values)
+    _require(values.dtype.kind in "biuf", f"{name} must hold numbers; got dtype {values.dtype}")
+    _require(shape is None or values.shape == shape, f"{name} must have shape {shape}; got {values.shape}")
+    _require(np.isfinite(values).all(), f"{name} must hold finite numbers")
+
+
+def _check_target(part: Any) -> None:
+    target = part._positive_class
+    _require(isinstance(target, PositiveClass) and target.index in (0, 1), "its target class is not one of two")
+    for name, classes in (("classes_", part.classes_), ("classes of the target", target.classes)):
+        _require(np.shape(classes) == (2,), f"{name} must hold two labels; got {classes!r}")
+    _require(np.array_equal(target.classes, part.classes_), "its target class is not one of classes_")
+
+
+def _check_classifier(part: BinaryClassifier) -> None:
+    _check_target(part)
+    for name in FINITE:
+        if vars(part).get(name) is not None:
+            _check_numbers(name, vars(part)[name])
+
+
+def _check_svc(part: KernelSVC) -> None:
+    kernel, n_features = part._kernel, part.n_features_in_
+    _require(isinstance(kernel, Kernel), f"its kernel is {type(kernel).__name__}")
+    _check_numbers("parameters of the kernel", [kernel.gamma, kernel.degree, kernel.coef0])
+    _require(part._expansion_dtype in (np.float32, np.float64), f"its precision is {part._expansion_dtype!r}")
+    support, vectors = part.support_, part.support_vectors_
+    n_vectors = len(support)
+    _require(support.dtype.kind == "i" and support.ndim == 1, "support_ must hold row numbers")
+    _check_numbers("dual_coef_", part.dual_coef_, (1, n_vectors))
+    _check_numbers("intercept_", part.intercept_, (1,))
+    if isinstance(kernel, Conformal):
+        _check_magnified(kernel, support, n_features)
+    if kernel.pairwise:
+        _check_rows("support_", support, n_features)
+        return
+    _check_vectors("support_vectors_", vectors, (n_vectors, n_features))
+
+
+def _check_vectors(name: str, vectors: Any, shape: tuple[int, int]) -> None:
+    """Refuse rows, dense or CSR, of another shape or with numbers that are not finite."""
+    if sp.issparse(vectors):
+        _require(vectors.format == "csr", f"{name} must be a CSR matrix")
+        vectors.check_format(full_check=True)
+    _check_numbers(name, vectors)
+    _require(vectors.shape == shape, f"{name} must have shape {shape}; got {vectors.shape}")
+
+
+def _check_rows(name: str, rows: Any, n_rows: int) -> None:
+    inside = rows.size == 0 or 0 <= rows.min() <= rows.max() < n_rows
+    _require(rows.dtype.kind == "i" and inside, f"{name} must hold row numbers below {n_rows}")
+
+
+def _check_magnified(kernel: Conformal, support: Any, n_features: int) -> None:
+    """What a kernel of boundary alignment reads by row numbers, and the numbers of each of its rounds."""
+    n_rows = len(kernel.training)
+    _check_numbers("the scaling of the kernel", kernel.training, (n_rows,))
+    _check_rows("support_", support, n_rows)
+    for last in kernel.rounds:
+        n_centres = len(last.support)
+        _check_rows("centres of the kernel", last.support, n_features if kernel.pairwise else n_rows)
+        for name in ("scaling", "own", "widths", "weights"):
+            _check_numbers(f"{name} of the centres of the kernel", getattr(last, name), (n_centres,))
+        if not kernel.pairwise:
+            _check_vectors("centres of the kernel", last.vectors, (n_centres, n_features))
+
+
+def _check_search(part: SearchedClassifier) -> None:
+    final = getattr(part, "best_estimator_", None)
+    _require(
+        isinstance(final, KernelSVC | CostSensitiveLinearSVC),
+        "it has no final model; one that is fitted with refit=True has",
+    )
+    decision = part._decision
+    _require(isinstance(decision, AtThreshold | ByProbability), f"its decision is {type(decision).__name__}")
+    if isinstance(decision, AtThreshold):
+        _check_numbers("threshold_", decision.threshold, ())
+    _require(isinstance(decision, ByProbability) == part.decides_by_costs, f"it lacks decision={part.decision!r}")
+    _check_numbers("the mean costs of its rows", part._mean_costs, (2,))
+    _require(part.transformer is None or hasattr(part, "transformer_"), "it lacks its fitted transformer")
+
+
+def _check_wrapper(part: WrappedClassifier) -> None:
+    """Learners inside are fitted, as many as there should be."""
+    learners = [getattr(part, name) for name in ("estimator_", "amount_estimator_") if hasattr(part, name)]
+    learners += getattr(part, "estimators_", [])
+    _require(len(learners) > 0, "it has no fitted learner")
+    for learner in learners:
+        check_is_fitted(learner)
+
+
+def _check_threshold(part: CostThresholdClassifier) -> None:
+    _require(part._response in RESPONSES, f"it scores by {part._response!r}")
+    _check_numbers("threshold_", part.threshold_, ())
+
+
+def _check_designed_loss(part: DesignedLossClassifier) -> None:
+    if part.svc_ is not None:
+        _require(isinstance(part.svc_, KernelSVC), f"its machine is {type(part.svc_).__name__}")
+        return
+    n_features = part.n_features_in_ if part.feature_map_ is None else part.feature_map_.components_.shape[0]
+    _check_numbers("coef_", part.coef_, (1, n_features))
+    _check_numbers("intercept_", part.intercept_, (1,))
+
+
+def _check_linear_svc(part: CostSensitiveLinearSVC) -> None:
+    _check_numbers("coef_", part.coef_, (1, part.n_features_in_))
+    _check_numbers("intercept_", part.intercept_, (1,))
+
+
+def _check_sigmoid(part: Any) -> None:
+    _check_numbers("its slope and shift", [part.a_, part.b_], (2,))
+
+
+def _check_isotonic(part: IsotonicRegression) -> None:
+    n_steps = len(part.X_thresholds_)
+    _check_numbers("X_thresholds_", part.X_thresholds_, (n_steps,))
+    _check_numbers("y_thresholds_", part.y_thresholds_, (n_steps,))
+
+
+def _check_calibrated(part: CalibratedClassifierCV) -> None:
+    _require(len(part.calibrated_classifiers_) > 0, "it has no calibrated classifiers")
+    for each in part.calibrated_classifiers_:
+        check_is_fitted(each.estimator)
+        _require(len(each.calibrators) == 1, f"it must have one calibrator; got {len(each.calibrators)}")
+
+
+def _check_logistic(part: LogisticRegression) -> None:
+    n_scores = 1 if len(part.classes_) == 2 else len(part.classes_)
+    _check_vectors("coef_", part.coef_, (n_scores, part.n_features_in_))
+    _check_numbers("intercept_", part.intercept_)
+    _require(np.shape(part.intercept_) in ((), (n_scores,)), f"intercept_ must be {n_scores} numbers")
+
+
+# Every check of a class that a part is an instance of is made.
+CHECKS: dict[type, Any] = {
+    BinaryClassifier: _check_classifier,
+    KernelSVC: _check_svc,
+    SearchedClassifier: _check_search,
+    WrappedClassifier: _check_wrapper,
+    CostThresholdClassifier: _check_threshold,
+    CostSensitiveLinearSVC: _check_linear_svc,
+    DesignedLossClassifier: _check_designed_loss,
+    _SigmoidCalibration: _check_sigmoid,
+    IsotonicRegression: _check_isotonic,
+    CalibratedClassifierCV: _check_calibrated,
+    LogisticRegression: _check_logistic,
+}

@@ -1,0 +1,211 @@
+"""The whole graph of a model: inputs, features, scores, the decision, outputs.
+
+    output_label          (n,)    the class that `predict` returns
+    output_score          (n,)    what `decision_function` returns, float64
+    output_probability    (n, 2)  what `predict_proba` returns, where costs decide
+
+With `row_costs` there are two more inputs, `fn_cost` and `fp_cost`, (n,) or (1,) float64, and the score is relative to
+them: the probability of the target less fp_cost / (fn_cost + fp_cost) of the row, its sign that of ``classes_[1]``.
+
+A score that is not finite has no label: its row number in the table of labels does not exist, and the run fails, as
+`predict` does. Costs that `predict` rejects, negative, missing or infinite, give such a score, and so does
+a number of costs that is neither one nor that of the rows.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ... import __version__
+from ..._decision import COSTS
+from ..._positive_class import PositiveClass
+from ..._search.searched import SearchedClassifier
+from ..._wrappers import CostThresholdClassifier
+from .._anatomy import columns_of
+from .._card import CATEGORY, Column, ModelCard
+from .._files import SavedModel
+from .scores import Costs, decision_values, probabilities, unwrapped
+from .tensors import IR_VERSION, Block, Graph, Table
+
+LABEL, SCORE, PROBABILITY = "output_label", "output_score", "output_probability"
+MATRIX = "X"
+
+
+def to_onnx(
+    model: Any, columns: Sequence[Column] | None = None, *, float32_input: bool = False, row_costs: bool = False
+) -> Any:
+    """A fitted model as an ONNX graph that decides as `predict` does, its threshold inside.
+
+    All numbers in the graph are float64, so that scores agree with those of Python to rounding.
+
+    Parameters
+    ----------
+    model : classifier or SavedModel
+        Fitted: a kernel SVM with a linear, rbf, polynomial or sigmoid kernel, a search, `CostThresholdClassifier` with
+        sigmoid calibration or a tuned threshold, `DesignedLossClassifier` without feature map, or a pipeline that ends
+        with one of them. What cannot be converted is refused by name.
+    columns : sequence of Column, default=None
+        The columns of the table that the model reads. None takes those of the card of a `SavedModel`, else what the
+        model tells: columns of words are those that an encoder reads.
+    float32_input : bool, default=False
+        Whether numbers come as float32; they are cast to float64 first.
+    row_costs : bool, default=False
+        Whether the costs of each row are inputs of the graph, for a model whose `predict` takes them; the score is then
+        how far a row is from the threshold of its own costs, which ranks no rows. Otherwise the costs that `predict`
+        takes where none are given are part of the graph.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Save it with ``model.SerializeToString()``. A model that was fitted on a data frame has one input (n, 1) for
+        each column, by its name, other models one input ``X`` (n, n_features). All numbers are float64, or float32; a
+        missing one is NaN, a missing word the empty word.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnxruntime
+    >>> from cssvm import CostSensitiveSVC
+    >>> from cssvm.deploy import to_onnx
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["no", "no", "yes", "yes"]
+    >>> model = CostSensitiveSVC(C=10.0, fn_cost=5.0, pos_label="yes").fit(X, y)
+    >>> session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    >>> label, score = session.run(None, {"X": X})
+    >>> print(label.tolist(), bool(np.allclose(score, model.decision_function(X))))
+    ['no', 'no', 'yes', 'yes'] True
+    """
+    _require_onnx()
+    card = model.card if isinstance(model, SavedModel) else None
+    model = model.model if isinstance(model, SavedModel) else model
+    check_is_fitted(model)
+    columns = list(columns or (card.columns if card is not None else columns_of(model)))
+    graph = Graph()
+    table = _inputs(graph, model, columns, float32_input)
+    _check_names([each.name for each in graph.inputs], row_costs)
+    outputs = _outputs(graph, *unwrapped(graph, model, table), row_costs)
+    return _assembled(graph, outputs, np.asarray(model.classes_), card)
+
+
+def _inputs(graph: Graph, model: Any, columns: Sequence[Column], float32_input: bool) -> Table:
+    """The table that the graph is fed."""
+    from onnx import TensorProto
+
+    kind = TensorProto.FLOAT if float32_input else TensorProto.DOUBLE
+
+    def numbers(name: str, width: int) -> Block:
+        tensor = graph.input(name, kind, width)
+        return Block(graph.floats(tensor) if float32_input else tensor, width)
+
+    expected, names = columns_of(model), [column.name for column in columns]
+    named = hasattr(model, "feature_names_in_")
+    if len(columns) != len(expected) or (named and names != [column.name for column in expected]):
+        raise ValueError(
+            f"columns must be the {len(expected)} columns that the model reads, in the order of its fit: "
+            f"{reprlib.repr([column.name for column in expected])}; got {reprlib.repr(names)}."
+        )
+    if not named and not any(column.kind == CATEGORY for column in columns):
+        return [numbers(MATRIX, len(columns))]
+    return [
+        Block(graph.input(column.name, TensorProto.STRING, 1), 1, words=True)
+        if column.kind == CATEGORY
+        else numbers(column.name, 1)
+        for column in columns
+    ]
+
+
+def _check_names(names: list[str], row_costs: bool) -> None:
+    """Refuse columns whose names the graph needs for itself."""
+    taken = {LABEL, SCORE, PROBABILITY, *(COSTS if row_costs else ())} & {*names}
+    if taken:
+        raise ValueError(
+            f"columns must not be called {sorted(taken)[0]!r}, as another input or output of the graph is. Rename the "
+            "column before the fit."
+        )
+
+
+def _outputs(graph: Graph, model: Any, table: Table, row_costs: bool) -> dict[str, str]:
+    """Tensors by the name of the output; `model` is the estimator that decides, `table` what it reads."""
+    target = PositiveClass.among(np.asarray(model.classes_), getattr(model, "pos_label", None))
+    by_costs = isinstance(model, SearchedClassifier | CostThresholdClassifier) and model.decides_by_costs
+    if row_costs and not by_costs:
+        raise ValueError(
+            f"row_costs must be False for {type(model).__name__}, whose predict takes no costs: one threshold holds "
+            "for all rows."
+        )
+    score = decision_values(graph, model, table, _costs(graph, model, row_costs) if by_costs else None)
+    found = {LABEL: _labels(graph, score, target), SCORE: score}
+    if by_costs:
+        both = [graph.node("Unsqueeze", each, graph.constant([1])) for each in probabilities(graph, model, table)]
+        found[PROBABILITY] = graph.concat(both)
+    return found
+
+
+def _costs(graph: Graph, model: Any, row_costs: bool) -> Costs:
+    """The costs by which rows are decided: inputs, or what `predict` takes where none are given."""
+    from onnx import TensorProto
+
+    if row_costs:
+        zero, nan = graph.constant(0.0), graph.constant(np.nan)
+        given = [graph.input(name, TensorProto.DOUBLE, None) for name in COSTS]
+        fn_cost, fp_cost = (graph.node("Where", graph.node("Less", cost, zero), nan, cost) for cost in given)
+        return fn_cost, fp_cost
+    own = model._fit_costs if isinstance(model, SearchedClassifier) else {}
+    known: dict[str, Any] = {name: own.get(name, getattr(model, name, None)) for name in COSTS}
+    missing = [name for name in COSTS if known[name] is None]
+    if missing:
+        raise ValueError(
+            f"row_costs must be True for a {type(model).__name__} that was given one {missing[0]} for each row: its "
+            "decisions need those of the new rows."
+        )
+    fn_cost, fp_cost = (graph.constant([float(known[name])]) for name in COSTS)
+    return fn_cost, fp_cost
+
+
+def _labels(graph: Graph, score: str, target: PositiveClass) -> str:
+    """The class of each score: ``classes_[1]`` above zero. One that is not finite has none."""
+    from onnx import TensorProto
+
+    row = graph.cast(graph.node("Greater", score, graph.constant(0.0)), TensorProto.INT64)
+    broken = graph.node("Or", graph.node("IsNaN", score), graph.node("IsInf", score))
+    row = graph.node("Where", broken, graph.constant(len(target.classes)), row)
+    return graph.node("Gather", graph.constant(target.classes), row)
+
+
+def _assembled(graph: Graph, outputs: dict[str, str], classes: Any, card: ModelCard | None) -> Any:
+    """The model of ONNX: outputs get their names, inputs that nothing reads are left out."""
+    from onnx import TensorProto, helper
+
+    numbers = {"b": TensorProto.BOOL, "i": TensorProto.INT64, "u": TensorProto.INT64, "f": TensorProto.DOUBLE}
+    kinds = {LABEL: numbers.get(classes.dtype.kind, TensorProto.STRING)}
+    nodes = [*graph.nodes, *(helper.make_node("Identity", [tensor], [name]) for name, tensor in outputs.items())]
+    read = {tensor for node in nodes for tensor in node.input}
+    made = helper.make_graph(
+        nodes,
+        "cssvm",
+        [each for each in graph.inputs if each.name in read],
+        [
+            helper.make_tensor_value_info(
+                name, kinds.get(name, TensorProto.DOUBLE), [None, 2] if name == PROBABILITY else [None]
+            )
+            for name in outputs
+        ],
+        graph.constants,
+    )
+    opsets = [helper.make_opsetid(domain, version) for domain, version in graph.domains.items()]
+    model = helper.make_model(made, opset_imports=opsets, ir_version=IR_VERSION)
+    model.producer_name, model.producer_version = "cssvm", __version__
+    if card is not None:
+        helper.set_model_props(model, {"card": card.to_json()})
+    return model
+
+
+def _require_onnx() -> None:
+    try:
+        import onnx  # noqa: F401
+    except ImportError as error:
+        raise ImportError("to_onnx needs onnx: pip install 'cssvm[deploy]'") from error

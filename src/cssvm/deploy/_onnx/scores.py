@@ -1,0 +1,272 @@
+"""Scores of fitted models as nodes of a graph.
+
+    f(x) = sum_j coef_j K(x, v_j) + b                                   positive for classes_[1]
+    p(x) = sigmoid(-(a f(x) + c))                                       the mean over the folds of a calibration
+    (p(x) fn_cost - (1 - p(x)) fp_cost) / (fn_cost + fp_cost)           where costs decide
+
+gamma is folded into the support vectors: a product by a number beside a matrix product would be computed in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
+
+from ..._classifier import BinaryClassifier
+from ..._kernels import Kernel
+from ..._kernels.functions import Linear, Poly, Rbf, Sigmoid
+from ..._kernels.tiles import KERNEL_ERROR, cancellation
+from ..._positive_class import OWN_THRESHOLD, response_of
+from ..._search.decision import ByProbability
+from ..._search.searched import SearchedClassifier
+from ..._svm import CostSensitiveLinearSVC, DesignedLossClassifier
+from ..._svm.kernel_svc import KernelSVC
+from ..._wrappers import CostProportionateClassifier, CostThresholdClassifier, MetaCostClassifier
+from .features import convert_features, inlined
+from .tensors import Graph, Table
+
+FILE = "Serve the model from its file with load_model."
+
+Costs = tuple[str, str]  # tensors of fn_cost and fp_cost
+Pair = tuple[str, str]  # tensors of the probabilities of both classes, (n,) each
+
+
+def unwrapped(graph: Graph, model: Any, table: Table) -> tuple[Any, Table]:
+    """The estimator that decides, and the table it reads: steps before it are converted, grid searches opened."""
+    while isinstance(model, Pipeline | GridSearchCV | RandomizedSearchCV):
+        if isinstance(model, Pipeline):
+            for _, step in model.steps[:-1]:
+                table = convert_features(graph, step, table)
+            model = model.steps[-1][1]
+        else:
+            model = model.best_estimator_
+    return model, table
+
+
+def decision_values(graph: Graph, model: Any, table: Table, costs: Costs | None = None) -> str:
+    """What `decision_function` of a fitted classifier returns, (n,).
+
+    costs : those of the rows, for a model that decides by them; None takes those by which its scores are defined.
+    """
+    model, table = unwrapped(graph, model, table)
+    if isinstance(model, SearchedClassifier) and not model.decides_by_costs:
+        return _less(graph, _searched(graph, model, table), model.threshold_)
+    if isinstance(model, SearchedClassifier):
+        return _bayes(graph, model, probabilities(graph, model, table), costs or _constants(graph, model._mean_costs))
+    if isinstance(model, CostThresholdClassifier):
+        return _wrapped(graph, model, table, costs)
+    if isinstance(model, MetaCostClassifier):
+        return _response(graph, model.estimator_, table, response_of(model.estimator_))
+    if isinstance(model, CostProportionateClassifier):
+        return _averaged(graph, model, table)
+    for kind, convert in SCORES.items():
+        if isinstance(model, kind):
+            return convert(graph, model, table)
+    raise ValueError(f"decision_function of {type(model).__name__} cannot be converted to ONNX. {FILE}")
+
+
+def probabilities(graph: Graph, model: Any, table: Table) -> Pair:
+    """What `predict_proba` of a fitted classifier returns; asked for twice, it is the same tensors."""
+    key = (id(model), *(block.tensor for block in table))
+    if key not in graph.known:
+        graph.known[key] = _probabilities(graph, *unwrapped(graph, model, table))
+    return graph.known[key]
+
+
+def _probabilities(graph: Graph, model: Any, table: Table) -> Pair:
+    if isinstance(model, SearchedClassifier):
+        scores, decision = _oriented(graph, model, _searched(graph, model, table)), model._decision
+        assert isinstance(decision, ByProbability)
+        return _both(graph, _sigmoid(graph, decision.calibrator, scores), model._positive_class.index)
+    if isinstance(model, CostThresholdClassifier):
+        return probabilities(graph, model.estimator_, table)
+    if isinstance(model, CalibratedClassifierCV):
+        return _both(graph, _calibrated(graph, model, table))
+    if isinstance(model, LogisticRegression):
+        return _both(graph, graph.node("Sigmoid", _linear(graph, model, table)))
+    if not hasattr(model, "predict_proba") or isinstance(model, BinaryClassifier):
+        raise ValueError(f"predict_proba of {type(model).__name__} cannot be converted to ONNX. {FILE}")
+    found = graph.floats(inlined(graph, model, table, zipmap=False)[1])
+    first, second = (graph.node("Gather", found, graph.constant(column), axis=1) for column in (0, 1))
+    return first, second
+
+
+def _searched(graph: Graph, model: SearchedClassifier, table: Table) -> str:
+    """Scores of the final model of a search, before its decision."""
+    if hasattr(model, "transformer_"):
+        table = convert_features(graph, model.transformer_, table)
+    return decision_values(graph, model.best_estimator_, table)
+
+
+def _wrapped(graph: Graph, model: CostThresholdClassifier, table: Table, costs: Costs | None) -> str:
+    if model.decides_by_costs:
+        costs = costs or _constants(graph, (model.fn_cost, model.fp_cost))
+        return _bayes(graph, model, probabilities(graph, model.estimator_, table), costs)
+    if model._response == "decision_function":
+        scores = decision_values(graph, model.estimator_, table)
+        return _less(graph, scores, model._positive_class.as_f(model.threshold_))
+    own = probabilities(graph, model.estimator_, table)[model._positive_class.index]
+    return _oriented(graph, model, _less(graph, own, model.threshold_))
+
+
+def _response(graph: Graph, model: Any, table: Table, method: str) -> str:
+    """Decision values, or probabilities of ``classes_[1]`` less 1/2."""
+    if method == "decision_function":
+        return decision_values(graph, model, table)
+    return _less(graph, probabilities(graph, model, table)[1], OWN_THRESHOLD[method])
+
+
+def _averaged(graph: Graph, model: CostProportionateClassifier, table: Table) -> str:
+    if model._method not in OWN_THRESHOLD:
+        raise ValueError(f'voting="{model.voting}" of {type(model).__name__} cannot be converted to ONNX. {FILE}')
+    return _mean(graph, [_response(graph, member, table, model._method) for member in model.estimators_])
+
+
+def _mean(graph: Graph, vectors: list[str]) -> str:
+    if len(vectors) == 1:
+        return vectors[0]
+    return graph.times(graph.node("Sum", *vectors), 1.0 / len(vectors))
+
+
+def _bayes(graph: Graph, model: Any, both: Pair, costs: Costs) -> str:
+    """(p fn_cost - (1 - p) fp_cost) / (fn_cost + fp_cost), -1 if both are 0, its sign turned to ``classes_[1]``.
+
+    The result has the shape of p: costs of more rows than there are cannot be given that shape, and the run fails.
+    """
+    fn_cost, fp_cost = costs
+    own, rest = both[model._positive_class.index], both[1 - model._positive_class.index]
+    gain = graph.node("Sub", graph.node("Mul", own, fn_cost), graph.node("Mul", rest, fp_cost))
+    total = graph.node("Add", fn_cost, fp_cost)
+    free = graph.node("Equal", total, graph.constant(0.0))
+    score = graph.node("Where", free, graph.constant(-1.0), graph.node("Div", gain, total))
+    return _oriented(graph, model, graph.node("Reshape", score, graph.node("Shape", own)))
+
+
+def _constants(graph: Graph, costs: Any) -> Costs:
+    fn_cost, fp_cost = (graph.constant(float(cost)) for cost in costs)
+    return fn_cost, fp_cost
+
+
+def _oriented(graph: Graph, model: Any, values: str) -> str:
+    """Scores turned from ``classes_[1]`` to the target, or back."""
+    return values if model._positive_class.side == 1 else graph.node("Neg", values)
+
+
+def _less(graph: Graph, scores: str, threshold: float) -> str:
+    return graph.node("Sub", scores, graph.constant(float(threshold))) if threshold else scores
+
+
+def _both(graph: Graph, own: str, index: int = 1) -> Pair:
+    """The probabilities of both classes, `own` being that of the class `index`."""
+    rest = graph.node("Sub", graph.constant(1.0), own)
+    return (rest, own) if index == 1 else (own, rest)
+
+
+def _calibrated(graph: Graph, model: CalibratedClassifierCV, table: Table) -> str:
+    """The mean over the folds of the probability of ``classes_[1]``."""
+    folds = []
+    for each in model.calibrated_classifiers_:
+        calibrator = each.calibrators[0]
+        if not isinstance(calibrator, _SigmoidCalibration):
+            raise ValueError(
+                f"calibration by {type(calibrator).__name__} cannot be converted to ONNX; that by a sigmoid can. {FILE}"
+            )
+        by_score = hasattr(each.estimator, "decision_function")
+        scores = (
+            decision_values(graph, each.estimator, table)
+            if by_score
+            else probabilities(graph, each.estimator, table)[1]
+        )
+        folds.append(_sigmoid(graph, calibrator, scores))
+    return _mean(graph, folds)
+
+
+def _sigmoid(graph: Graph, calibrator: Any, scores: str) -> str:
+    """The probability that a sigmoid gives to scores."""
+    product = graph.times(scores, -float(calibrator.a_))
+    return graph.node("Sigmoid", graph.node("Sub", product, graph.constant(float(calibrator.b_))))
+
+
+def _linear(graph: Graph, model: Any, table: Table) -> str:
+    product = graph.node("MatMul", graph.matrix(table), graph.constant(np.asarray(model.coef_, dtype=np.float64)[0]))
+    return graph.node("Add", product, graph.constant(float(model.intercept_[0])))
+
+
+def _designed_loss(graph: Graph, model: DesignedLossClassifier, table: Table) -> str:
+    if model.svc_ is not None:
+        return graph.times(_kernel_svc(graph, model.svc_, table), model.loss_.pos_margin)
+    if model.feature_map_ is not None:
+        raise ValueError(f"DesignedLossClassifier with kernel={model.kernel!r} cannot be converted to ONNX. {FILE}")
+    return _linear(graph, model, table)
+
+
+def _kernel_svc(graph: Graph, model: KernelSVC, table: Table) -> str:
+    kernel, vectors = model._kernel, model.support_vectors_
+    if type(kernel) not in KERNEL_VALUES:
+        convertible = ", ".join(f'"{kind.name}"' for kind in KERNEL_VALUES)
+        raise ValueError(
+            f'kernel="{kernel.name}" of {type(model).__name__} cannot be converted to ONNX; {convertible} can. {FILE}'
+        )
+    if isinstance(kernel, Linear) or not len(model.dual_coef_[0]):
+        weights = model.coef_[0] if isinstance(kernel, Linear) else np.zeros(vectors.shape[1])
+        product = graph.node("MatMul", graph.matrix(table), graph.constant(weights))
+    else:
+        vectors = np.asarray(vectors.toarray() if sp.issparse(vectors) else vectors, dtype=np.float64)
+        values = KERNEL_VALUES[type(kernel)](graph, kernel, graph.matrix(table), vectors)
+        product = graph.node("MatMul", values, graph.constant(model.dual_coef_[0]))
+    return graph.node("Add", product, graph.constant(float(model.intercept_[0])))
+
+
+def _products(graph: Graph, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
+    """Gamma <x, v> + coef0, (n, n_SV)."""
+    products = graph.node("MatMul", X, graph.constant(kernel.gamma * vectors.T))
+    return graph.node("Add", products, graph.constant(float(kernel.coef0)))
+
+
+def _poly(graph: Graph, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
+    return graph.node("Pow", _products(graph, kernel, X, vectors), graph.constant(float(kernel.degree)))
+
+
+def _sigmoid_kernel(graph: Graph, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
+    return graph.node("Tanh", _products(graph, kernel, X, vectors))
+
+
+def _rbf(graph: Graph, kernel: Rbf, X: str, vectors: np.ndarray) -> str:
+    """exp(2 gamma <x, v> - gamma |x|^2 - gamma |v|^2), from the mean of the v; by differences where digits cancel."""
+    centre = vectors.mean(axis=0)
+    squares = np.einsum("ij,ij->i", vectors - centre, vectors - centre)
+    factors = graph.constant(np.full(vectors.shape[1], kernel.gamma))
+    if not cancellation(kernel, squares) <= KERNEL_ERROR:
+        rows = graph.node("Unsqueeze", X, graph.constant([1]))
+        differences = graph.node("Sub", rows, graph.constant(vectors[np.newaxis]))
+        distances = graph.node("MatMul", graph.node("Mul", differences, differences), factors)
+        return graph.node("Exp", graph.node("Neg", distances))
+    rows = graph.node("Sub", X, graph.constant(centre))
+    products = graph.node("MatMul", rows, graph.constant(2.0 * kernel.gamma * (vectors - centre).T))
+    own = graph.node("MatMul", graph.node("Mul", rows, rows), factors)
+    own = graph.node("Unsqueeze", own, graph.constant([1]))
+    exponents = graph.node("Sub", graph.node("Sub", products, own), graph.constant(kernel.gamma * squares))
+    return graph.node("Exp", graph.node("Min", exponents, graph.constant(0.0)))
+
+
+# Kernels that have nodes here; a linear one is a product with its weights.
+KERNEL_VALUES: dict[type[Kernel], Callable[..., str]] = {
+    Linear: _products,
+    Rbf: _rbf,
+    Poly: _poly,
+    Sigmoid: _sigmoid_kernel,
+}
+
+SCORES: dict[Any, Callable[[Graph, Any, Table], str]] = {
+    KernelSVC: _kernel_svc,
+    DesignedLossClassifier: _designed_loss,
+    CostSensitiveLinearSVC: _linear,
+    LogisticRegression: _linear,
+}

@@ -1,0 +1,242 @@
+"""A loss seen from its three sides: the loss pair over f, the minimum risk over eta, the link between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..losses import Loss
+from ..losses._curves import LossCurves, loss_curves
+from ._canvas import BLUE, GREEN, GREY, VERMILION, legend_above_curves, pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PANELS = ("loss", "min_risk", "link")
+
+# Inches of one panel in a figure of our own; a single panel keeps matplotlib's default size.
+PANEL_WIDTH, PANEL_HEIGHT = 4.0, 3.4
+
+# A longer repr does not fit over one panel; the class name does.
+LONGEST_NAME = 48
+
+
+class LossDisplay:
+    """Losses, their minimum risks and their links: one row of panels for each loss.
+
+    With eta = P(y = +1 | x), the panels show::
+
+        loss        value(+1, f) and value(-1, f) over the score f
+        min_risk    min over f of eta value(+1, f) + (1 - eta) value(-1, f) over eta, and behind it the
+                    zero-one risk min(C1 eta, C_minus1 (1 - eta)) of the same costs, which peaks where the
+                    decision changes, at C_minus1 / (C1 + C_minus1); for the paper's `CostSensitiveHinge` also
+                    the curve that the paper prints, which is the risk of the best of the scores -1 and +1
+        link        the minimising f over eta; it crosses zero at the same threshold
+
+    Use `from_loss` or `from_losses` to make one.
+
+    Parameters
+    ----------
+    curves : sequence of LossCurves
+        The numbers, a row of panels each.
+    panels : sequence of {"loss", "min_risk", "link"}, default=("loss", "min_risk", "link")
+        The panels of a row, from left to right.
+
+    Attributes
+    ----------
+    axes_ : ndarray of shape (n_losses, n_panels) of matplotlib Axes
+        Where the panels were drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    lines_ : list of dict
+        For each loss, its lines by name: "pos_loss", "neg_loss"; "min_risk", "zero_one_risk", "threshold" and, for
+        the paper's loss, "printed_risk"; "link", "link_threshold".
+
+    Examples
+    --------
+    >>> from cssvm.displays import LossDisplay
+    >>> from cssvm.losses import CostSensitiveHinge
+    >>> display = LossDisplay.from_losses([CostSensitiveHinge(4, 2), CostSensitiveHinge(1, 1)])
+    >>> display.axes_.shape
+    (2, 3)
+    >>> print(round(display.curves[0].threshold, 4))
+    0.4286
+    """
+
+    axes_: NDArray[Any]
+    figure_: Any
+    lines_: list[dict[str, Any]]
+
+    def __init__(self, curves: Sequence[LossCurves], *, panels: Sequence[str] = PANELS) -> None:
+        self.curves = curves
+        self.panels = panels
+
+    @classmethod
+    def from_loss(
+        cls,
+        loss: Loss,
+        *,
+        panels: Sequence[str] = PANELS,
+        f_range: tuple[float, float] = (-2.0, 2.0),
+        name: str | None = None,
+        ax: Any = None,
+    ) -> LossDisplay:
+        """Draw one loss.
+
+        Parameters
+        ----------
+        loss : Loss
+            A loss with one pair of costs.
+        panels : sequence of {"loss", "min_risk", "link"}, default=("loss", "min_risk", "link")
+            What to draw, from left to right.
+        f_range : tuple of two floats, default=(-2.0, 2.0)
+            Smallest and largest score of the panel "loss".
+        name : str, default=None
+            Title of the row; None takes the repr of the loss.
+        ax : matplotlib Axes or array of them, default=None
+            One axis for each panel; None makes a figure.
+
+        Returns
+        -------
+        LossDisplay
+            The display, drawn.
+        """
+        return cls.from_losses([loss], panels=panels, f_range=f_range, names=None if name is None else [name], ax=ax)
+
+    @classmethod
+    def from_losses(
+        cls,
+        losses: Sequence[Loss],
+        *,
+        panels: Sequence[str] = PANELS,
+        f_range: tuple[float, float] = (-2.0, 2.0),
+        names: Sequence[str] | None = None,
+        ax: Any = None,
+    ) -> LossDisplay:
+        """Draw several losses below each other.
+
+        Parameters
+        ----------
+        losses : sequence of Loss
+            Losses with one pair of costs each.
+        panels : sequence of {"loss", "min_risk", "link"}, default=("loss", "min_risk", "link")
+            What to draw, from left to right.
+        f_range : tuple of two floats, default=(-2.0, 2.0)
+            Smallest and largest score of the panel "loss".
+        names : sequence of str, default=None
+            Titles of the rows; None takes the repr of each loss.
+        ax : matplotlib Axes or array of them, default=None
+            Shape (n_losses, n_panels), or anything with that many axes; None makes a figure.
+
+        Returns
+        -------
+        LossDisplay
+            The display, drawn.
+        """
+        if len(losses) == 0:
+            raise ValueError(
+                "losses must hold at least one loss; got none. Pass for example [CostSensitiveHinge(4, 2)]."
+            )
+        if names is not None and len(names) != len(losses):
+            raise ValueError(f"names must hold one name for each of the {len(losses)} losses; got {len(names)}.")
+        titles = [_name(loss) for loss in losses] if names is None else names
+        curves = [loss_curves(loss, title, f_range) for loss, title in zip(losses, titles, strict=True)]
+        return cls(curves, panels=panels).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> LossDisplay:
+        """Draw the panels.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of them, default=None
+            Shape (n_losses, n_panels), or anything with that many axes; None makes a figure.
+
+        Returns
+        -------
+        LossDisplay
+            The display itself.
+        """
+        unknown = [panel for panel in self.panels if panel not in PANELS]
+        if unknown or len(self.panels) == 0:
+            raise ValueError(f"panels must be some of {PANELS}; got {tuple(self.panels)!r}.")
+        axes = self._axes(ax)
+        draw = {"loss": _draw_loss, "min_risk": _draw_min_risk, "link": _draw_link}
+        lines: list[dict[str, Any]] = []
+        for curves, row in zip(self.curves, axes, strict=True):
+            drawn: dict[str, Any] = {}
+            for panel, axis in zip(self.panels, row, strict=True):
+                drawn |= draw[panel](axis, curves)
+            row[0].set_title(curves.name, loc="left", fontsize="medium")
+            lines.append(drawn)
+        self.lines_ = lines
+        self.axes_ = axes
+        self.figure_ = axes[0, 0].figure
+        return self
+
+    def _axes(self, ax: Any) -> NDArray[Any]:
+        """(n_losses, n_panels) axes: the given ones in order, or those of a new figure."""
+        shape = len(self.curves), len(self.panels)
+        plt = pyplot()
+        if ax is None:
+            size = None if shape == (1, 1) else (PANEL_WIDTH * shape[1], PANEL_HEIGHT * shape[0])
+            _, axes = plt.subplots(*shape, figsize=size, squeeze=False, layout="constrained")
+            return axes
+        axes = np.asarray(ax, dtype=object)
+        if axes.size != shape[0] * shape[1]:
+            raise ValueError(
+                f"ax must hold {shape[0]} x {shape[1]} axes, one for each loss and panel; got {axes.size}. "
+                f"Make them with plt.subplots{shape}."
+            )
+        return axes.reshape(shape)
+
+
+def _name(loss: Loss) -> str:
+    """The repr of the loss where it fits over a panel, otherwise its class."""
+    name = repr(loss)
+    return name if len(name) <= LONGEST_NAME and "\n" not in name else type(loss).__name__
+
+
+def _draw_loss(ax: Axes, curves: LossCurves) -> dict[str, Any]:
+    (positive,) = ax.plot(curves.f, curves.pos_loss, color=BLUE, label="y = +1")
+    (negative,) = ax.plot(curves.f, curves.neg_loss, color=VERMILION, linestyle="--", label="y = \N{MINUS SIGN}1")
+    ax.set(xlabel="score f", ylabel="loss", xlim=(curves.f[0], curves.f[-1]))
+    ax.set_ylim(bottom=0.0)
+    legend_above_curves(ax, ncols=2)
+    return {"pos_loss": positive, "neg_loss": negative}
+
+
+def _draw_min_risk(ax: Axes, curves: LossCurves) -> dict[str, Any]:
+    zero_one = "zero-one, costs {:.3g} and {:.3g}".format(*curves.costs)
+    (behind,) = ax.plot(curves.eta, curves.zero_one_risk, color=GREY, linewidth=3.0, alpha=0.6, label=zero_one)
+    (risk,) = ax.plot(curves.eta, curves.min_risk, color=BLUE, label="this loss")
+    lines = {"min_risk": risk, "zero_one_risk": behind}
+    if curves.printed_risk is not None:
+        label = f"as the paper prints it, peak at {curves.eta[np.argmax(curves.printed_risk)]:.3g}"
+        (lines["printed_risk"],) = ax.plot(curves.eta, curves.printed_risk, color=VERMILION, ls="--", label=label)
+    there = np.searchsorted(curves.eta, curves.threshold)
+    lines["threshold"] = _mark_threshold(ax, curves, (0.0, max(curves.min_risk[there], curves.zero_one_risk[there])))
+    ax.set(xlabel="probability η of y = +1", ylabel="minimum conditional risk", xlim=(0.0, 1.0))
+    ax.set_ylim(bottom=0.0)
+    legend_above_curves(ax)
+    return lines
+
+
+def _draw_link(ax: Axes, curves: LossCurves) -> dict[str, Any]:
+    ax.axhline(0.0, color=GREY, linewidth=0.8)
+    (link,) = ax.plot(curves.eta, curves.link, color=BLUE)
+    threshold = _mark_threshold(ax, curves, (ax.get_ylim()[0], ax.dataLim.y1))
+    ax.set(xlabel="probability η of y = +1", ylabel="optimal score f", xlim=(0.0, 1.0))
+    legend_above_curves(ax)
+    return {"link": link, "link_threshold": threshold}
+
+
+def _mark_threshold(ax: Axes, curves: LossCurves, height: tuple[float, float]) -> Any:
+    """A vertical line no higher than the curves, which leaves the legend above them alone."""
+    label = f"decision changes at {curves.threshold:.3g}"
+    bottom, top = ax.get_ylim()
+    (line,) = ax.plot([curves.threshold] * 2, height, color=GREEN, linestyle=":", label=label)
+    ax.set_ylim(bottom, top)
+    return line

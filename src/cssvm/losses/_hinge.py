@@ -1,0 +1,283 @@
+"""Hinge losses: a slope and a margin for each class.
+
+    y = +1:  pos_slope max(0, pos_margin - f)          y = -1:  neg_slope max(0, neg_margin + f)
+
+    link           pos_margin for eta > threshold, -neg_margin for eta < threshold
+    minimum risk   (pos_margin + neg_margin) min(pos_slope eta, neg_slope (1 - eta))
+    threshold      neg_slope / (pos_slope + neg_slope), whatever the margins
+    conjugate      m v for -s <= v <= 0, infinite elsewhere, with slope s and margin m of the class
+
+Between -neg_margin and pos_margin the conditional risk is linear in f with the slope
+neg_slope (1 - eta) - pos_slope eta, beyond them it grows: so the best score is one of the two ends, and the sign of
+this slope decides which. In the paper's letters e - d f and b + a f: d, a are the slopes, e/d, b/a the margins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._costs import is_tied, paper_costs, tied_kappa
+from .._types import Vector, as_floats
+from ._base import DUAL, FLOATS, Loss, of_label, probabilities
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HingeLoss(Loss):
+    """Hinge loss with a slope and a margin for each class.
+
+    ::
+
+        y = +1:  pos_slope max(0, pos_margin - f)          y = -1:  neg_slope max(0, neg_margin + f)
+
+    The slopes are the costs whose Bayes rule the loss implements. `link` is a step function, pos_margin above the
+    threshold and -neg_margin below; at the threshold all scores between are optimal and it is 0. `gradient` is zero
+    at the kinks.
+
+    Parameters
+    ----------
+    pos_slope, pos_margin : float or array-like, default=1.0
+        Slope and margin of y = +1, positive.
+    neg_slope, neg_margin : float or array-like, default=1.0
+        Slope and margin of y = -1, positive. Arrays broadcast with the scores: one value for each row.
+
+    Examples
+    --------
+    >>> from cssvm.losses import HingeLoss
+    >>> loss = HingeLoss(pos_slope=4, neg_slope=1, neg_margin=0.5)
+    >>> print(loss.value([1, -1], [0.0, 0.0]), loss.threshold, loss.link([0.1, 0.3]))
+    [4.  0.5] 0.2 [-0.5  1. ]
+    """
+
+    pos_slope: Any = 1.0
+    pos_margin: Any = 1.0
+    neg_slope: Any = 1.0
+    neg_margin: Any = 1.0
+
+    smooth = False
+    invertible = False
+
+    @property
+    def solver(self) -> str | None:
+        """The dual one: the loss is not smooth, but its conjugate is an upper bound."""
+        return DUAL
+
+    @property
+    def has_row_values(self) -> bool:
+        """Whether a slope or a margin is given for each row rather than for each class."""
+        return any(np.ndim(value) for value in (self.pos_slope, self.pos_margin, self.neg_slope, self.neg_margin))
+
+    def __post_init__(self) -> None:
+        for name in ("pos_slope", "pos_margin", "neg_slope", "neg_margin"):
+            object.__setattr__(self, name, _positive(name, getattr(self, name)))
+
+    @staticmethod
+    def from_costs(fn_cost: Any, fp_cost: Any, kappa: Any = 1.0) -> HingeLoss:
+        """Loss that `CostSensitiveSVC` minimises for these costs.
+
+        Parameters
+        ----------
+        fn_cost, fp_cost : float or array-like
+            Slopes of y = +1 and of y = -1.
+        kappa : float, array-like or "tied", default=1.0
+            Margin of y = -1, ``"tied"`` means 1 / fp_cost. The margin of y = +1 is 1.
+
+        Returns
+        -------
+        HingeLoss
+            The loss fn_cost max(0, 1 - f), fp_cost max(0, kappa + f).
+
+        Examples
+        --------
+        >>> from cssvm.losses import HingeLoss
+        >>> HingeLoss.from_costs(4, 2, "tied")
+        HingeLoss(pos_slope=4.0, pos_margin=1.0, neg_slope=2.0, neg_margin=0.5)
+        """
+        fp_cost = _positive("fp_cost", fp_cost)
+        margin = tied_kappa(fp_cost) if is_tied(kappa) else _positive("kappa", kappa)
+        return HingeLoss(pos_slope=_positive("fn_cost", fn_cost), neg_slope=fp_cost, neg_margin=margin)
+
+    @property
+    def costs(self) -> tuple[Any, Any]:
+        """(pos_slope, neg_slope)."""
+        return self.pos_slope, self.neg_slope
+
+    def _slope(self, y: Vector) -> Vector:
+        return of_label(y, self.pos_slope, self.neg_slope)
+
+    def _margin(self, y: Vector) -> Vector:
+        return of_label(y, self.pos_margin, self.neg_margin)
+
+    def _value(self, y: Vector, f: Vector) -> Vector:
+        return self._slope(y) * np.maximum(0.0, self._margin(y) - y * f)
+
+    def _gradient(self, y: Vector, f: Vector) -> Vector:
+        return np.where(y * f < self._margin(y), -y * self._slope(y), 0.0)
+
+    def _min_risk(self, eta: Vector) -> Vector:
+        return (self.pos_margin + self.neg_margin) * np.minimum(self.pos_slope * eta, self.neg_slope * (1.0 - eta))
+
+    def _link(self, eta: Vector) -> Vector:
+        side = np.sign(eta - self.threshold)
+        return np.where(side > 0, self.pos_margin, np.where(side < 0, -self.neg_margin, 0.0))
+
+    def _conjugate(self, y: Vector, v: Vector) -> Vector:
+        return np.where((v <= 0.0) & (v >= -self._slope(y)), self._margin(y) * v, np.inf)
+
+
+class CostSensitiveHinge(HingeLoss):
+    """The paper's cost-sensitive hinge loss.
+
+    ::
+
+        y = +1:  C1 max(0, 1 - f)          y = -1:  max(0, 1 + (2 C_{-1} - 1) f)
+
+    A `HingeLoss` with pos_slope = C1, neg_slope = 2 C_{-1} - 1 and neg_margin = 1 / neg_slope. Its `costs` are the
+    slopes, as for every hinge loss. They are C1 and C_{-1} only for C_{-1} = 1.
+
+    Parameters
+    ----------
+    C1 : float, default=1.0
+        The paper's C_1 > 0.
+    C_minus1 : float, default=1.0
+        The paper's C_{-1} > 1/2.
+
+    Examples
+    --------
+    >>> from cssvm.losses import CostSensitiveHinge
+    >>> loss = CostSensitiveHinge(4, 2)
+    >>> loss.costs, round(loss.threshold, 4)
+    ((4.0, 3.0), 0.4286)
+    """
+
+    def __init__(self, C1: float = 1.0, C_minus1: float = 1.0) -> None:
+        fn_cost, fp_cost, kappa = paper_costs(C1, C_minus1)
+        super().__init__(pos_slope=fn_cost, neg_slope=fp_cost, neg_margin=kappa)
+
+    @property
+    def C1(self) -> float:
+        """The paper's C_1."""
+        return self.pos_slope
+
+    @property
+    def C_minus1(self) -> float:
+        """The paper's C_{-1}."""
+        return (self.neg_slope + 1.0) / 2.0
+
+    def printed_risk(self, eta: ArrayLike) -> Any:
+        """The minimum risk as the paper prints it, eq. (CstarSVMmm).
+
+        It is the conditional risk of the score sign((C1 + C_{-1}) eta - C_{-1}), largest at C_{-1} / (C1 + C_{-1}) for
+        C_{-1} >= 1. Other scores have a smaller risk, `min_risk`, unless C_{-1} = 1.
+
+        Parameters
+        ----------
+        eta : float or array-like
+            Probabilities of y = +1.
+
+        Returns
+        -------
+        float or ndarray
+            The risk; where the sign is 0 that of the score 1.
+
+        Examples
+        --------
+        >>> from cssvm.losses import CostSensitiveHinge
+        >>> loss = CostSensitiveHinge(4, 2)
+        >>> print(round(loss.printed_risk(1 / 3), 3), round(loss.min_risk(1 / 3), 3))
+        2.667 1.778
+        """
+        eta = probabilities(eta)
+        above = np.where((self.C1 + self.C_minus1) * eta >= self.C_minus1, 1.0, -1.0)
+        return self.conditional_risk(eta, above)
+
+    def __repr__(self) -> str:
+        return f"CostSensitiveHinge(C1={self.C1}, C_minus1={self.C_minus1})"
+
+
+class _ExampleHinge(HingeLoss):
+    """A hinge loss whose positive slopes are the costs of the examples."""
+
+    @property
+    def cost(self) -> Vector:
+        """Cost of each example."""
+        return self.pos_slope
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(cost={_short(self.cost)})"
+
+
+class ExampleBiasedHinge(_ExampleHinge):
+    """Hinge loss with a slope for each example: c_i max(0, 1 - y_i f_i).
+
+    Row i of the scores belongs to cost i. One cost serves both labels, so every threshold is 1/2: the costs weight
+    the examples but do not move the decision on any of them.
+
+    Parameters
+    ----------
+    cost : array-like of shape (n_samples,)
+        Positive costs.
+
+    Examples
+    --------
+    >>> from cssvm.losses import ExampleBiasedHinge
+    >>> ExampleBiasedHinge([1, 5]).value([1, -1], [0.5, 0.5])
+    array([0.5, 7.5])
+    """
+
+    def __init__(self, cost: ArrayLike) -> None:
+        values = _positive("cost", cost)
+        super().__init__(pos_slope=values, neg_slope=values)
+
+
+class ExampleCostSensitiveHinge(_ExampleHinge):
+    """The paper's hinge loss with a cost for each example.
+
+    ::
+
+        y_i = +1:  c_i max(0, 1 - f_i)          y_i = -1:  max(0, 1 + (2 c_i - 1) f_i)
+
+    Row i of the scores belongs to cost i. A negative example has the slope 2 c_i - 1 and the margin
+    1 / (2 c_i - 1). The label is not known here, so every cost must exceed 1/2.
+
+    Parameters
+    ----------
+    cost : array-like of shape (n_samples,)
+        Costs above 1/2.
+
+    Examples
+    --------
+    >>> from cssvm.losses import ExampleCostSensitiveHinge
+    >>> ExampleCostSensitiveHinge([1, 5]).value([1, -1], [0.5, 0.5])
+    array([0.5, 5.5])
+    """
+
+    def __init__(self, cost: ArrayLike) -> None:
+        values = _positive("cost", cost)
+        if not np.all(values > 0.5):
+            raise ValueError(
+                "cost must exceed 1/2, so that the slope 2 cost - 1 of a negative example is positive; got "
+                f"cost={np.min(values):g}. Scale all costs up so that the smallest is at least 1."
+            )
+        fn_cost, fp_cost, kappa = paper_costs(values, values)
+        super().__init__(pos_slope=fn_cost, neg_slope=fp_cost, neg_margin=kappa)
+
+
+def _positive(name: str, value: Any) -> Any:
+    """A positive finite float, or a read-only array of them."""
+    values = np.array(as_floats(name, value, FLOATS))
+    wrong = ~((values > 0.0) & (values < np.inf))
+    if wrong.any() or values.size == 0 or isinstance(value, bool):
+        got = "no value" if values.size == 0 else f"{name}={values[wrong][0] if wrong.any() else value}"
+        raise ValueError(f"{name} must be positive and finite; got {got}. Pass {name}=1.0, or one value for each row.")
+    if values.ndim == 0:
+        return float(values)
+    values.flags.writeable = False
+    return values
+
+
+def _short(values: Any) -> str:
+    return np.array2string(np.asarray(values), separator=", ", threshold=6, edgeitems=2)

@@ -1,0 +1,157 @@
+"""Minimum conditional risks compared with the one of the zero-one loss, C*(eta) = min(C_1 eta, C_{-1} (1 - eta)).
+
+property 1    the maximum is at t = C_{-1} / (C_1 + C_{-1})
+property 2    C*(t - C_{-1} e) = C*(t + C_1 e) for 0 <= e <= 1 / (C_1 + C_{-1})
+type I        property 1 but not property 2
+type II       both
+Bayes gap     E[C*(eta) - min(C_1 eta, C_{-1} (1 - eta))]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.integrate import quad
+
+from .._types import Vector, is_number
+from ._base import Loss, positive_number, probabilities
+from ._classical import ZeroOneLoss
+
+# Distances e from the threshold, relative to the largest, at which the two properties are checked. Left out are the
+# threshold itself, where a formula with sign(eta - t) has another value, though a concave function is continuous, and
+# 0 and 1, where many formulas have none.
+DISTANCES = np.concatenate([[1e-9], np.arange(1, 2000) / 2000])
+
+# Difference of two risks, relative to the largest, that counts as none.
+RISK_TYPE_TOL = 1e-9
+
+# A density must integrate to 1 up to this.
+DENSITY_TOLERANCE = 1e-6
+
+# Panels of the quadrature besides the thresholds, so that a narrow peak is not overlooked, and subdivisions allowed.
+PANELS = 32
+SUBDIVISIONS = 500
+
+
+def risk_type(
+    loss: Loss | Callable[[Vector], Vector], *, C1: float | None = None, C_minus1: float | None = None
+) -> str | None:
+    """Type of a minimum risk: how it resembles the one of the zero-one loss with the same costs.
+
+    Both types have the largest risk at the threshold C_{-1} / (C_1 + C_{-1}); type II also has the symmetry
+    C*(t - C_{-1} e) = C*(t + C_1 e). Only the ratio of the costs matters.
+
+    Parameters
+    ----------
+    loss : Loss or callable
+        A loss, or a vectorised minimum risk as a function of eta.
+    C1, C_minus1 : float, default=None
+        Costs to judge by; None means the loss's own. A callable needs them.
+
+    Returns
+    -------
+    {"I", "II", None}
+        The type; None if the largest risk is elsewhere.
+
+    Examples
+    --------
+    >>> from cssvm.losses import CostSensitiveHinge, ExponentialLoss, LogisticLoss, risk_type
+    >>> [risk_type(loss(4, 2)) for loss in (ExponentialLoss, CostSensitiveHinge, LogisticLoss)]
+    ['I', 'II', None]
+    """
+    C1, C_minus1 = _costs(loss, C1, C_minus1)
+    min_risk = loss.min_risk if isinstance(loss, Loss) else loss
+    threshold = C_minus1 / (C1 + C_minus1)
+    below, above = min_risk(threshold * (1.0 - DISTANCES)), min_risk(1.0 - (1.0 - threshold) * (1.0 - DISTANCES))
+    largest = max(np.max(below), np.max(above))
+    if not np.isfinite(largest):
+        raise ValueError(f"The minimum risk must be finite on (0, 1); the largest is {largest}. Correct the function.")
+    if min(below[0], above[0]) < largest * (1.0 - RISK_TYPE_TOL):
+        return None
+    return "II" if np.abs(below - above).max() <= RISK_TYPE_TOL * largest else "I"
+
+
+def bayes_gap(
+    loss: Loss, eta: ArrayLike | Callable[[float], float], *, C1: float | None = None, C_minus1: float | None = None
+) -> float:
+    """Expected distance of a minimum risk from the zero-one loss's, E[C*(eta) - min(C_1 eta, C_{-1} (1 - eta))].
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    eta : array-like, callable or frozen distribution
+        How eta = P(y = +1 | x) is distributed over x: a sample, a density on [0, 1], or an object with the method
+        ``pdf`` such as ``scipy.stats.beta(2, 5)``.
+    C1, C_minus1 : float, default=None
+        Costs of the zero-one loss; None means the loss's own.
+
+    Returns
+    -------
+    float
+        The gap. It is in the units of the loss: a loss can be scaled so that it is small, or negative.
+
+    Examples
+    --------
+    >>> from cssvm.losses import HingeLoss, bayes_gap
+    >>> round(bayes_gap(HingeLoss(), lambda eta: 1.0), 6)
+    0.25
+    """
+    if not isinstance(loss, Loss):
+        raise ValueError(f"loss must be a Loss; got {loss!r}. Pass for example LogisticLoss().")
+    zero_one = ZeroOneLoss(*_costs(loss, C1, C_minus1))
+
+    def gap(eta: Any) -> Any:
+        return loss.min_risk(eta) - zero_one.min_risk(eta)
+
+    density = getattr(eta, "pdf", eta)
+    if callable(density):
+        return _expected_gap(gap, density, (loss.threshold, zero_one.threshold))
+    sample = probabilities(eta)  # type: ignore[arg-type]
+    if sample.size == 0:
+        raise ValueError("eta must hold at least one probability; got none. Pass a sample, or a density.")
+    return float(np.mean(gap(sample)))
+
+
+def _expected_gap(gap: Callable[[float], float], density: Callable[[float], float], kinks: tuple[float, ...]) -> float:
+    """Integral of gap times density over [0, 1]."""
+    breaks = np.unique([*np.linspace(0.0, 1.0, PANELS + 1)[1:-1], *kinks])
+
+    def integral(function: Callable[[float], float]) -> float:
+        return float(quad(function, 0.0, 1.0, points=breaks, limit=SUBDIVISIONS)[0])
+
+    def checked(eta: float) -> float:
+        value = float(density(eta))
+        if not 0.0 <= value < np.inf:
+            raise ValueError(
+                f"eta must be a density, finite and not negative on (0, 1); it is {value} at {eta:.6g}. Correct it."
+            )
+        return value
+
+    total = integral(checked)
+    if not abs(total - 1.0) <= DENSITY_TOLERANCE:
+        raise ValueError(
+            f"eta must be a density on [0, 1]; it integrates to {total:.8g}, not to 1. Divide by that, or cut the "
+            "distribution off at 0 and 1."
+        )
+    return integral(lambda eta: checked(eta) * gap(eta))
+
+
+def _costs(loss: Any, C1: Any, C_minus1: Any) -> tuple[float, float]:
+    """The costs given, or else those of the loss."""
+    if (C1 is None) != (C_minus1 is None):
+        raise ValueError(f"C1 and C_minus1 must be given together; got C1={C1!r}, C_minus1={C_minus1!r}. Pass both.")
+    if C1 is not None:
+        return positive_number("C1", C1), positive_number("C_minus1", C_minus1)
+    if not isinstance(loss, Loss):
+        raise ValueError(f"C1 and C_minus1 must be given with a bare minimum risk; got {loss!r} alone. Pass both.")
+    C1, C_minus1 = loss.costs
+    if not (is_number(C1) and is_number(C_minus1)):
+        raise ValueError(
+            "The costs of the loss must be two numbers; it has one for each example. Pass C1 and C_minus1, or take "
+            "the loss of one example."
+        )
+    return C1, C_minus1

@@ -1,0 +1,272 @@
+"""Percentile intervals of any metric by resampling rows.
+
+A resample is a vector of counts, how often each row was drawn; the metric of the resample is the metric with the
+weights w_i count_i. Rows are drawn from all of them or within each class (stratified), so that every resample has as
+many of each as the sample. For metrics of the ranking the rows are sorted once: a resample only changes the weights.
+
+Rows that a metric cannot tell apart may share a column of the counts. How often such a group occurs in a resample is
+one multinomial draw, so that the work grows with the number of groups, not of rows.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from .._samples import Samples
+from .._types import RowNumbers, Vector, is_integer, is_number
+from ._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss, tn_auc_loss, tp_auc_loss
+from ._risk import min_cost_risk, ranked_min_risk
+from ._scored import RankedMetric, ScoredSamples
+
+# Counts handled at a time: a few megabytes, which stay in the processor's cache.
+BATCH_COUNTS = 2**18
+
+# The multinomial count of a group takes as long as drawing this many rows one by one.
+ROWS_PER_GROUP = 10
+
+# Rows of a class to look at first: one of them is in nearly every resample.
+FIRST_ROWS = 100
+
+# Arguments of a metric that speak of rows; the others are options.
+OF_ROWS = ("fn_cost", "fp_cost", "pos_label", "sample_weight")
+
+# Metrics of the ranking, as functions of the weights alone.
+RANKED: dict[Callable[..., Any], Callable[..., RankedMetric]] = {
+    min_cost_risk: ranked_min_risk,
+    tp_auc_loss: ranked_tp_auc_loss,
+    tn_auc_loss: ranked_tn_auc_loss,
+}
+
+Counts = NDArray[np.intp]
+# The columns of each class in the counts, and the metric of each resample: (n_batch, n_rows) to (n_batch,).
+Resampled = tuple[list[RowNumbers], Callable[[Counts], Vector]]
+
+
+class BootstrapInterval(NamedTuple):
+    """Value of a metric on the sample, the ends of its interval, and its values on the resamples."""
+
+    estimate: float
+    low: float
+    high: float
+    samples: Vector
+
+    def __repr__(self) -> str:
+        return f"{self.estimate:.6g} [{self.low:.6g}, {self.high:.6g}] by {len(self.samples)} resamples"
+
+
+def bootstrap_interval(
+    metric: Callable[..., Any],
+    y_true: Any,
+    y_score: Any,
+    *,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: Any = None,
+    stratified: bool = False,
+    **kwargs: Any,
+) -> BootstrapInterval:
+    """Percentile bootstrap interval of a metric.
+
+    Parameters
+    ----------
+    metric : callable
+        ``metric(y_true, y_score, sample_weight=..., **kwargs)`` returns a number, or a tuple that begins with it.
+        `min_cost_risk`, `tp_auc_loss` and `tn_auc_loss` sort the rows only once for all resamples.
+    y_true : array-like of shape (n_samples,)
+        Labels.
+    y_score : array-like of shape (n_samples,)
+        What the metric compares them with: scores or decisions.
+    n_resamples : int, default=1000
+        Number of resamples.
+    confidence : float, default=0.95
+        Share of the resamples' values within the interval, in (0, 1).
+    random_state : int, RandomState instance or None, default=None
+        Seed of the resampling.
+    stratified : bool, default=False
+        Rows are drawn from all of them, and a resample that misses a class of the sample is drawn anew. True: within
+        each class, for samples whose share of the target was fixed by design. Where it is as random as the rest, such
+        intervals are too short: that of a decision that is the same for all rows has no width at all.
+    **kwargs
+        Arguments of the metric. Costs and `sample_weight` of a row go with it. Rows of weight zero are not drawn.
+
+    Returns
+    -------
+    BootstrapInterval
+        Named tuple ``(estimate, low, high, samples)``; `estimate` is the metric of the sample itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cssvm.metrics import bootstrap_interval, cost_risk
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [900, 100])
+    >>> score = rng.normal(size=1000) + 2 * y
+    >>> bootstrap_interval(cost_risk, y, (score > 1).astype(int), fn_cost=9, random_state=0)
+    0.338 [0.262975, 0.424075] by 1000 resamples
+    """
+    check_request(n_resamples, confidence)
+    estimate = _value(metric(y_true, y_score, **kwargs))
+    rng = generator(random_state)
+    resampled = _ranked_metric if metric in RANKED else _weighted_metric
+    classes, values = resampled(metric, y_true, y_score, kwargs)
+    batches = resample_counts(classes, n_resamples, rng, stratified=stratified)
+    samples = np.concatenate([values(counts) for counts in batches])
+    low, high = percentile_interval(samples, confidence)
+    return BootstrapInterval(estimate, float(low), float(high), samples)
+
+
+def joint_intervals(
+    measures: Callable[[Vector], dict[str, Vector]],
+    labels: NDArray[Any],
+    *,
+    n_resamples: int,
+    confidence: float,
+    random_state: Any,
+) -> dict[str, BootstrapInterval]:
+    """`bootstrap_interval` of several measures of rows of positive weight, from the same resamples.
+
+    measures : maps how often each row was drawn, (n_batch, n_rows), to values (n_batch,) by name; labels : (n_rows,).
+    The resamples are those of `bootstrap_interval` with the same seed.
+    """
+    batches = resample_counts(_classes(labels), n_resamples, generator(random_state), stratified=False)
+    found = [measures(counts.astype(np.float64)) for counts in batches]
+    intervals = {}
+    for name, estimate in measures(np.ones((1, len(labels)))).items():
+        samples = np.concatenate([each[name] for each in found])
+        low, high = percentile_interval(samples, confidence)
+        intervals[name] = BootstrapInterval(float(estimate[0]), float(low), float(high), samples)
+    return intervals
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """The source of all resamples, seeded by scikit-learn's `random_state`."""
+    return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def percentile_interval(samples: Vector, confidence: float) -> tuple[Any, Any]:
+    """The limits, along the first axis, that leave out the same share of the samples below and above."""
+    low, high = np.quantile(samples, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return low, high
+
+
+def resample_counts(
+    classes: list[RowNumbers],
+    n_resamples: int,
+    rng: np.random.Generator,
+    *,
+    stratified: bool,
+    sizes: NDArray[np.intp] | None = None,
+) -> Iterator[Counts]:
+    """How often each row was drawn, in batches of (n_batch, n_columns).
+
+    classes : for each class the columns of its rows; together they are 0, ..., n_columns - 1.
+    sizes : (n_columns,) the rows that each column stands for, counted together; None: one each.
+    """
+    n_columns = sum(map(len, classes))
+    sizes = np.ones(n_columns, dtype=np.intp) if sizes is None else sizes
+    pools = classes if stratified else [np.concatenate(classes)]
+    batch = max(1, BATCH_COUNTS // n_columns)
+    for start in range(0, n_resamples, batch):
+        counts = _draw(pools, sizes, min(batch, n_resamples - start), rng)
+        while not stratified and len(lacking := _lacking_a_class(counts, classes)):
+            counts[lacking] = _draw(pools, sizes, len(lacking), rng)
+        yield counts
+
+
+def _draw(pools: list[RowNumbers], sizes: NDArray[np.intp], n_resamples: int, rng: np.random.Generator) -> Counts:
+    """Counts (n_resamples, n_columns) of as many draws from each pool as it has rows."""
+    grouped, drawn = [], []
+    for columns in pools:
+        n_rows = int(sizes[columns].sum())
+        if n_rows > ROWS_PER_GROUP * len(columns):
+            grouped.append((columns, rng.multinomial(n_rows, sizes[columns] / n_rows, size=n_resamples)))
+        else:
+            rows = columns if n_rows == len(columns) else np.repeat(columns, sizes[columns])
+            drawn.append(rows[rng.integers(n_rows, size=(n_resamples, n_rows))])
+    if drawn:
+        places = np.concatenate(drawn, axis=1)
+        places += len(sizes) * np.arange(n_resamples)[:, None]
+        counts = np.bincount(places.ravel(), minlength=n_resamples * len(sizes)).reshape(n_resamples, len(sizes))
+    else:
+        counts = np.zeros((n_resamples, len(sizes)), dtype=np.intp)
+    for columns, of_groups in grouped:
+        counts[:, columns] = of_groups
+    return counts
+
+
+def _lacking_a_class(counts: Counts, classes: list[RowNumbers]) -> RowNumbers:
+    """Resamples without a row of some class."""
+    lacking = np.zeros(len(counts), dtype=bool)
+    for rows in classes:
+        unseen = np.flatnonzero(~counts[:, rows[:FIRST_ROWS]].any(axis=1))
+        lacking[unseen] |= ~counts[np.ix_(unseen, rows)].any(axis=1)
+    return np.flatnonzero(lacking)
+
+
+def _ranked_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs: dict[str, Any]) -> Resampled:
+    """A metric of the ranking: the columns of the counts are in its order."""
+    of_rows = {name: value for name, value in kwargs.items() if name in OF_ROWS}
+    options = {name: value for name, value in kwargs.items() if name not in OF_ROWS}
+    scored = ScoredSamples.read(y_true, y_score, **of_rows)
+    ranked = RANKED[metric](scored, **options)
+    order = ranked.rows.ranking.order
+    weights = ranked.rows.ranked(ranked.rows.sample.weights)
+    column = np.empty_like(order)
+    column[order] = np.arange(len(order))
+    classes = [column[rows] for rows in _classes(scored.sample.target.labels(scored.sample.positive))]
+    return classes, lambda counts: ranked.values(weights * counts)
+
+
+def _weighted_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs: dict[str, Any]) -> Resampled:
+    """Any metric that takes weights, called once for each resample."""
+    _check_takes_weights(metric)
+    labels = np.asarray(y_true)
+    # Which class is the target does not matter for the weights.
+    sample = Samples.read(y_true, pos_label=labels[0], sample_weight=kwargs.get("sample_weight"))
+
+    counted = sample.counted()
+
+    def value(count: Counts) -> float:
+        weights = np.zeros(len(labels))
+        weights[counted] = sample.weights[counted] * count
+        return _value(metric(y_true, y_score, **{**kwargs, "sample_weight": weights}))
+
+    return _classes(labels[counted]), lambda counts: np.array([value(count) for count in counts])
+
+
+def _classes(labels: NDArray[Any]) -> list[RowNumbers]:
+    """Rows of each class."""
+    _, codes = np.unique(labels, return_inverse=True)
+    return [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+
+
+def _value(result: Any) -> float:
+    """A number, or the first entry of a tuple."""
+    return float(result[0] if isinstance(result, tuple) else result)
+
+
+def check_request(n_resamples: Any, confidence: Any) -> None:
+    """Raise if the number of resamples or the share of them is invalid."""
+    if not is_integer(n_resamples) or n_resamples < 1:
+        raise ValueError(
+            f"n_resamples must be a positive integer; got n_resamples={n_resamples!r}. Pass for example 1000."
+        )
+    if not is_number(confidence) or not 0 < confidence < 1:
+        raise ValueError(
+            f"confidence must lie between 0 and 1; got confidence={confidence!r}. Pass for example confidence=0.95."
+        )
+
+
+def _check_takes_weights(metric: Callable[..., Any]) -> None:
+    parameters = inspect.signature(metric).parameters.values()
+    if not any(p.name == "sample_weight" or p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+        raise ValueError(
+            "metric must take sample_weight, by which resamples are passed on; got "
+            f"{getattr(metric, '__name__', metric)}{inspect.signature(metric)}. Wrap it in a function that does."
+        )

@@ -1,0 +1,139 @@
+"""Area above the part of the ROC curve that matters when costs and priors are not known.
+
+    TP-t:  mean false positive rate over true positive rates in [t, 1]    (few misses are wanted)
+    TN-t:  mean miss rate           over true negative rates in [t, 1]    (few false alarms are wanted)
+
+Both are losses: 0 is perfect, 1 the worst. With t = 0 each is 1 - AUC. With x the error rate that is kept small and y
+the other one, both are
+
+    1 / (1 - t)  *  integral of y over x in [0, 1 - t]
+
+along the ROC curve, whose vertices are joined by straight lines; rows with equal scores make one sloping piece.
+Swapping the classes and the sign of the scores turns one into the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._types import Vector, is_number
+from ._scored import RankedMetric, ScoredSamples
+
+
+def tp_auc_loss(
+    y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = None, sample_weight: Any = None
+) -> float:
+    """Mean false positive rate over true positive rates between t and 1 (TP-t-AUC, smaller is better).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, both present.
+    y_score : array-like of shape (n_samples,)
+        Scores, higher for the target class, or what `positive_class_scores` returns.
+    t : float, default=0.9
+        Smallest true positive rate looked at, in [0, 1).
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
+    sample_weight : float or array-like of shape (n_samples,), default=None
+        Weight of each row; None means 1.
+
+    Returns
+    -------
+    float
+        The loss, in [0, 1]; it is 1 - AUC for ``t=0``.
+
+    Examples
+    --------
+    To find the last target, one of the two others is accepted as well:
+
+    >>> from cssvm.metrics import tp_auc_loss
+    >>> tp_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0.5)
+    0.5
+    """
+    rows = ScoredSamples.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return ranked_tp_auc_loss(rows, t=t).value
+
+
+def tn_auc_loss(
+    y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = None, sample_weight: Any = None
+) -> float:
+    """Mean miss rate over true negative rates between t and 1 (TN-t-AUC, smaller is better).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, both present.
+    y_score : array-like of shape (n_samples,)
+        Scores, higher for the target class, or what `positive_class_scores` returns.
+    t : float, default=0.9
+        Smallest true negative rate looked at, in [0, 1): false positive rates up to 1 - t.
+    pos_label : label, default=None
+        The target class; None means the larger of the two labels.
+    sample_weight : float or array-like of shape (n_samples,), default=None
+        Weight of each row; None means 1.
+
+    Returns
+    -------
+    float
+        The loss, in [0, 1]; it is 1 - AUC for ``t=0``.
+
+    Examples
+    --------
+    Half of the targets are missed up to the false positive rate 1/2, and none beyond it:
+
+    >>> from cssvm.metrics import tn_auc_loss
+    >>> tn_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0.5)
+    0.5
+    >>> tn_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0)
+    0.25
+    """
+    rows = ScoredSamples.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return ranked_tn_auc_loss(rows, t=t).value
+
+
+def ranked_tp_auc_loss(rows: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
+    """`tp_auc_loss` of checked rows, as a function of the weights."""
+    width = _checked_width(rows, t)
+    positive = rows.ranked(rows.sample.positive)
+
+    def values(weights: Vector) -> Vector:
+        fpr, fnr = rows.ranking.rates(positive, weights)
+        return mean_height(fnr[..., ::-1], fpr[..., ::-1], width)
+
+    return RankedMetric(rows, values)
+
+
+def ranked_tn_auc_loss(rows: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
+    """`tn_auc_loss` of checked rows, as a function of the weights."""
+    width = _checked_width(rows, t)
+    positive = rows.ranked(rows.sample.positive)
+
+    def values(weights: Vector) -> Vector:
+        fpr, fnr = rows.ranking.rates(positive, weights)
+        return mean_height(fpr, fnr, width)
+
+    return RankedMetric(rows, values)
+
+
+def mean_height(x: Vector, y: Vector, width: float) -> Vector:
+    """Mean of y over x in [0, width] along the polygon (x, y), (..., n_points), x rising from 0 to at least width.
+
+    A piece from (x0, y0) to (x1, y1) that `width` cuts counts with its part f of the way, where y is
+    y0 + f (y1 - y0); vertical pieces have no area.
+    """
+    steps = np.diff(x, axis=-1)
+    inside = np.diff(np.minimum(x, width), axis=-1)
+    part = np.divide(inside, steps, out=np.zeros_like(steps), where=steps > 0)
+    heights = y[..., :-1] + part * np.diff(y, axis=-1) / 2
+    return np.einsum("...i,...i->...", inside, heights) / width
+
+
+def _checked_width(rows: ScoredSamples, t: Any) -> float:
+    """The width 1 - t of the part of the curve that counts."""
+    if not is_number(t) or not 0 <= t < 1:
+        raise ValueError(f"t must be a rate in [0, 1); got t={t!r}. Pass for example t=0.9, or t=0 for 1 - AUC.")
+    rows.sample.check_both_classes_weighted("a ROC curve")
+    return 1.0 - float(t)

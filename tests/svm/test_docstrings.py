@@ -1,0 +1,39 @@
+import doctest
+
+import pytest
+
+import cssvm
+from cssvm._kernels import KERNEL_NAMES
+
+RESULTS = (
+    "CostConditionWarning",
+    "CostMatrix",
+    "Evaluation",
+    "FeatureMapGap",
+)  # made by functions that have examples
+SVMS = ("CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "KernelBoundaryAlignmentSVC")
+
+
+@pytest.mark.parametrize("name", [name for name in cssvm.__all__ if name not in RESULTS])
+def test_examples_of_the_docstring_run_as_printed(name):
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
+    (test,) = finder.find(getattr(cssvm, name), name, globs={})
+    assert test.examples
+    runner.run(test)
+    assert runner.failures == 0
+
+
+@pytest.mark.parametrize("name", [*SVMS, "CostSensitiveLinearSVC"])
+def test_every_parameter_and_fitted_attribute_is_documented(name):
+    estimator = getattr(cssvm, name)
+    model = estimator().fit([[0.0], [1.0]], [0, 1])
+    public = [attribute for attribute in vars(model) if not attribute.startswith("_")]
+    parameters, attributes = estimator.__doc__.split("Attributes\n")
+    for attribute in public:
+        documented = attributes if attribute.endswith("_") else parameters
+        assert any(attribute in line.split(" : ")[0] for line in documented.splitlines() if " : " in line)
+
+
+@pytest.mark.parametrize("name", [*SVMS, "CostSensitiveSVCCV"])
+def test_help_names_every_kernel(name):
+    assert all(f'``"{kernel}"``' in getattr(cssvm, name).__doc__ for kernel in KERNEL_NAMES)

@@ -1,0 +1,242 @@
+"""A small study, run, killed and run again; its tables, and what the theory says they must show."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from study import (
+    Cell,
+    Grids,
+    Outcome,
+    Results,
+    SetPlan,
+    Store,
+    Study,
+    comparators,
+    protocol,
+    reproduce,
+    runner,
+)
+from study.methods import Task
+from study.pages import as_csv, as_latex, as_markdown, paper_table
+from study.protocol import make_split
+from study.runner import compute, run
+from study.statistics import Estimate
+from study.summary import AGREES, DIFFERS, NOT_COMPARED, judge, paper_figures, paper_tables
+
+GRIDS = Grids(Cs=(0.1, 10.0), gammas=(0.1, 1.0), C1s=(1.0, 5.0), kappas=(1.0, 0.5))
+STUDY = Study(
+    name="small",
+    seed=0,
+    costs=(5.0, 1.0),
+    methods=("CI", "BM", "BP", "CS", "BP+"),
+    grids=GRIDS,
+    plans=(SetPlan("heart", folds=3, repeats=1, inner=3), SetPlan("hepatitis", folds=2, repeats=1, inner=2)),
+)
+TOML = """
+name = "small"
+seed = 0
+costs = [5, 1]
+methods = ["CI", "BM", "BP", "CS", "BP+"]
+[grids]
+Cs = [0.1, 10]
+gammas = [0.1, 1]
+C1s = [1, 5]
+kappas = [1, 0.5]
+[defaults]
+repeats = 1
+[sets.heart]
+folds = 3
+inner = 3
+[sets.hepatitis]
+folds = 2
+inner = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def results(shared_data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    return folder, reproduce(folder, study=STUDY, figures=False, data_home=shared_data, n_jobs=1)
+
+
+def values(found):
+    return {key: dict(sorted(cells.items())) for key, cells in sorted(found.values.items())}
+
+
+def test_a_configuration_file_says_everything(tmp_path):
+    (tmp_path / "small.toml").write_text(TOML)
+    assert Study.read(tmp_path / "small.toml") == STUDY
+    with pytest.raises(ValueError, match="There is no set 'iris' in the study 'small'"):
+        STUDY.restricted(["iris"])
+
+
+def test_test_rows_are_seen_by_nobody_and_every_row_tests_once(shared_data):
+    splits = [make_split(STUDY, STUDY.plans[0], 0, fold, str(shared_data)) for fold in range(3)]
+    assert sum(len(split.y_test) for split in splits) == 270
+    for split in splits:
+        assert len(split.y_train) + len(split.y_test) == 270
+        assert split.X_train.min() >= 0.0
+        assert split.X_train.max() <= 1.0 + 1e-12
+        assert (split.fn_cost, split.fp_cost, split.known_costs) == (5.0, 1.0, True)
+
+
+def test_rankings_of_cs_and_of_bp_on_its_effective_grid_are_the_same(results):
+    """CS-SVM with one kappa is a shifted weighted SVM (docs/theory.md), so equal machines give equal areas."""
+    _, found = results
+    for measure in ("tp_auc", "tn_auc"):
+        ours, other = found.values["hepatitis", "CS", measure], found.values["hepatitis", "BP+", measure]
+        assert ours.keys() == other.keys()
+        assert np.allclose(list(ours.values()), [other[key] for key in ours], atol=2e-3)
+
+
+def test_the_same_study_elsewhere_and_on_two_processes_gives_the_same_results(results, shared_data, tmp_path):
+    _, found = results
+    again = reproduce(tmp_path, study=STUDY, figures=False, data_home=shared_data, n_jobs=2)
+    assert values(again) == values(found)
+
+
+@pytest.mark.system
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this platform")
+def test_killed_in_the_middle_it_goes_on_with_identical_tables(results, shared_data, tmp_path):
+    folder, found = results
+    (tmp_path / "small.toml").write_text(TOML)
+    code = (
+        "import sys; from pathlib import Path; from study import Study, reproduce\n"
+        "reproduce(sys.argv[1], study=Study.read(Path(sys.argv[2])), figures=False, data_home=sys.argv[3], n_jobs=1)"
+    )
+    command = [sys.executable, "-c", code, tmp_path / "out", tmp_path / "small.toml", shared_data]
+    process = subprocess.Popen(command, env=os.environ)
+    store = tmp_path / "out" / "store.sqlite"
+    deadline = time.monotonic() + 1000
+    while time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.2)
+        if store.exists():
+            with Store(store) as opened:
+                if sum(1 for _ in opened.results()) >= 3:
+                    break
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    with Store(store) as opened:
+        n_before = sum(1 for _ in opened.results())
+    assert 3 <= n_before < sum(len(cells) for cells in found.values.values())
+    again = reproduce(tmp_path / "out", study=STUDY, figures=False, data_home=shared_data, n_jobs=1)
+    assert values(again) == values(found)
+    for name in ("risk.csv", "differences-cost.md", "methods-tp_auc.tex"):
+        assert (tmp_path / "out" / "tables" / name).read_text() == (folder / "tables" / name).read_text()
+
+
+@pytest.fixture
+def rare(monkeypatch):
+    """4,000 rows, 1 in 50 of the target, whose known costs make a miss the cheaper error."""
+    X, y = make_classification(4000, 4, n_informative=3, n_redundant=0, weights=[0.98], class_sep=2.0, random_state=0)
+    monkeypatch.setattr(protocol, "rows_of", lambda name, data_home: (X, y, None, (0.9, 1.0)))
+    return y
+
+
+def test_rows_of_a_sample_stand_for_as_many_of_their_class_as_there_are(rare):
+    plan = SetPlan("large", folds=0, repeats=1, inner=2, search_rows=200, fit_rows=1000)
+    split = make_split(STUDY, plan, 0, 0)
+    assert (len(split.y_train), len(split.search), len(split.y_test)) == (1000, 200, 2000)
+    for labels, weights in (
+        (split.y_train, split.weights),
+        (split.y_train[split.search], split.search_weights),
+    ):
+        expected = np.bincount(rare) / 2  # half of the rows train
+        assert np.allclose(np.bincount(labels, weights), expected, atol=1)
+
+
+def test_costs_below_one_and_samples_are_searched_by_every_method(rare):
+    plan = SetPlan("large", folds=0, repeats=1, inner=2, search_rows=200, fit_rows=1000)
+    before = {}
+    for method in ("BM", "CI", "BP", "CS", "BP+"):
+        _, outcome, reason = compute(STUDY, plan, Cell("large", method, "risk", 0, 0), before, None)
+        assert outcome is not None, reason
+        before[method] = outcome.detail
+    assert (before["CS"]["fn_costs"], before["CS"]["kappas"]) == (1.0, 1.0)  # no other kappa has 1 / kappa <= C1
+
+
+def test_machines_of_all_rows_have_the_tolerance_of_the_plan(rare):
+    plan = SetPlan("large", folds=0, repeats=1, inner=2, search_rows=200, fit_rows=1000, tol=1e-9)
+    _, outcome, reason = compute(STUDY, plan, Cell("large", "BM", "risk", 0, 0), {}, None)
+    assert outcome is not None, reason
+    assert outcome.detail["gap"] <= 1e-9
+
+
+@pytest.mark.parametrize("method", ["search", "logistic regression", "gradient boosting"])
+def test_comparators_choose_on_a_sample_and_train_on_all_rows(rare, method, monkeypatch):
+    plan = SetPlan("large", folds=0, repeats=1, inner=2, search_rows=200, fit_rows=1000)
+    split = make_split(STUDY, plan, 0, 0)
+    trained, weighted = [], comparators._weighted
+    monkeypatch.setattr(comparators, "_weighted", lambda w: trained.append(len(w)) or weighted(w))
+    value, detail = runner.METHODS[method].run(Task(split, "cost", STUDY.grids, {}))
+    assert trained == [200, 1000]
+    assert detail["n_train"] == 1000
+    assert value < detail["plain"]
+
+
+def test_what_a_learner_raises_does_not_end_the_study(monkeypatch):
+    def broken(task):
+        raise KeyError("nothing there")
+
+    monkeypatch.setitem(runner.METHODS, "BM", runner.METHODS["BM"]._replace(run=broken))
+    monkeypatch.setattr(runner, "make_split", lambda *_: None)
+    _, outcome, reason = compute(STUDY, STUDY.plans[0], Cell("heart", "BM", "risk", 0, 0), {}, None)
+    assert outcome is None
+    assert "nothing there" in reason
+
+
+def test_results_of_another_plan_are_refused(results, shared_data):
+    folder, _ = results
+    other = Study(**{**vars(STUDY), "seed": 1})
+    with Store(folder / "store.sqlite") as store, pytest.raises(ValueError, match="results of heart for another plan"):
+        run(other, store, data_home=str(shared_data))
+
+
+def test_a_set_that_cannot_be_had_is_said_and_the_study_goes_on(tmp_path):
+    found = reproduce(tmp_path / "out", study=STUDY, figures=False, data_home=tmp_path / "nothing", n_jobs=1)
+    assert not found.values
+    assert "heart" in (tmp_path / "out" / "tables" / "missing.md").read_text()
+
+
+def test_every_figure_of_the_paper_is_on_file():
+    """Section 8 prints 3 + 16 + 18 lines of three methods in five tables, and 13 incomes."""
+    assert len(paper_figures()) == 3 * (3 + 8 + 8 + 9 + 9) + 13
+    assert [len(sets) for _, _, sets in paper_tables().values()] == [3, 8, 8, 9, 9]
+
+
+def estimate(mean, low, high):
+    return Estimate(mean, low, high, 0.5, 10)
+
+
+def test_verdicts_know_rounding_intervals_and_reduced_sets():
+    figures = paper_figures()
+    heart = figures["tab:risk", "heart", "BM", "risk"]
+    assert judge("heart", estimate(0.12, 0.094, 0.15), heart)[0] == AGREES  # 0.09 stands for up to 0.095
+    assert judge("heart", estimate(0.12, 0.096, 0.15), heart)[0] == DIFFERS
+    assert judge("heart", None, heart) == (NOT_COMPARED, "not run")
+    webspam = figures["tab:TP-UCD", "webspam", "BM", "tp_auc"]
+    assert judge("webspam", estimate(0.03, 0.0, 0.1), webspam) == (NOT_COMPARED, "500 of the paper's 350,000 rows")
+
+
+def test_tables_are_the_store_and_nothing_else():
+    cells = [
+        (Cell("heart", method, "risk", 0, fold), Outcome(value, 1.0, {"n_train": 180, "n_test": 90}))
+        for method, own in {"BM": (0.1, 0.2, 0.3), "BP": (0.2, 0.2, 0.2), "CS": (0.1, 0.1, 0.1)}.items()
+        for fold, value in enumerate(own)
+    ]
+    table = paper_table(Results(STUDY, cells), "tab:risk")
+    line = next(row for row in table.rows if row[0].startswith("Heart"))
+    assert line[1].startswith("0.200 [")
+    assert line[2] == "0.09"
+    assert line[3] == "0.200 [0.200, 0.200]"
+    assert line[5] == "0.100 [0.100, 0.100]"
+    assert as_csv(table).splitlines()[0].startswith("set,")
+    assert as_markdown(table).count("\n| ") == 2 + len(table.rows)  # head and rule
+    assert as_latex(table).count(r"\\") == 1 + len(table.rows)
