@@ -46,7 +46,7 @@ coverage: $(VENV)/.installed-test  ## Run the fast tests and show which branches
 
 sanitize: $(VENV)/.installed-test  ## Run the fast tests of solvers and kernels with every index of compiled code checked
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.sanitize \
-	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/dual tests/kernels $(ARGS)
+	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/solvers/dual tests/kernels $(ARGS)
 
 fuzz: $(VENV)/.installed-test  ## Pose N generated hostile problems, from SEED on, and judge the answers
 	@$(BIN)/python -m tests.hostile.attack -n $(N) --seed $(SEED) $(ARGS)

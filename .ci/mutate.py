@@ -34,14 +34,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULES = ("costs.py", "decisions.py", "outcomes.py", "target.py", "metrics/*.py")
-TESTS = (
-    "tests/metrics",
-    "tests/test_*cost*.py",
-    "tests/test_*target.py",
-    "tests/test_decisions.py",
-    "tests/test_outcomes.py",
-)
+MODULES = ("_core/cost*.py", "_core/decision.py", "_core/positive_class.py", "metrics/*.py")
+TESTS = ("tests/metrics", "tests/core")
 OPTIONS = ("-q", "-s", "-p", "no:cacheprovider", "-p", "no:timeout", "--doctest-modules", "--disable-warnings")
 # Seconds: tests of a mutant, the fastest first, take at most this; a mutant that takes twice this does not end.
 BUDGET, PATIENCE = 3.0, 6

@@ -50,7 +50,7 @@ def ratio(record: dict[str, Any], name: str, verb: str = "fit") -> str:
     if peer is None or peer[f"{verb}_ratio"] is None:
         return ""
     about = "~" if verb == "fit" and peer["extrapolated"] else ""
-    missed = f" (target {peer[f'{verb}_positive_class']:g})" if peer[f"{verb}_verdict"] == "miss" else ""
+    missed = f" (target {peer[f'{verb}_target']:g})" if peer[f"{verb}_verdict"] == "miss" else ""
     return f"{about}{peer[f'{verb}_ratio']:.1f}{missed}"
 
 

@@ -31,9 +31,9 @@ from benchmarks.real import data_folder
 from benchmarks.rows import standardise
 from benchmarks.tables import Column, table
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV
-from cssvm._primal.blocks import Point, Step
-from cssvm._primal.local import LocalBlocks
 from cssvm._runtime import threads
+from cssvm._solvers.linear.blocks import Point, Step
+from cssvm._solvers.linear.local import LocalBlocks
 from cssvm.datasets import ChecksumError, MissingDatasetError, load
 
 C = 1.0

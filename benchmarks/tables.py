@@ -56,7 +56,7 @@ def ratio_cell(peer: Record, verb: str) -> str:
     text = carried_on(peer, verb) + format(ratio, ".2f" if ratio < 10 else ".1f" if ratio < 100 else ".0f")
     if peer[f"{verb}_verdict"] is None:
         return text
-    return f"{text} >={peer[f'{verb}_positive_class']:g} {peer[f'{verb}_verdict']}"
+    return f"{text} >={peer[f'{verb}_target']:g} {peer[f'{verb}_verdict']}"
 
 
 def carried_on(peer: Record, verb: str) -> str:

@@ -1,6 +1,6 @@
 """Measure what the solvers' tuning constants stand for on this machine: `python -m benchmarks.tuning`.
 
-Two tables. The first has the costs that `cssvm._dual.tuning` counts in nanoseconds: each is timed by itself, at several
+Two tables. The first has the costs that `cssvm._solvers.dual.tuning` counts in nanoseconds: each is timed by itself, at several
 sizes, and fitted. Decisions depend on their ratios alone, so compare columns up to a common factor. The second varies
 one constant at a time and times whole solves with each value by turns: the best value here, and what the value in the
 code loses against it. A loss within the noise of the machine, a few percent, is no reason to change anything.
@@ -18,14 +18,14 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.generated import clusters
 from benchmarks.tables import Column, table
-from cssvm._costs import signed_terms
-from cssvm._dual import DualProblem, solve, solve_path, tuning
-from cssvm._dual.free_system import FreeSystem
-from cssvm._dual.interior import interior_solution, low_rank_factor
-from cssvm._dual.pairs import update_by_pairs
+from cssvm._core.costs import signed_terms
 from cssvm._kernels import make_kernel
 from cssvm._runtime import threads
 from cssvm._runtime.sums import update_row_sum
+from cssvm._solvers.dual import DualProblem, solve, solve_path, tuning
+from cssvm._solvers.dual.free_system import FreeSystem
+from cssvm._solvers.dual.interior import interior_solution, low_rank_factor
+from cssvm._solvers.dual.pairs import update_by_pairs
 
 FEATURES = 20
 GAMMAS = (0.2 / FEATURES, 1.0 / FEATURES, 4.0 / FEATURES)

@@ -17,9 +17,9 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, ParameterGrid, TunedThresholdClassifierCV
 from sklearn.svm import SVC
 
+from cssvm._meta import CostThresholdClassifier, MetaCostClassifier
 from cssvm._search import CostSensitiveSVCCV
 from cssvm._svm import KernelBoundaryAlignmentSVC
-from cssvm._wrappers import CostThresholdClassifier, MetaCostClassifier
 from cssvm.metrics import cost_risk, cost_risk_scorer
 
 from .methods import Method, Task

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from cssvm._costs import paper_costs
+from cssvm._core.costs import paper_costs
 from cssvm._search import MarginPath, margin_path
 from cssvm._svm import BoundaryMovementSVC, CostSensitiveSVC
 from cssvm.datasets import MissingDatasetError, load, make_checkerboard, make_separable_2d

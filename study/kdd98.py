@@ -29,13 +29,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from cssvm._svm import BiasedPenaltySVC, CostSensitiveSVC
-from cssvm._wrappers import (
+from cssvm._meta import (
     CostProportionateClassifier,
     CostThresholdClassifier,
     DirectCostClassifier,
     MetaCostClassifier,
 )
+from cssvm._svm import BiasedPenaltySVC, CostSensitiveSVC
 from cssvm.datasets import load
 
 from .rules import FocusedRules

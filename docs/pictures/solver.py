@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
-from cssvm._dual import DualProblem, solve
 from cssvm._kernels import make_kernel
+from cssvm._solvers.dual import DualProblem, solve
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 

@@ -8,10 +8,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._cost_matrix import CostMatrix, decision_costs
-    from ._costs import CostConditionWarning, paper_costs
+    from ._core.cost_matrix import CostMatrix, decision_costs
+    from ._core.costs import CostConditionWarning, paper_costs
+    from ._core.positive_class import positive_class_scores
     from ._evaluation import Evaluation, evaluate
-    from ._positive_class import positive_class_scores
+    from ._meta import (
+        CostProportionateClassifier,
+        CostThresholdClassifier,
+        DirectCostClassifier,
+        MetaCostClassifier,
+    )
     from ._report import Report
     from ._search import CostSensitiveLinearSVCCV, CostSensitiveSVCCV
     from ._svm import (
@@ -23,12 +29,6 @@ if TYPE_CHECKING:
         FeatureMapGap,
         KernelBoundaryAlignmentSVC,
         feature_map_gap,
-    )
-    from ._wrappers import (
-        CostProportionateClassifier,
-        CostThresholdClassifier,
-        DirectCostClassifier,
-        MetaCostClassifier,
     )
 
 __version__ = "0.1.0"
@@ -61,26 +61,26 @@ __all__ = [
 _HOME = {
     "BiasedPenaltySVC": "_svm",
     "BoundaryMovementSVC": "_svm",
-    "CostConditionWarning": "_costs",
-    "CostProportionateClassifier": "_wrappers",
+    "CostConditionWarning": "_core.costs",
+    "CostProportionateClassifier": "_meta",
     "CostSensitiveLinearSVC": "_svm",
     "CostSensitiveLinearSVCCV": "_search",
     "CostSensitiveSVC": "_svm",
     "CostSensitiveSVCCV": "_search",
-    "CostThresholdClassifier": "_wrappers",
-    "CostMatrix": "_cost_matrix",
+    "CostThresholdClassifier": "_meta",
+    "CostMatrix": "_core.cost_matrix",
     "DesignedLossClassifier": "_svm",
-    "DirectCostClassifier": "_wrappers",
+    "DirectCostClassifier": "_meta",
     "Evaluation": "_evaluation",
     "FeatureMapGap": "_svm",
     "KernelBoundaryAlignmentSVC": "_svm",
-    "MetaCostClassifier": "_wrappers",
+    "MetaCostClassifier": "_meta",
     "Report": "_report",
-    "decision_costs": "_cost_matrix",
+    "decision_costs": "_core.cost_matrix",
     "evaluate": "_evaluation",
     "feature_map_gap": "_svm",
-    "paper_costs": "_costs",
-    "positive_class_scores": "_positive_class",
+    "paper_costs": "_core.costs",
+    "positive_class_scores": "_core.positive_class",
 }
 _PACKAGES = ("dask", "datasets", "deploy", "displays", "losses", "metrics")
 

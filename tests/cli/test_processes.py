@@ -16,7 +16,7 @@ from tests.tables.applicants import applicants, read_decisions, write
 
 HEAVY = ("numpy", "sklearn", "pandas", "numba", "pyarrow", "scipy")
 VERBS = (
-    [], ["train"], ["predict"], ["evaluate"], ["report"], ["info"], ["reproduce"], ["datasets"], ["datasets", "list"],
+    [], ["train"], ["predict"], ["evaluate"], ["report"], ["info"], ["datasets"], ["datasets", "list"],
 )  # fmt: skip
 
 

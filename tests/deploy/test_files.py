@@ -290,7 +290,7 @@ def public_classes(*modules):
 def test_every_public_estimator_kernel_and_loss_is_trusted_and_every_trusted_type_of_ours_exists():
     estimators = {
         found
-        for found in public_classes(cssvm, cssvm._svm, cssvm._search, cssvm._wrappers)
+        for found in public_classes(cssvm, cssvm._svm, cssvm._search, cssvm._meta)
         if isinstance(found, type) and issubclass(found, BaseEstimator)
     }
     functions = {"DesignedLoss"}  # made of the user's functions, which no file holds

@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import evaluate
-from cssvm._folds import alone_where_missing, make_splits, read_groups
+from cssvm._core.folds import alone_where_missing, make_splits, read_groups
 
 MISSING = {
     "nan": lambda known, codes: np.where(known, codes, np.nan),

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
-from cssvm._dual.pairs import update_by_pairs
+from cssvm._solvers.dual.pairs import update_by_pairs
 from tests.hostile.attack import FINE, attack
 from tests.hostile.oracle import truth
 

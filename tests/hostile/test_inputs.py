@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import BiasedPenaltySVC, CostSensitiveSVC, CostSensitiveSVCCV
-from cssvm._classifier import two_classes
-from cssvm._wrappers import CostThresholdClassifier
+from cssvm._core.classifier import two_classes
+from cssvm._meta import CostThresholdClassifier
 
 SOURCE = Path(__file__).parents[2] / "src"
 

@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from cssvm import CostSensitiveSVC
-from cssvm._dual import Status, solve
 from cssvm._kernels import make_kernel
 from cssvm._kernels.providers import MatrixRows
 from cssvm._kernels.relations import InnerProduct, L1Distance, SquaredDistance
-from tests.dual.problems import gram, random_problem, signed
+from cssvm._solvers.dual import Status, solve
+from tests.solvers.dual.problems import gram, random_problem, signed
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from cssvm._positive_class import OWN_THRESHOLD, PositiveClass, response_of
+from cssvm._core.positive_class import OWN_THRESHOLD, PositiveClass, response_of
 from cssvm.metrics._action import (
     COST_RATIO,
     DECISION,

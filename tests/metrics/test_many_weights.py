@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cssvm._samples import Samples
+from cssvm._core.samples import Samples
 from cssvm.metrics import min_cost_risk, tn_auc_loss, tp_auc_loss
 from cssvm.metrics._bootstrap import (
     _draw,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cssvm._samples import Samples
+from cssvm._core.samples import Samples
 from cssvm.metrics._bootstrap import generator, resample_counts
 from cssvm.metrics._gains import gains
 from cssvm.metrics._policies import Money, compared_policies

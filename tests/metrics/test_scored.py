@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from cssvm._positive_class import PositiveClass
-from cssvm._samples import Samples
+from cssvm._core.positive_class import PositiveClass
+from cssvm._core.samples import Samples
 from cssvm.metrics import cost_risk, income, min_cost_risk, tn_auc_loss, tp_auc_loss
 from cssvm.metrics._money import hits_less_alarms, income_of_decisions
 from cssvm.metrics._operating import cost_roc

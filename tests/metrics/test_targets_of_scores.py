@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from cssvm._positive_class import PositiveClass, PositiveClassScores
+from cssvm._core.positive_class import PositiveClass, PositiveClassScores
 from cssvm.metrics import (
     cost_curve,
     cost_risk,

@@ -5,11 +5,11 @@ import time
 import dask.array as da
 import numpy as np
 
-from cssvm._primal import solve_active
-from cssvm._primal.local import LocalBlocks
-from cssvm._primal.solver import FINE_SHARE, SMALL
-from cssvm._primal.summed import block_rows
 from cssvm._runtime import threads
+from cssvm._solvers.linear import solve_active
+from cssvm._solvers.linear.local import LocalBlocks
+from cssvm._solvers.linear.solver import FINE_SHARE, SMALL
+from cssvm._solvers.linear.summed import block_rows
 from cssvm.dask._problem import BlockReader, Problem
 from cssvm.dask._reading import read_partitions
 

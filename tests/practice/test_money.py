@@ -169,7 +169,7 @@ def test_evaluate_nests_a_search_and_shows_its_optimism():
 def test_intervals_of_evaluate_cover():
     """Decisions of a fixed rule on samples of a known population, a constant one among them."""
     rng = np.random.default_rng(0)
-    from cssvm._samples import Samples
+    from cssvm._core.samples import Samples
     from cssvm.metrics._policies import Money, compared_policies
 
     covered, differs = [], []

@@ -14,7 +14,7 @@ from cssvm import (
     CostSensitiveSVCCV,
     paper_costs,
 )
-from cssvm._costs import CostConditionWarning
+from cssvm._core.costs import CostConditionWarning
 from cssvm.metrics import cost_risk
 from tests.practice.german import prepared
 

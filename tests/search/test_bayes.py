@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVCCV
-from cssvm._folds import make_splits
+from cssvm._core.folds import make_splits
 from cssvm.metrics import cost_risk
 
 POINTS = np.array([[-2.0, 0.0], [-1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cssvm import CostSensitiveLinearSVCCV, CostSensitiveSVCCV
-from cssvm._folds import make_splits
+from cssvm._core.folds import make_splits
 from cssvm.metrics import min_cost_risk
 
 QUICK = {"cv": 3, "grow": False}

@@ -12,11 +12,11 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVCCV, evaluate
-from cssvm._dual.workspace import Workspace
 from cssvm._runtime import threads
 from cssvm._runtime.memory import MEGABYTE
 from cssvm._search.engine import FOR_MATRICES
 from cssvm._search.run import Run
+from cssvm._solvers.dual.workspace import Workspace
 
 
 @pytest.fixture(scope="module")

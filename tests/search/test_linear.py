@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVCCV, evaluate
-from cssvm._primal import active
+from cssvm._solvers.linear import active
 from cssvm.metrics import cost_risk, min_cost_risk, tp_auc_loss
 from cssvm.metrics._thresholds import SCORE_TIE
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from cssvm import CostSensitiveSVC
-from cssvm._dual import Status
+from cssvm._solvers.dual import Status
 
 # A tenth of the default tol: kernel values may be kept in single precision, the certificate must not show it.
 TRUTH = 1e-4

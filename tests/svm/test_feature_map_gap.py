@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVC, feature_map_gap
-from cssvm._primal import Point, dual_variables, solve_linear, variables
-from tests.primal.problems import dual_objective, random_problem, rare_problem
+from cssvm._solvers.linear import Point, dual_variables, solve_linear, variables
+from tests.solvers.linear.problems import dual_objective, random_problem, rare_problem
 
 GAMMA = 0.1
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, KernelBoundaryAlignmentSVC
-from cssvm._dual import Status
+from cssvm._solvers.dual import Status
 
 ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
 X, Y = make_classification(2000, 10, flip_y=0.3, random_state=0)

@@ -17,15 +17,15 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._decision import COSTS, costs_for_predict, decide
-from .._folds import Fold
-from .._positive_class import check_same_target, listed, positive_class_scores, with_pos_label
+from .._core.decision import COSTS, costs_for_predict, decide
+from .._core.folds import Fold
+from .._core.positive_class import check_same_target, listed, positive_class_scores, with_pos_label
+from .._core.samples import Samples, at_rows
+from .._core.types import Mask, RowNumbers, Vector
+from .._meta import CostThresholdClassifier
 from .._runtime.backends import in_this_process
 from .._runtime.interrupts import interrupts
-from .._samples import Samples, at_rows
 from .._search.progress import Silent
-from .._types import Mask, RowNumbers, Vector
-from .._wrappers import CostThresholdClassifier
 from ..metrics._action import LESS_OWN, ActionScores, action_scores
 from ..metrics._policies import Money
 from ..metrics._risk import minimum_risk

@@ -18,9 +18,9 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._classifier import BinaryClassifier
-from .._decision import COSTS, refuses
-from .._nesting import iter_nested_estimators
+from .._core.classifier import BinaryClassifier
+from .._core.decision import COSTS, refuses
+from .._core.nested import iter_nested_estimators
 
 WEIGHT, GROUPS = "sample_weight", "groups"
 

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import column_or_1d
 
-from .._alignment import align_to_samples
-from .._classifier import two_classes
-from .._cost_matrix import OUTCOMES, decision_costs
-from .._decision import COSTS
-from .._folds import Fold, make_splits, read_groups
-from .._positive_class import RESPONSES, PositiveClass, own_pos_label
-from .._samples import Samples
+from .._core.alignment import align_to_samples
+from .._core.classifier import two_classes
+from .._core.cost_matrix import OUTCOMES, decision_costs
+from .._core.decision import COSTS
+from .._core.folds import Fold, make_splits, read_groups
+from .._core.positive_class import RESPONSES, PositiveClass, own_pos_label
+from .._core.samples import Samples
+from .._core.types import RowNumbers, Vector
+from .._meta.routing import takes_weights
 from .._search.progress import progress
-from .._types import RowNumbers, Vector
-from .._wrappers.routing import takes_weights
 from ..metrics._bootstrap import check_request
 from ..metrics._policies import Money, compared_policies
 from .deciding import (

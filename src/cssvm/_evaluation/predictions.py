@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._alignment import align_to_samples
-from .._cost_matrix import OUTCOMES, decision_costs
-from .._folds import read_groups
-from .._positive_class import PositiveClassScores
-from .._samples import Samples
+from .._core.alignment import align_to_samples
+from .._core.cost_matrix import OUTCOMES, decision_costs
+from .._core.folds import read_groups
+from .._core.positive_class import PositiveClassScores
+from .._core.samples import Samples
 from ..metrics._action import GIVEN, ActionScores, scores_of_decisions
 from ..metrics._bootstrap import check_request
 from ..metrics._policies import Money

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._samples import Samples
-from .._types import Mask, RowNumbers
+from .._core.samples import Samples
+from .._core.types import Mask, RowNumbers
 from ..metrics._action import ActionScores
 from ..metrics._policies import Money, Policy
 from ..metrics._scored import ScoredSamples

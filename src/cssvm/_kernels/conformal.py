@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import RowNumbers, Vector
+from .._core.types import RowNumbers, Vector
 from .base import Expansion, Kernel
 from .providers import GramRows, ScaledRows
 from .shared import SharedMatrix, SharedValues

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._types import RowNumbers, Vector
+from .._core.types import RowNumbers, Vector
 from .relations import NORM_BLOCK, centred_sizes
 from .tiles import KERNEL_ERROR, prepare_points, update_values
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from .._core.types import Vector
 from .._evaluation import HeldOutDecisions
-from .._types import Vector
 from .numbers import count, number, percent
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.samples import Samples
+from .._core.types import Mask, Vector
 from .._evaluation import HeldOutDecisions
-from .._samples import Samples
-from .._types import Mask, Vector
 from ..metrics._action import COST_RATIO
 from ..metrics._cuts import Accepted, accepted_by, best_cuts
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.samples import both_classes
+from .._core.types import Mask
 from .._evaluation import HeldOutDecisions
-from .._samples import both_classes
-from .._types import Mask
 from ..metrics._action import COST_RATIO, DECISION, DECISION_VALUE
 from ..metrics._risk import minimum_risk, risk_of_decisions
 from ..metrics._scored import ScoredSamples

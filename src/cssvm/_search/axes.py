@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._core.samples import Samples
+from .._core.types import Vector, is_number
 from .._kernels import Kernel
-from .._samples import Samples
-from .._types import Vector, is_number
 from .grid import (
     FN_COST_REACH,
     LAYOUTS,

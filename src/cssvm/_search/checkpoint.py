@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.types import Vector
 from .._runtime.files import atomic_write, check_writable
-from .._types import Vector
 
 VALUES, DONE = "values", "n_done"  # of an entry, behind its fingerprint
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from .._core.samples import Samples
+from .._core.types import Mask, Vector, is_number
 from .._kernels import kernel_class, make_kernel
 from .._runtime.threads import n_cores
-from .._samples import Samples
 from .._svm import CostSensitiveSVC
 from .._svm.bandwidth import resolve_gamma
-from .._types import Mask, Vector, is_number
 from ..metrics._hull import upper_hull
 from .engine import Engine, FoldScores, Machines, Task
 from .features import Features

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.calibration import _SigmoidCalibration
 
-from .._costs import read_decision_costs, relative_saving
-from .._samples import Samples
-from .._types import Vector
+from .._core.costs import read_decision_costs, relative_saving
+from .._core.samples import Samples
+from .._core.types import Vector
 from ..metrics._thresholds import ONE_MARGIN, threshold_of_least_cost
 
 AUTO, ZERO, THRESHOLD, BAYES = "auto", "zero", "threshold", "bayes"

@@ -25,14 +25,14 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from .._costs import margins_and_upper_bounds, signed_terms
-from .._dual import DualProblem, Path, PathState, Workspace, solve
-from .._folds import Fold
+from .._core.costs import margins_and_upper_bounds, signed_terms
+from .._core.folds import Fold
+from .._core.samples import Samples
+from .._core.types import RowNumbers, Vector
 from .._kernels import SharedValues, error_allowed, float32_suffices
 from .._runtime import threads
 from .._runtime.memory import memory_budget
-from .._samples import Samples
-from .._types import RowNumbers, Vector
+from .._solvers.dual import DualProblem, Path, PathState, Workspace, solve
 from .features import Features
 from .grid import Grid, MachineKey
 from .matrices import MatrixStore

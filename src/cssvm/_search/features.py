@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from .._folds import Fold
+from .._core.folds import Fold
+from .._core.types import RowNumbers
 from .._svm.inputs import transformed_data
-from .._types import RowNumbers
 
 
 class Features:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._folds import Fold, make_splits
-from .._samples import Samples, check_both_classes
+from .._core.folds import Fold, make_splits
+from .._core.samples import Samples, check_both_classes
 from .decision import ZERO
 
 

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._costs import TIED, is_tied, tied_kappa
+from .._core.costs import TIED, is_tied, tied_kappa
+from .._core.moments import feature_moments
+from .._core.types import Vector, is_number
 from .._kernels import Kernel, kernel_class, make_kernel
-from .._moments import feature_moments
 from .._svm.parameters import CHECKS
-from .._types import Vector, is_number
 
 # Automatic gammas, in units of the kernel's `gamma_unit`: from almost linear to one hill for each row.
 GAMMA_RANGE = (1 / 32, 8.0)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._core.types import Vector
 from .._kernels import make_kernel
-from .._types import Vector
 from .axes import Axes
 from .grid import Grid, Point
 

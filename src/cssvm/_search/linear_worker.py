@@ -7,7 +7,7 @@
         scores of the validation rows
 
 The rows near their margin at one C are almost those at the next, so that past the first C hardly more than a look at
-all rows and a problem of few rows is left (`cssvm._primal.active`). A problem of some thousand rows is solved afresh.
+all rows and a problem of few rows is left (`cssvm._solvers.linear.active`). A problem of some thousand rows is solved afresh.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from .._primal import Point, TrainingRows, linear_scores
+from .._core.types import Status
 from .._runtime.memory import memory_budget
-from .._types import Status
+from .._solvers.linear import Point, TrainingRows, linear_scores
 from .engine import FoldScores, Machines, Task, Worker, by_path
 from .grid import MachineKey
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._costs import is_tied
-from .._positive_class import PositiveClass
-from .._types import Vector
+from .._core.costs import is_tied
+from .._core.positive_class import PositiveClass
+from .._core.types import Vector
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._dual import Workspace
-from .._folds import Fold
+from .._core.folds import Fold
+from .._core.types import RowNumbers
 from .._kernels import Kernel, SharedValues
-from .._types import RowNumbers
+from .._solvers.dual import Workspace
 
 # Validation rows at a time, where their kernel values are not kept.
 BAND = 256

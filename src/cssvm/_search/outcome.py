@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Vector
+from .._core.types import Vector
 from .grid import Point
 from .growth import Edge
 from .results import ranks

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import __version__
-from .._folds import Fold
+from .._core.folds import Fold
+from .._core.samples import Samples
 from .._runtime.interrupts import are_interrupts_raised
 from .._runtime.threads import effective_n_threads
-from .._samples import Samples
 from .axes import Axes
 from .engine import Machines, MakeWorker
 from .features import Features

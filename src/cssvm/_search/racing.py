@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Vector
+from .._core.types import Vector
 from .grid import Grid
 
 MIN_FOLDS = 3  # with fewer, nothing is known of how they vary

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Vector
+from .._core.types import Vector
 from .grid import Point
 
 TIE = 1e-10  # of the largest mean; sums of costs in another unit differ by some 1e-16

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core.types import Vector
 from .._runtime.interrupts import are_interrupts_raised
-from .._types import Vector
 from .checkpoint import Checkpoint
 from .engine import Engine, FoldScores, Machines, Task
 from .grid import MachineKey

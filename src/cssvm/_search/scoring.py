@@ -27,10 +27,10 @@ from sklearn import config_context, get_config
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
-from .._classifier import BinaryClassifier
-from .._costs import expected_saving
-from .._samples import Samples, at_rows
-from .._types import RowNumbers, Vector
+from .._core.classifier import BinaryClassifier
+from .._core.costs import expected_saving
+from .._core.samples import Samples, at_rows
+from .._core.types import RowNumbers, Vector
 from ..metrics._money import hits_less_alarms, income_of_decisions
 from ..metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics._risk import minimum_risk, risk_of_decisions

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._alignment import align_to_samples
-from .._classifier import BinaryClassifier
-from .._decision import COSTS
-from .._folds import Fold
+from .._core.alignment import align_to_samples
+from .._core.classifier import BinaryClassifier
+from .._core.decision import COSTS
+from .._core.folds import Fold
+from .._core.samples import Samples
+from .._core.types import Vector
 from .._kernels import is_pairwise
-from .._samples import Samples
 from .._svm.inputs import new_data, raw_data, transformed_data
-from .._types import Vector
 from ..metrics._thresholds import score_tie
 from .decision import BAYES, ByProbability, Decision, check_decision, make_decision, tie_of_folds
 from .scoring import make_scoring

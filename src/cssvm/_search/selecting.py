@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._alignment import align_to_samples
-from .._classifier import unchanged_on_failure
+from .._core.alignment import align_to_samples
+from .._core.classifier import unchanged_on_failure
+from .._core.samples import Samples
+from .._core.types import Vector, is_number
 from .._kernels import is_pairwise, kernel_class
 from .._runtime.backends import in_this_process
 from .._runtime.interrupts import SearchInterruptedWarning
-from .._samples import Samples
 from .._svm.inputs import raw_data, training_data
 from .._svm.parameters import CHECKS, check_parameters
-from .._types import Vector, is_number
 from ..metrics._thresholds import score_tie
 from .axes import Axes
 from .decision import BAYES, LEAST_ODDS_RATIO, ByProbability, balanced, check_decision

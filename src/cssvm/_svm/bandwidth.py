@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._core.moments import feature_moments
+from .._core.types import Vector
 from .._kernels import kernel_class
-from .._moments import feature_moments
-from .._types import Vector
 
 # Entries whose squares, and sums of many of them, are normal numbers.
 SAFE = (1e-100, 1e100)

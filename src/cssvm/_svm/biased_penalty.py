@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._classifier import unchanged_on_failure
+from .._core.classifier import unchanged_on_failure
 from .kernel_svc import KernelSVC
 from .parameters import lists_kernels
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._classifier import unchanged_on_failure
-from .._costs import SCALE
+from .._core.classifier import unchanged_on_failure
+from .._core.costs import SCALE
+from .._core.types import RowNumbers, Vector, is_integer, is_number
 from .._kernels import DEFAULT_KERNEL, Conformal
-from .._types import RowNumbers, Vector, is_integer, is_number
 from .kernel_svc import KernelSVC
 from .machine import Machine
 from .parameters import Check, check_parameters, lists_kernels

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._alignment import align_to_samples
-from .._classifier import unchanged_on_failure
-from .._costs import SCALE
-from .._folds import make_splits, read_groups
+from .._core.alignment import align_to_samples
+from .._core.classifier import unchanged_on_failure
+from .._core.costs import SCALE
+from .._core.folds import make_splits, read_groups
+from .._core.samples import Samples, check_both_classes
+from .._core.types import Vector
 from .._kernels import DEFAULT_KERNEL, kernel_class
-from .._samples import Samples, check_both_classes
-from .._types import Vector
 from ..metrics._thresholds import ONE_MARGIN, score_tie, threshold_of_least_cost
 from .kernel_svc import KernelSVC
 from .machine import Machine

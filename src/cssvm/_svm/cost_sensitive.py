@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._alignment import align_to_samples
-from .._classifier import resolve_cost, unchanged_on_failure
-from .._costs import SCALE, is_tied
+from .._core.alignment import align_to_samples
+from .._core.classifier import resolve_cost, unchanged_on_failure
+from .._core.costs import SCALE, is_tied
 from .._kernels import DEFAULT_KERNEL
 from .kernel_svc import KernelSVC
 from .parameters import lists_kernels

@@ -19,15 +19,15 @@ from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSam
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._alignment import align_to_samples
-from .._classifier import resolve_cost
-from .._costs import margins_and_upper_bounds
-from .._dual.certificate import relative_gap
+from .._core.alignment import align_to_samples
+from .._core.classifier import resolve_cost
+from .._core.costs import margins_and_upper_bounds
+from .._core.types import Vector
 from .._kernels import KERNELS, Kernel, kernel_class, make_kernel
 from .._kernels.functions import Poly, Rbf
-from .._kinks import optimal_intercept
-from .._primal import Point, dual_variables
-from .._types import Vector
+from .._solvers.dual.certificate import relative_gap
+from .._solvers.intercept import optimal_intercept
+from .._solvers.linear import Point, dual_variables
 from .bandwidth import resolve_gamma
 from .feature_map import KernelFunction
 from .inputs import transformed_data

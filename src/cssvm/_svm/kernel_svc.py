@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .._alignment import align_to_samples
-from .._classifier import BinaryClassifier
-from .._costs import SCALE, WeightedCostTotals, margins_and_upper_bounds, resolve_C
-from .._dual import Solution, Status
+from .._core.alignment import align_to_samples
+from .._core.classifier import BinaryClassifier
+from .._core.costs import SCALE, WeightedCostTotals, margins_and_upper_bounds, resolve_C
+from .._core.samples import Samples
+from .._core.types import Vector
 from .._kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, make_kernel
-from .._samples import Samples
-from .._types import Vector
+from .._solvers.dual import Solution, Status
 from .bandwidth import resolve_gamma
 from .inputs import new_data, training_data
 from .machine import Machine, train

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .._alignment import align_to_samples
-from .._classifier import BinaryClassifier, resolve_cost, unchanged_on_failure
-from .._costs import SCALE, WeightedCostTotals, margins_and_upper_bounds, resolve_C
-from .._primal import COORDINATE, INTERIOR, ROTATED, LinearSolution, linear_scores, solve_linear
-from .._samples import Samples, check_both_classes
-from .._types import Status, Vector
+from .._core.alignment import align_to_samples
+from .._core.classifier import BinaryClassifier, resolve_cost, unchanged_on_failure
+from .._core.costs import SCALE, WeightedCostTotals, margins_and_upper_bounds, resolve_C
+from .._core.samples import Samples, check_both_classes
+from .._core.types import Status, Vector
+from .._solvers.linear import COORDINATE, INTERIOR, ROTATED, LinearSolution, linear_scores, solve_linear
 from .inputs import new_data, training_data
 from .kernel_svc import STOPPED, UNUSABLE_GAP, check_scores
 from .parameters import CHECKS, check_parameters

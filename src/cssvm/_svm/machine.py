@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._costs import signed_terms
-from .._dual import DualProblem, Solution, solve
+from .._core.costs import signed_terms
+from .._core.samples import check_both_classes
+from .._core.types import Vector
 from .._kernels import Kernel
-from .._samples import check_both_classes
-from .._types import Vector
+from .._solvers.dual import DualProblem, Solution, solve
 
 
 @dataclass(frozen=True)

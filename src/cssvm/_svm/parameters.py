@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._costs import SCALE
+from .._core.costs import SCALE
+from .._core.types import is_integer, is_number
 from .._kernels import DEFAULT_KERNEL, KERNEL_NAMES
-from .._types import is_integer, is_number
 
 
 def _real(value: Any) -> bool:

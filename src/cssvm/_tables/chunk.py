@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Mask, RowNumbers, Vector
+from .._core.types import Mask, RowNumbers, Vector
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._costs import FreeDecisionWarning
-from .._decision import COSTS, costs_for_predict, decide, known_costs
-from .._positive_class import PositiveClass, plain, positive_class_scores
-from .._samples import both_classes
-from .._types import Mask, Vector
+from .._core.costs import FreeDecisionWarning
+from .._core.decision import COSTS, costs_for_predict, decide, known_costs
+from .._core.positive_class import PositiveClass, plain, positive_class_scores
+from .._core.samples import both_classes
+from .._core.types import Mask, Vector
 from ..deploy import ModelCard, SavedModel, load_model
 from .chunk import Chunk, TableError, did_you_mean, listed
 from .features import Oddities, read_features

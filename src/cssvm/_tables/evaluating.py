@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._decision import COSTS
+from .._core.decision import COSTS
+from .._core.positive_class import PositiveClass, PositiveClassScores
+from .._core.types import Mask, Vector
 from .._evaluation import evaluate_predictions
 from .._evaluation.table import EVERYBODY, NOBODY
-from .._positive_class import PositiveClass, PositiveClassScores
-from .._types import Mask, Vector
 from ..metrics._action import COST_RATIO, DECISION_VALUE, ActionScores, scores_by_costs
 from ..metrics._bootstrap import check_request, joint_intervals
 from ..metrics._partial_auc import mean_height

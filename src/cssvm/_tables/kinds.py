@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Mask
+from .._core.types import Mask
 from ..deploy import Column
 from ..deploy._card import CATEGORY, NUMBER
 from .chunk import GAPS, LEADING_ZERO, Chunk, TableError, is_whole, listed

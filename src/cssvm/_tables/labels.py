@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Mask, is_number
+from .._core.types import Mask, is_number
 from ..deploy._card import NUMBER
 from .chunk import EXACT, Chunk, TableError, listed, whole_numbers
 from .kinds import kind_of

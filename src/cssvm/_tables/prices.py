@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Mask, Vector, is_number
+from .._core.types import Mask, Vector, is_number
 from .chunk import Chunk, TableError, did_you_mean, listed
 
 DECIDED_BY = "and decisions are made by the costs of each row"

@@ -24,8 +24,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .._core.types import is_number
 from .._runtime.parquet import table_columns
-from .._types import is_number
 from .chunk import EXACT, Chunk, TableError, check_names, sliced, whole_numbers
 from .delimited import read_csv
 from .parquet import ParquetPart, parquet_parts

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from .._folds import alone_where_missing
-from .._positive_class import PositiveClass
-from .._types import Mask, Vector
+from .._core.folds import alone_where_missing
+from .._core.positive_class import PositiveClass
+from .._core.types import Mask, Vector
 from ..deploy import Column
 from ..deploy._card import NUMBER
 from .chunk import Chunk, TableError, listed

@@ -13,15 +13,15 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+from .._core.folds import SEED
+from .._core.types import is_number
 from .._evaluation import Evaluation, evaluate
 from .._evaluation.table import MODEL
-from .._folds import SEED
 from .._kernels import DEFAULT_KERNEL
+from .._meta import CostThresholdClassifier
 from .._runtime.files import check_writable
 from .._runtime.interrupts import SearchInterruptedWarning, interrupts
 from .._search import CostSensitiveSVCCV
-from .._types import is_number
-from .._wrappers import CostThresholdClassifier
 from ..deploy import ModelCard
 from ..deploy._files import check_savable, save_or_keep
 from .features import preparation

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from distributed import Future
 
-from .._primal import choice
-from .._primal.blocks import Block, Step, joined
-from .._primal.local import LocalBlocks
-from .._primal.summed import SummedBlocks, block_rows, groups
-from .._types import Vector
+from .._core.types import Vector
+from .._solvers.linear import choice
+from .._solvers.linear.blocks import Block, Step, joined
+from .._solvers.linear.local import LocalBlocks
+from .._solvers.linear.summed import SummedBlocks, block_rows, groups
 from ._tasks import Ask, Session
 
 CHECKPOINT_EVERY = 5  # iterations

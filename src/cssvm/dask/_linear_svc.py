@@ -14,14 +14,14 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._classifier import fit_costs, resolve_cost, two_classes, unchanged_on_failure
-from .._costs import SCALE, read_costs, read_margins, resolve_C
-from .._positive_class import PositiveClass
-from .._primal import INTERIOR, LinearSolution, solve_active
-from .._primal.active import FEW_ROWS
-from .._primal.interior import Certificate
-from .._primal.solver import FINE_SHARE, SMALL, WIDEST, with_centre
+from .._core.classifier import fit_costs, resolve_cost, two_classes, unchanged_on_failure
+from .._core.costs import SCALE, read_costs, read_margins, resolve_C
+from .._core.positive_class import PositiveClass
 from .._runtime import threads
+from .._solvers.linear import INTERIOR, LinearSolution, solve_active
+from .._solvers.linear.active import FEW_ROWS
+from .._solvers.linear.interior import Certificate
+from .._solvers.linear.solver import FINE_SHARE, SMALL, WIDEST, with_centre
 from .._svm import linear_svc as local
 from .._svm.parameters import check_parameters
 from . import _predicting as predicting

@@ -4,7 +4,7 @@
                 without rows are not shown to it
     the model   one task of the graph, which every block depends on: it travels once to each worker, and is made anew
                 from the graph if a worker is lost
-    costs       of a block go to `cssvm._decision.decide`, as they do everywhere else in this library
+    costs       of a block go to `cssvm._core.decision.decide`, as they do everywhere else in this library
 
 Labels are those of one call on all rows but where a score is within rounding of the threshold: products of matrices
 are summed in an order that depends on how many rows there are at once.
@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from dask.delayed import delayed
 
-from .._alignment import align_to_samples
-from .._decision import costs_for_predict, decide
-from .._types import is_number
+from .._core.alignment import align_to_samples
+from .._core.decision import costs_for_predict, decide
+from .._core.types import is_number
 
 PREDICT, SCORES, PROBABILITIES = "predict", "decision_function", "predict_proba"
 

@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
+from .._core.types import RowNumbers, Vector
 from .._preprocessing import MISSING, column_preprocessor
-from .._primal.rows import FAR, DenseRows, Tile, far_centre, tile_rows
-from .._types import RowNumbers, Vector
+from .._solvers.linear.rows import FAR, DenseRows, Tile, far_centre, tile_rows
 from ._survey import NUMBER, UNKNOWN, WORDS, Survey, plain_frame
 
 SLAB_BYTES = 1 << 22  # of features made at a time; scikit-learn's steps need as much again, each

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._costs import OF_OTHER, OF_TARGET, WeightedCostTotals, check_some_positive, margins_and_upper_bounds
-from .._positive_class import PositiveClass
-from .._primal.blocks import Block
-from .._samples import Samples, check_both_classes
-from .._types import Mask, Vector
+from .._core.costs import OF_OTHER, OF_TARGET, WeightedCostTotals, check_some_positive, margins_and_upper_bounds
+from .._core.positive_class import PositiveClass
+from .._core.samples import Samples, check_both_classes
+from .._core.types import Mask, Vector
+from .._solvers.linear.blocks import Block
 from ._preparation import Preparation
 from ._reading import Reader
 

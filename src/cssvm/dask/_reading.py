@@ -16,10 +16,10 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 
-from .._costs import is_tied
+from .._core.costs import is_tied
+from .._core.samples import one_dimensional
+from .._core.types import is_number
 from .._runtime.memory import give_back
-from .._samples import one_dimensional
-from .._types import is_number
 from ._parquet import Piece, parquet_pieces
 
 VALUES = ("y", "fn_cost", "fp_cost", "kappa", "sample_weight")

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._costs import read_weights
+from .._core.costs import read_weights
+from .._core.types import RowNumbers, Vector
 from .._preprocessing import CATEGORY, as_text, column_kind
-from .._types import RowNumbers, Vector
 from ._reading import Reader
 
 UNKNOWN, NUMBER, WORDS = 0, 1, 2  # kinds of columns; unknown has gaps only, so far

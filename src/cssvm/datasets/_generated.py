@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from .._types import Vector, is_integer, is_number
+from .._core.types import Vector, is_integer, is_number
 
 Rows = tuple[Vector, NDArray[np.int64]]
 

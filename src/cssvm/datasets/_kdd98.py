@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Vector
+from .._core.types import Vector
 from ._addresses import CC_BY, GITHUB, UCI_KDD, UCI_PAGE, uci_citation
 from ._files import ChecksumError, unpacked
 from ._optional import optional

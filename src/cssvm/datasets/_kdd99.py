@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._types import Vector
+from .._core.types import Vector
 from ._addresses import CC_BY, FIGSHARE, GITHUB, UCI_KDD, UCI_PAGE, uci_citation
 from ._files import ChecksumError, unpacked
 from ._optional import optional

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Vector
+from .._core.types import Vector
 from ._files import ChecksumError, unpacked
 from ._optional import frame_of
 from ._records import Subset

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._dual import Status
+from .._core.positive_class import PositiveClass, own_pos_label
 from .._kernels import KERNELS
-from .._positive_class import PositiveClass, own_pos_label
+from .._solvers.dual import Status
 from ._card import CATEGORY, NUMBER, PLAIN, Column
 
 # Attributes that hold the one model which scores rows, from the outside in.

@@ -16,16 +16,16 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from .._classifier import BinaryClassifier
+from .._core.classifier import BinaryClassifier
+from .._core.positive_class import RESPONSES, PositiveClass
 from .._kernels import Kernel
 from .._kernels.conformal import Conformal
-from .._positive_class import RESPONSES, PositiveClass
+from .._meta import CostThresholdClassifier
+from .._meta.routing import WrappedClassifier
 from .._search.decision import AtThreshold, ByProbability
 from .._search.searched import SearchedClassifier
 from .._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from .._svm.kernel_svc import KernelSVC
-from .._wrappers import CostThresholdClassifier
-from .._wrappers.routing import WrappedClassifier
 from ._anatomy import parts
 from ._seal import ModelFileError
 

@@ -17,10 +17,10 @@ ESTIMATORS = (
     "cssvm._svm.linear_svc.CostSensitiveLinearSVC",
     "cssvm._search.cost_sensitive_svc_cv.CostSensitiveSVCCV",
     "cssvm._search.linear_svc_cv.CostSensitiveLinearSVCCV",
-    "cssvm._wrappers.cost_proportionate.CostProportionateClassifier",
-    "cssvm._wrappers.cost_threshold.CostThresholdClassifier",
-    "cssvm._wrappers.direct_cost.DirectCostClassifier",
-    "cssvm._wrappers.meta_cost.MetaCostClassifier",
+    "cssvm._meta.cost_proportionate.CostProportionateClassifier",
+    "cssvm._meta.cost_threshold.CostThresholdClassifier",
+    "cssvm._meta.direct_cost.DirectCostClassifier",
+    "cssvm._meta.meta_cost.MetaCostClassifier",
 )
 
 # Kernels and losses, held against their registries too. A callable kernel and a designed loss are functions.
@@ -42,7 +42,7 @@ LOSSES = (
 # What fitted estimators keep.
 KEPT = (
     "cssvm._svm.feature_map.KernelFunction",
-    "cssvm._folds.Fold",
+    "cssvm._core.folds.Fold",
     "cssvm._kernels.base.OwnNorms",
     "cssvm._kernels.conformal.Conformal",
     "cssvm._kernels.conformal.Magnification",
@@ -53,8 +53,8 @@ KEPT = (
     "cssvm._preprocessing.ColumnsWithMissing",
     "cssvm._search.decision.AtThreshold",
     "cssvm._search.decision.ByProbability",
-    "cssvm._positive_class.PositiveClass",
-    "cssvm._wrappers.amounts.Amounts",
+    "cssvm._core.positive_class.PositiveClass",
+    "cssvm._meta.amounts.Amounts",
 )
 
 # Splitters that may be given as `cv`.

@@ -16,7 +16,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .._types import Vector
+from .._core.types import Vector
 from ..metrics import CostCurve
 from ..metrics._operating import cost_curve_at_costs, mean_cost_curve
 from ._canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, unused_color

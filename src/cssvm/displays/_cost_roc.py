@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._positive_class import PositiveClassScores
-from .._types import Vector
+from .._core.positive_class import PositiveClassScores
+from .._core.types import Vector
 from ..metrics._operating import BEST, CHOSEN, OWN, OperatingPoint, cost_roc
 from ._canvas import BLACK, GREY, LEGEND_POINTS, axis_or_new, label_once, unused_color
 from ._scored import ScoredDisplayMixin

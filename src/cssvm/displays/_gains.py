@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._positive_class import PositiveClassScores
-from .._types import Vector
+from .._core.positive_class import PositiveClassScores
+from .._core.types import Vector
 from ..metrics._gains import gains
 from ._canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, unused_color
 from ._scored import ScoredDisplayMixin

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .._alignment import align_to_samples
-from .._decision import COSTS, decide, row_costs
-from .._positive_class import PositiveClassScores, positive_class_scores
-from .._types import Mask
+from .._core.alignment import align_to_samples
+from .._core.decision import COSTS, decide, row_costs
+from .._core.positive_class import PositiveClassScores, positive_class_scores
+from .._core.types import Mask
 from ..metrics._held_out import held_out_rows
 from ..metrics._scored import ScoredSamples
 

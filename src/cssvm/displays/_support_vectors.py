@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._types import Vector
+from .._core.types import Vector
 from ._canvas import BLUE, GREEN, GREY, VERMILION, legend_above_curves, pyplot
 
 # Inches of the two panels beside each other in a figure of our own.

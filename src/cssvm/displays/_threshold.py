@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import Vector
+from .._core.types import Vector
 from ..metrics._threshold_costs import Interval, fold_threshold_costs, threshold_costs
 from ._canvas import BLACK, axis_or_new, legend_above_curves, unused_color
 from ._scored import ScoredDisplayMixin

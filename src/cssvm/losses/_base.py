@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import Vector, as_floats, is_number
+from .._core.types import Vector, as_floats, is_number
 
 FLOATS = "Convert it to floats."  # the fix for what is no number
 

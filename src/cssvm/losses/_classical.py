@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit, xlog1py, xlogy
 
-from .._types import Vector
+from .._core.types import Vector
 from ._base import Loss, of_label, positive_number
 
 # A score beyond the ends of a bounded link by this share of its range is a rounding error.

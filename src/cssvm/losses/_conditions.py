@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Vector
+from .._core.types import Vector
 from ._base import Loss
 from ._elicitation import AGREEMENT, Elicitation, Function
 from ._risk import risk_type

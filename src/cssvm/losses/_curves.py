@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Vector
+from .._core.types import Vector
 from ._base import Loss
 from ._classical import ZeroOneLoss
 from ._hinge import CostSensitiveHinge

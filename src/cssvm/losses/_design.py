@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Vector
+from .._core.types import Vector
 from ._base import Loss, positive_number
 from ._conditions import DesignReport, check_design, is_smooth, is_strict
 from ._elicitation import Elicitation

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Vector
+from .._core.types import Vector
 
 Function = Callable[[Any], Any]
 

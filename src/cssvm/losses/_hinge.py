@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._costs import is_tied, paper_costs, tied_kappa
-from .._types import Vector, as_floats
+from .._core.costs import is_tied, paper_costs, tied_kappa
+from .._core.types import Vector, as_floats
 from ._base import DUAL, FLOATS, Loss, of_label, probabilities
 
 

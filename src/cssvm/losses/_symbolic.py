@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import Vector
+from .._core.types import Vector
 from ._base import of_label
 from ._elicitation import Elicitation
 

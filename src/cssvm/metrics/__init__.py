@@ -8,7 +8,7 @@ Each is thin over a function of checked rows in the same module: `scored` says h
 behind the pictures of `cssvm.displays` are in `operating` and `threshold_costs`.
 """
 
-from .._positive_class import PositiveClassScores, positive_class_scores
+from .._core.positive_class import PositiveClassScores, positive_class_scores
 from ._bootstrap import BootstrapInterval, bootstrap_interval
 from ._curves import CostCurve, NeymanPearson, RocConvexHull, cost_curve, neyman_pearson, roc_convex_hull
 from ._money import income, savings_score

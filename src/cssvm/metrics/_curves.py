@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import Vector, is_number
+from .._core.types import Vector, is_number
 from ._hull import hull_of_curve
 from ._scored import ScoredSamples
 

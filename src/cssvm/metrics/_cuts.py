@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Mask, RowNumbers, Vector
+from .._core.types import Mask, RowNumbers, Vector
 from ._hull import hull_of_curve
 from ._scored import ScoredSamples
 

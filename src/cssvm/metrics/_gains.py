@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Mask, Vector
+from .._core.types import Mask, Vector
 from ._scored import ScoredSamples
 
 

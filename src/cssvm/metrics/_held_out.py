@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .._positive_class import positive_class_scores
-from .._samples import Samples
+from .._core.positive_class import positive_class_scores
+from .._core.samples import Samples
 from ._scored import ScoredSamples
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from .._types import Mask, RowNumbers, Vector
+from .._core.types import Mask, RowNumbers, Vector
 
 # Pieces whose shares of rise differ by no more are in line: rates are rounded quotients.
 IN_LINE = 1e-12

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._alignment import is_series
-from .._cost_matrix import OUTCOMES
-from .._samples import Samples
-from .._types import Mask, Vector, as_floats
+from .._core.alignment import is_series
+from .._core.cost_matrix import OUTCOMES
+from .._core.samples import Samples
+from .._core.types import Mask, Vector, as_floats
 
 
 class Benefits(NamedTuple):

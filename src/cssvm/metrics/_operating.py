@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Mask, Vector
+from .._core.types import Mask, Vector
 from ._curves import CostCurve, cost_curve_of_rows, hull_of_rows, roc_of_rows
 from ._held_out import HeldOut
 from ._risk import minimum_risk, risk_of_decisions

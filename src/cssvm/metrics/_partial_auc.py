@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Vector, is_number
+from .._core.types import Vector, is_number
 from ._scored import RankedMetric, ScoredSamples
 
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._cost_matrix import OUTCOMES
-from .._samples import Samples
-from .._types import Vector
+from .._core.cost_matrix import OUTCOMES
+from .._core.samples import Samples
+from .._core.types import Vector
 from ._bootstrap import generator, percentile_interval, resample_counts
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Mask, RowNumbers, Vector
+from .._core.types import Mask, RowNumbers, Vector
 
 
 class Ranking(NamedTuple):

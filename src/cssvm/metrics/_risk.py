@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._samples import Samples
-from .._types import Mask, Vector, is_number
+from .._core.samples import Samples
+from .._core.types import Mask, Vector, is_number
 from ._scored import RankedMetric, ScoredSamples
 from ._thresholds import cheapest_threshold
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._positive_class import PositiveClass, PositiveClassScores
-from .._samples import Samples
-from .._types import Vector
+from .._core.positive_class import PositiveClass, PositiveClassScores
+from .._core.samples import Samples
+from .._core.types import Vector
 from ._ranking import Ranking
 
 BELOW_CHANCE = 2.0  # standard deviations of the area under the ROC curve of random scores

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import Vector
+from .._core.types import Vector
 from ._bootstrap import check_request, generator, percentile_interval, resample_counts
 from ._held_out import HeldOut
 from ._operating import BOTH_ERRORS

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Mask, Vector
+from .._core.types import Mask, Vector
 from ._ranking import Ranking
 
 Preference = Literal["highest", "nearest_zero"]

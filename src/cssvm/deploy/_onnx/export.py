@@ -22,10 +22,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ... import __version__
-from ..._decision import COSTS
-from ..._positive_class import PositiveClass
+from ..._core.decision import COSTS
+from ..._core.positive_class import PositiveClass
+from ..._meta import CostThresholdClassifier
 from ..._search.searched import SearchedClassifier
-from ..._wrappers import CostThresholdClassifier
 from .._anatomy import columns_of
 from .._card import CATEGORY, Column, ModelCard
 from .._files import SavedModel

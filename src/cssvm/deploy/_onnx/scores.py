@@ -19,16 +19,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
-from ..._classifier import BinaryClassifier
+from ..._core.classifier import BinaryClassifier
+from ..._core.positive_class import OWN_THRESHOLD, response_of
 from ..._kernels import Kernel
 from ..._kernels.functions import Linear, Poly, Rbf, Sigmoid
 from ..._kernels.tiles import KERNEL_ERROR, cancellation
-from ..._positive_class import OWN_THRESHOLD, response_of
+from ..._meta import CostProportionateClassifier, CostThresholdClassifier, MetaCostClassifier
 from ..._search.decision import ByProbability
 from ..._search.searched import SearchedClassifier
 from ..._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from ..._svm.kernel_svc import KernelSVC
-from ..._wrappers import CostProportionateClassifier, CostThresholdClassifier, MetaCostClassifier
 from .features import convert_features, inlined
 from .tensors import Graph, Table
 

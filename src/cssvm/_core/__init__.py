@@ -1,0 +1,1 @@
+"""What every part shares: costs, samples, the positive class, folds, decisions."""

@@ -1,0 +1,143 @@
+"""How rows are split for cross-validation, in the search, in the wrappers and wherever a threshold is tuned.
+
+An integer means stratified folds of *shuffled* rows, always shuffled in the same way. scikit-learn does not shuffle,
+and tables often come in order: by class, by date of entry, by customer. Unshuffled folds of such a table select badly.
+Where the order is time and the future is to be predicted, pass ``TimeSeriesSplit``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+
+from .types import Mask, RowNumbers, Vector, is_number
+
+DEFAULT_FOLDS = 5
+SEED = 0  # of the shuffle
+
+
+class Fold(NamedTuple):
+    """Row numbers, sorted: those to train on, and those to validate with."""
+
+    train: RowNumbers
+    valid: RowNumbers
+
+
+def make_splits(
+    cv: Any, X: Any, y: Any, *, positive: Mask, weights: Vector | None = None, groups: Any = None
+) -> list[Fold]:
+    """The folds of `cv`: an integer, None for 5, a splitter or an iterable of splits.
+
+    positive : (n,) which rows are of the target; weights : (n,), rows of weight zero are in no fold made here; groups :
+    (n,) labels of rows that belong together, which no fold made here then parts.
+    """
+    groups = read_groups(groups, len(positive))
+    if cv is None or is_number(cv):
+        counted = np.arange(len(positive)) if weights is None else np.flatnonzero(weights > 0)
+        own = None if groups is None else groups[counted]
+        splitter = _shuffled(DEFAULT_FOLDS if cv is None else cv, positive[counted], own)
+        splits = splitter.split(counted, np.asarray(y)[counted], own)
+        return [Fold(counted[train], counted[valid]) for train, valid in splits]
+    splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    if not splits:
+        raise ValueError(f"cv must yield at least one split; got none from cv={cv!r}. Pass for example cv=5.")
+    return [Fold(*(_row_numbers(part, len(positive), number) for part in parts)) for number, parts in enumerate(splits)]
+
+
+def alone_where_missing(groups: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Groups (n,) in which a missing or empty entry is a group of its own, and how many entries that are.
+
+    Without any the groups are as they were, else numbers stand for them.
+    """
+    if groups.dtype.kind in "iub":
+        return groups, 0
+    missing = np.array([_is_missing(entry) for entry in groups.tolist()], dtype=bool)
+    n_missing = int(np.count_nonzero(missing))
+    codes = np.empty(len(groups), dtype=np.intp)
+    try:
+        known, codes[~missing] = np.unique(groups[~missing], return_inverse=True)
+    except TypeError as error:  # they cannot be sorted
+        one, other = list({type(entry): entry for entry in groups[~missing].tolist()}.values())[:2]
+        raise ValueError(
+            f"groups must all be numbers or all be strings; got {one!r} and {other!r}. Pass strings for all of them."
+        ) from error
+    if not n_missing:
+        return groups, 0
+    codes[missing] = len(known) + np.arange(n_missing)
+    return codes, n_missing
+
+
+def _is_missing(entry: Any) -> bool:
+    """Whether an entry is None, nan, empty, or what pandas has for missing values."""
+    return entry is None or type(entry).__name__ in ("NAType", "NaTType") or entry == "" or bool(entry != entry)
+
+
+def read_groups(groups: Any, n_samples: int) -> NDArray[Any] | None:
+    """What each sample belongs to, (n_samples,), or None; samples without a group are groups of their own."""
+    if groups is None:
+        return None
+    found = np.asarray(groups)
+    if found.shape != (n_samples,):
+        raise ValueError(
+            f"groups must hold one value for each row, shape ({n_samples},); got shape {found.shape}. Pass what each "
+            "of these rows belongs to, such as its customer."
+        )
+    found, n_alone = alone_where_missing(found)
+    if n_alone:
+        warnings.warn(
+            f"groups is missing or empty on {n_alone} of {n_samples} rows: each of them is a group of its own.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return found
+
+
+def _row_numbers(part: Any, n: int, number: int) -> RowNumbers:
+    """Sorted sample numbers of a part of the split of this number; negative ones count from the end, as in NumPy."""
+    given = np.asarray(part)
+    if given.dtype == bool and given.shape == (n,):
+        return np.flatnonzero(given)
+    right = given.ndim == 1 and given.dtype.kind in ("iu" if given.size else "iuf")
+    strange = given[(given < -n) | (given >= n)] if right else given.ravel()
+    if not right or strange.size:
+        found = repr(strange.tolist()[0]) if given.ndim == 1 and given.dtype != bool else f"shape {given.shape}"
+        raise ValueError(
+            f"cv must yield sample numbers, integers from {-n} to {n - 1}, or masks of {n} booleans; got {found} in "
+            f"split {number}. Correct the splits, or pass for example cv=5."
+        )
+    rows = given.astype(np.intp)
+    return np.sort(np.where(rows < 0, rows + n, rows))
+
+
+def _shuffled(cv: Any, positive: Mask, groups: Any) -> Any:
+    """Stratified folds of shuffled rows, or groups: `cv` of them, or as many as the rarer class has, with a warning."""
+    if not np.isfinite(cv) or cv != int(cv) or cv < 2:
+        raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits; got cv={cv!r}.")
+    rarest = int(min(np.sum(positive), np.sum(~positive)))
+    if rarest < 2:
+        raise ValueError(
+            f"every class needs at least 2 rows of positive weight for cross-validation; the rarer one has {rarest}. "
+            "Add rows, or pass splits that keep it in every training part."
+        )
+    if rarest < cv:
+        warnings.warn(
+            f"The rarer class has {rarest} rows, fewer than cv={cv}: {rarest} stratified folds are used, so that each "
+            "holds one of them.",
+            UserWarning,
+            stacklevel=5,
+        )
+    n_folds = min(int(cv), rarest)
+    n_groups = n_folds if groups is None else len(np.unique(groups))
+    if n_groups < n_folds:
+        raise ValueError(
+            f"groups must be at least as many as the folds; got {n_groups} groups, fewer than {n_folds} folds. Pass "
+            f"cv={n_groups}, or finer groups."
+            if n_groups > 1
+            else "groups must be at least 2 for cross-validation; got 1 group. Pass finer groups, or none."
+        )
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return kind(n_folds, shuffle=True, random_state=SEED)

@@ -1,0 +1,398 @@
+"""The decomposition: pair steps on working sets, with the gradient of all other variables brought up to date in bulk.
+
+The main loop is four verbs: select a working set of the variables that violate optimality most, fetch the kernel values
+among them, solve the problem restricted to them (`turns.py`), update the gradient of all variables. Pair steps
+inside a working set cost a microsecond each and kernel rows a hundred, so working sets are large and solved well: few
+variables change more than once or twice, and their rows need not be kept. A problem no larger than one working set is
+solved in one go.
+
+Variables that rest at a bound and are far from leaving it are `asleep`: they get no updates until the others are
+optimal. What they miss is kept as the change of beta since, so waking them costs one sum over the variables that
+moved meanwhile, and the result is that of a solver that never let them sleep.
+
+Small problems are then made exact by an active-set Newton finish (`newton.py`), so that sample weights mean repetition.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..._core.types import RowNumbers, Vector
+from . import tuning
+from .block import empty_block, update_border
+from .free_system import FreeSystem
+from .newton import ridge_for, update_to_optimum
+from .optimality import bias_interval, distances, is_free, max_active, may_shrink, violation
+from .problem import DualProblem, KernelRows, Status, WorkingSet, feasible, update_balanced
+from .turns import Turns
+
+PHASES = ("kernel", "select", "local", "interior", "path", "update", "finish", "check")
+LAST_DIGITS = 1e-15  # of |beta|: a sum as small as that is zero
+NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
+
+
+class Decomposition:
+    """State of one solve."""
+
+    def __init__(
+        self, rows: KernelRows, problem: DualProblem, start: ArrayLike | None = None, most_work_ns: float = np.inf
+    ):
+        self.rows, self.problem = rows, problem
+        self.n = len(problem.linear)
+        affordable = int((rows.budget / rows.dtype.itemsize / 2) ** 0.5)
+        self.last_size = max(2, min(self.n, tuning.LAST_ROWS, affordable))
+        whole = self.n <= min(tuning.WHOLE_ROWS, self.last_size)
+        self.size = self.n if whole else min(tuning.FIRST_ROWS, self.last_size)
+        self.begun = time.perf_counter()
+        self.n_iter = self.n_recorded = 0  # pair steps, and those of them in the trace
+        self.work_ns = 0.0  # by the costs in `tuning.py`, which are the same on every machine
+        self.most_work_ns = most_work_ns
+        self.trace: list[WorkingSet] = []
+        self.profile = dict.fromkeys(PHASES, 0.0)
+        self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
+        self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
+        self.fresh = empty_block(0, 0, rows.dtype)  # room for those of new members
+        self.system: FreeSystem | None = None  # what Newton rounds have factorised last
+        self.awake: RowNumbers | None = None  # sorted; None: all
+        self.asleep: list[tuple[RowNumbers, Vector]] = []  # columns with the change of beta they have missed
+        self.beta = np.zeros(self.n) if start is None else feasible(start, problem)
+        self.gradient = problem.linear.astype(np.float64, copy=True)
+        moved = np.flatnonzero(self.beta)
+        if len(moved):
+            rows.update_gradient(self.gradient, moved, self.beta[moved])
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Add the time spent inside to `profile[phase]`."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.profile[phase] += time.perf_counter() - begun
+
+    def run(self, tol: float, max_iter: float) -> Status:
+        """Bring the violation to at most `tol` and, where that is cheap, to the optimum."""
+        if self.rows.dtype != np.float64 or self.size < self.n:
+            return self.approach(tol, max_iter)
+        patience, reached = tuning.TURN_STEPS_PER_ROW * self.n, -np.inf
+        if self.beta.any() and self.finish(tol):  # the start was close
+            return Status.CONVERGED
+        if self.approach_roughly(tol, min(max_iter, patience)) and self.n_iter < max_iter and self.finish(tol):
+            return Status.CONVERGED
+        while True:
+            status = self.approach(tol, min(max_iter, self.n_iter + patience))
+            if self.n_iter >= max_iter and status == Status.ITERATION_LIMIT:
+                break
+            if self.finish(tol):
+                return Status.CONVERGED
+            objective, noise = self.objective()
+            if objective - reached <= noise or self.work_left_ns() < 0.0:
+                break
+            reached, patience = objective, 2 * patience
+        self.refresh()
+        return self.status(tol, max_iter)
+
+    def status(self, tol: float, limit: float) -> Status:
+        """Where the solve would stand if it ended now."""
+        if self.violation() <= tol:
+            return Status.CONVERGED
+        return Status.ITERATION_LIMIT if self.n_iter >= limit else Status.STALLED
+
+    def violation(self) -> float:
+        """That of all variables."""
+        return violation(self.beta, self.gradient, self.problem)
+
+    def objective(self) -> tuple[float, float]:
+        """The dual objective, and the size of its rounding errors."""
+        value = float(0.5 * self.beta @ (self.problem.linear + self.gradient))
+        return value, self.noise() * float(np.abs(self.beta).sum())
+
+    def noise(self) -> float:
+        """What rounding may do to an entry of the gradient, p_i - sum_j K_ij beta_j: |K_ij|^2 <= K_ii K_jj."""
+        lengths = np.sqrt(np.abs(self.rows.diagonal))
+        sums = np.abs(self.problem.linear).max() + lengths.max() * (lengths @ np.abs(self.beta))
+        return float(np.finfo(np.float64).eps * sums)
+
+    def balance(self) -> None:
+        """Make the sum of beta zero to its own last digits."""
+        if abs(self.beta.sum()) > LAST_DIGITS * float(np.abs(self.beta).sum()):
+            update_balanced(self.beta, self.problem.lower, self.problem.upper)
+
+    def refresh(self) -> None:
+        """Compute the gradient of a whole problem from beta alone."""
+        self.balance()
+        self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
+
+    def correct(self, deviation: float) -> None:
+        """Compute the gradient anew, in float64, where an error of several times `deviation` matters."""
+        near = distances(*self.at(None), *self.bias_interval()) < tuning.NEAR_DEVIATIONS * deviation
+        used, columns = np.flatnonzero(self.beta), np.flatnonzero(near)
+        with self.timed("update"):
+            gradient = self.problem.linear[columns].copy()
+            self.rows.precise().update_gradient(gradient, used, self.beta[used], columns)
+            self.gradient[columns] = gradient
+
+    def precise(self, beta: Vector, n_steps: int = 0) -> Decomposition:
+        """A solve that goes on in float64 from this beta, found in n_steps, with as much work to spend as this had."""
+        other = Decomposition(self.rows.precise(), self.problem, beta, self.most_work_ns)
+        other.begun, other.trace, other.profile = self.begun, self.trace, self.profile
+        other.n_iter, other.n_recorded = self.n_iter + n_steps, self.n_recorded + n_steps
+        return other
+
+    def approach_roughly(self, tol: float, limit: float) -> bool:
+        """Take turns on a float32 copy of all kernel values: faster, and compiled for a search as well.
+
+        False if these are too large for float32.
+        """
+        with self.timed("kernel"), np.errstate(over="ignore", invalid="ignore"):
+            self.fetch(self.select(*self.bias_interval()))
+            rough = self.kernel[:, : self.n].astype(np.float32)
+            holds_all = np.isfinite(rough.sum())
+        if not holds_all:
+            return False
+        with self.timed("local"):
+            self.take_turns(rough, self.problem, self.beta, self.gradient.copy(), self.rows.diagonal, tol, int(limit))
+            self.refresh()
+        return True
+
+    def approach(self, tol: float, limit: float) -> Status:
+        """Take working sets until the violation is at most `tol` or `limit` pair steps have been made."""
+        gained, idle = 0.0, 0
+        while True:
+            bottom, top = self.bias_interval()
+            if top - bottom <= tol and self.asleep:
+                self.unshrink()
+                continue
+            if top - bottom <= tol or self.n_iter >= limit or idle == tuning.MAX_IDLE_SETS or self.work_left_ns() < 0.0:
+                self.unshrink()
+                return self.status(tol, limit)
+            with self.timed("select"):
+                self.shrink(bottom, top)
+                places = self.select(bottom, top)
+            with self.timed("kernel"):
+                self.fetch(places)
+            with self.timed("local"):
+                accuracy = tuning.TOLERANCE_SHARE * tol
+                if self.size < self.n and len(places) > tuning.SETTLED_SHARE * self.size:
+                    accuracy = max(accuracy, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
+                change, after, gain = self.solve_locally(accuracy, limit)
+            with self.timed("update"):
+                n_moved = self.update(change, after)
+            self.record(top - bottom, len(places), n_moved)
+            gained += gain
+            noise = self.noise() * float(np.abs(change).sum())
+            idle = idle + 1 if gain <= max(NO_GAIN * gained, noise) else 0
+
+    def count_values(self, n_rows: int, n_columns: int) -> None:
+        """Enter kernel values into the work."""
+        self.work_ns += tuning.KERNEL_VALUE_NS * n_rows * n_columns
+
+    def work_left_ns(self) -> float:
+        """How much more work the solve may take."""
+        return self.most_work_ns - self.work_ns
+
+    def at(self, variables: RowNumbers | None) -> tuple[Vector, Vector, Vector, Vector]:
+        """beta, gradient, lower and upper of some variables; None: of all."""
+        lower, upper = self.problem.lower, self.problem.upper
+        if variables is None:
+            return self.beta, self.gradient, lower, upper
+        return self.beta[variables], self.gradient[variables], lower[variables], upper[variables]
+
+    def bias_interval(self) -> tuple[float, float]:
+        """`optimality.bias_interval` of the variables awake."""
+        return bias_interval(*self.at(self.awake))
+
+    def shrink(self, bottom: float, top: float) -> None:
+        """Put variables to sleep that rest at a bound, well away from leaving it; never a member of a working set."""
+        if self.size == self.n or not len(self.working):
+            return
+        awake = np.arange(self.n) if self.awake is None else self.awake
+        member = np.zeros(self.n, bool)
+        member[self.working] = True
+        kept = member[awake] | ~may_shrink(*self.at(self.awake), bottom, top)
+        if np.count_nonzero(kept) <= max_active(len(awake)):
+            self.asleep.append((awake[~kept], np.zeros(self.n)))
+            self.awake = awake[kept]
+
+    def unshrink(self) -> None:
+        """Give the sleeping variables the updates they have missed."""
+        with self.timed("update"):
+            for columns, missed in self.asleep:
+                moved = np.flatnonzero(missed)
+                gradient = self.gradient[columns]
+                self.count_values(len(moved), len(columns))
+                self.rows.update_gradient(gradient, moved, missed[moved], columns)
+                self.gradient[columns] = gradient
+        self.awake, self.asleep = None, []
+
+    def select(self, bottom: float, top: float) -> RowNumbers:
+        """Put the worst violators into the working set, in place of members at rest; returns the places they take."""
+        if not len(self.working):
+            self.working = self._first_members(bottom, top)
+            return np.arange(self.size)
+        if self.size == self.n:
+            return np.empty(0, np.intp)
+        added = self.grow()
+        outside = np.ones(self.n, bool)
+        outside[self.working] = False
+        candidates = np.flatnonzero(outside) if self.awake is None else self.awake[outside[self.awake]]
+        distance = distances(*self.at(candidates), bottom, top)
+        count = max(added, min(self.most_new(), int(np.count_nonzero(distance < 0))))
+        entering = candidates[_smallest(distance, count)]
+        leaving = _smallest(-distances(*self.at(self.working), bottom, top), len(entering) - added)
+        places = np.concatenate([np.sort(leaving), np.arange(len(self.working), len(self.working) + added)])
+        self.working = np.concatenate([self.working, np.empty(added, np.intp)])
+        self.working[places] = entering
+        return places
+
+    def most_new(self) -> int:
+        """How many members of a working set may be new."""
+        return int((1.0 - tuning.KEPT_SHARE) * self.size)
+
+    def grow(self) -> int:
+        """Make room in the working set when free variables crowd it; returns the number of places added."""
+        n_free = np.count_nonzero(is_free(self.beta, self.problem))
+        n_awake = self.n if self.awake is None else len(self.awake)
+        size = min(2 * self.size, self.last_size, n_awake)
+        if n_free <= self.size or size <= self.size:
+            return 0
+        grown = empty_block(size, size, self.rows.dtype)
+        grown[: self.size, : self.size] = self.kernel[:, : self.size]
+        added, self.kernel, self.size, self.system = size - self.size, grown, size, None
+        return added
+
+    def _first_members(self, bottom: float, top: float) -> RowNumbers:
+        """All variables, those nearest to being picked, or where none has moved yet an even sample of both signs."""
+        if self.size == self.n:
+            return np.arange(self.n)
+        if self.beta.any():
+            return np.sort(_smallest(distances(*self.at(None), bottom, top), self.size))
+        positive = self.problem.upper > 0
+        count = max(self.size // 2, self.size - int(np.count_nonzero(~positive)))
+        first = _even_part(np.flatnonzero(positive), count)
+        return np.sort(np.concatenate([first, _even_part(np.flatnonzero(~positive), self.size - len(first))]))
+
+    def fetch(self, places: RowNumbers) -> None:
+        """Bring the kernel values of the working set up to date where its members changed."""
+        self.count_values(len(places), self.size)
+        if len(places) == self.size:
+            self.rows.update_block(self.kernel, self.working, self.working)
+        elif len(places):
+            if len(self.fresh) < len(places) or self.fresh.shape[1] != self.kernel.shape[1]:
+                self.fresh = empty_block(max(len(places), self.most_new()), self.size, self.rows.dtype)
+            values = self.fresh[: len(places)]
+            self.rows.update_block(values, self.working[places], self.working)
+            update_border(self.kernel, places, values)
+            if self.system is not None:
+                self.system.replace(places)
+
+    def solve_locally(self, tol: float, limit: float) -> tuple[Vector, Vector, float]:
+        """Solve the working set by itself; returns the change of its variables, their gradient, and the gain."""
+        old, before, lower, upper = self.at(self.working)
+        beta, after = old.copy(), before.copy()
+        allowed = int(min(tuning.TURN_STEPS_PER_ROW * len(old), limit - self.n_iter))
+        part, diagonal = DualProblem(before, lower, upper), self.rows.diagonal[self.working]
+        turns = self.take_turns(self.kernel, part, beta, after, diagonal, tol, allowed, self.system)
+        self.system = turns.system
+        self.work_ns += tuning.STEP_OVERHEAD_NS
+        if self.rows.dtype != np.float64:  # a float32 gradient gathers rounding errors
+            turns.refresh()
+        self.beta[self.working] = beta
+        return beta - old, after, float(0.5 * (beta - old) @ (before + after))
+
+    def take_turns(
+        self,
+        kernel: np.ndarray,
+        part: DualProblem,
+        beta: Vector,
+        gradient: Vector,
+        diagonal: Vector,
+        tol: float,
+        limit: int,
+        system: FreeSystem | None = None,
+    ) -> Turns:
+        """Pair steps and Newton rounds on a part of the problem, whose beta and gradient are updated."""
+        share, left_ns = tuning.FIT_ROUND_SHARE, self.work_left_ns()
+        turns = Turns(kernel, diagonal, part, beta, gradient, round_share=share, system=system, most_work_ns=left_ns)
+        steps, _ = turns.take(tol, limit, 1 + int(tuning.FIT_STEPS_PER_ROW * len(beta)))
+        self.n_iter += steps
+        self.work_ns += turns.work_ns
+        return turns
+
+    def update(self, change: Vector, after: Vector) -> int:
+        """Bring the gradient of the variables awake up to date; returns the number of variables that moved."""
+        moved = np.flatnonzero(change)
+        variables, change = self.working[moved], change[moved]
+        if self.size == self.n:
+            self.gradient[self.working] = after
+            return len(moved)
+        columns = self.columns_to_update()
+        self.count_values(len(moved), self.n if columns is None else len(columns))
+        if columns is None:
+            self.rows.update_gradient(self.gradient, variables, change)
+        else:
+            gradient = self.gradient[columns]
+            self.rows.update_gradient(gradient, variables, change, columns)
+            self.gradient[self.working] = after
+            self.gradient[columns] = gradient
+        for _, missed in self.asleep:
+            missed[variables] += change
+        return len(moved)
+
+    def columns_to_update(self) -> RowNumbers | None:
+        """The variables awake, without members of the working set if that saves much; None: all.
+
+        Members know their gradient from the local solve, but leaving them out takes a copy of the other rows.
+        """
+        n_awake = self.n if self.awake is None else len(self.awake)
+        if not self.rows.computes_columns or self.size < tuning.KNOWN_SHARE * n_awake:
+            return self.awake
+        other = np.ones(self.n, bool)
+        other[self.working] = False
+        return np.flatnonzero(other) if self.awake is None else self.awake[other[self.awake]]
+
+    def record(self, violation: float, n_entered: int, n_moved: int) -> None:
+        """Enter a working set into the trace."""
+        n_awake = self.n if self.awake is None else len(self.awake)
+        n_steps, self.n_recorded = self.n_iter - self.n_recorded, self.n_iter
+        seconds = time.perf_counter() - self.begun
+        self.trace.append(WorkingSet(violation, n_awake, self.size, n_entered, n_moved, n_steps, seconds))
+
+    def finish(self, tol: float) -> bool:
+        """Try to make the solution exact; True if the gradient, computed anew from beta, says that it is optimal.
+
+        What does not ascend, because K_FF is too close to singular, is taken back.
+        """
+        if not len(self.working):  # it has a start, or was optimal from the start
+            self.fetch(self.select(*self.bias_interval()))
+        ridge = ridge_for(self.kernel, self.rows.diagonal)
+        steps_ns = self.n_iter * tuning.PAIR_STEP.ns(self.n)
+        share_ns = min(tuning.FINISH_SHARE * steps_ns, self.work_left_ns())
+        budget_ns = max(1e9 * tuning.UNNOTICED_SECONDS, share_ns)
+        with self.timed("finish"):
+            self.refresh()
+            beta, gradient, (before, _) = self.beta.copy(), self.gradient.copy(), self.objective()
+            ended, work_ns = update_to_optimum(
+                self.kernel, self.beta, self.gradient, self.problem, ridge, budget_ns, tol
+            )
+            self.work_ns += work_ns
+            self.refresh()
+            after, noise = self.objective()
+            if not after >= before - noise:
+                self.beta, self.gradient, ended = beta, gradient, False
+            return ended and self.violation() <= tol
+
+
+def _even_part(items: RowNumbers, count: int) -> RowNumbers:
+    """Up to `count` items, evenly spaced."""
+    return items[np.linspace(0, len(items) - 1, min(len(items), count)).astype(np.intp)]
+
+
+def _smallest(keys: Vector, count: int) -> RowNumbers:
+    """Places of the `count` smallest keys."""
+    return np.argpartition(keys, count - 1)[:count] if 0 < count < len(keys) else np.arange(min(count, len(keys)))

@@ -1,0 +1,135 @@
+"""The linear system of a Newton step: changes of the moving variables that level their gradient.
+
+With V the moving variables and the changes of all others known, the changes d of V have
+
+    (K_VV + ridge I) d + b 1 = residual - K_V,others change_others,      sum of all changes = 0
+
+V differs from round to round and within a round, by little. So the matrix of some members F is factorised once, and
+what V has beside F (A) or lacks of it (B) borders the system, together with b:
+
+    K_FF d_F + U u = r,   U = [K_FA  1  E_B],   u = (d_A, b, multipliers of d_B = change_B)
+
+Each column of U costs one solution with the factor: much less than another factorisation as long as they are few. So a
+factor also outlives changes of the working set: a member whose place another variable has taken is held at 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..._core.types import Mask, RowNumbers, Vector
+from ..._runtime import threads
+from ..._runtime.gather import update_gathered
+from .cholesky import Factor
+
+GATHERED_ROWS = 256  # per task
+# Work, in units of 1 / m^2 of what a new column of the border takes.
+FACTORISING = 2 / 3  # times m^3
+SOLVING = 3.0  # times the cube of the border: in float64, on one thread
+BORDERING = 3e6  # in any case
+CLOSE_SHARE = 0.1  # of members that a border may have for a factor of earlier variables to be trusted
+
+
+class FreeSystem:
+    """K_FF + ridge I, factorised in `dtype`; raises LinAlgError where it is not positive definite.
+
+    kernel : (n, n or more); members F : (m,) row numbers, ascending.
+    """
+
+    def __init__(self, kernel: np.ndarray, members: RowNumbers, ridge: float, dtype: DTypeLike):
+        self.kernel, self.members, self.ridge = kernel, members, ridge
+        self._is_gone = np.zeros(len(members), bool)  # members whose place another variable has taken
+        self._is_member = np.zeros(len(kernel), bool)
+        self._is_member[members] = True
+        self._factor = Factor(_shifted(_block(kernel, members, members), ridge, dtype))
+        # Rows L^-1 u of 1 and all borders so far, and which row each variable has if added, each member if held.
+        self._rows = self._factor.lower_solved(np.ones((1, len(members))))
+        self._row_of_added = np.full(len(kernel), -1)
+        self._row_of_held = np.full(len(members), -1)
+
+    def replace(self, places: RowNumbers) -> None:
+        """Note that the kernel has the values of other variables at these places."""
+        is_new = np.zeros(len(self.kernel), bool)
+        is_new[places] = True
+        self._is_gone |= is_new[self.members]
+        self._is_member[places] = False
+        self._row_of_added[places] = -1
+
+    def is_cheaper_anew(self, moving: Mask) -> bool:
+        """Whether factorising the matrix of the `moving` variables, (n,) bool, is less work than bordering this one."""
+        added, held = self._border_of(moving)
+        m, n_border = len(self.members), len(added) + len(held)
+        if len(self._rows) > m:  # many of variables that are gone: they take as much memory as the factor
+            return True
+        n_new = np.count_nonzero(self._row_of_added[added] < 0) + np.count_nonzero(self._row_of_held[held] < 0)
+        anew = FACTORISING * np.count_nonzero(moving) ** 3
+        bordered = BORDERING + m * (m * n_new + n_border**2) + SOLVING * n_border**3
+        return n_border > 0 and bool(anew < bordered)
+
+    def is_close_to(self, moving: Mask) -> bool:
+        """Whether the `moving` variables are the members but for a few, so that the border adds little rounding."""
+        added, held = self._border_of(moving)
+        return len(added) + len(held) <= CLOSE_SHARE * len(self.members)
+
+    def _border_of(self, moving: Mask) -> tuple[RowNumbers, RowNumbers]:
+        """The variables that are added, and the numbers of the members that are held."""
+        added = np.flatnonzero(moving & ~self._is_member)
+        return added, np.flatnonzero(self._is_gone | ~moving[self.members])
+
+    def update_change(self, change: Vector, residual: Vector, moving: Mask) -> None:
+        """Write the changes of the `moving` variables into `change` (n,), which has those of all others."""
+        added, held = self._border_of(moving)
+        others = np.flatnonzero(np.where(moving | self._is_member, 0.0, change))
+        target, total = residual[self.members], -float(change[others].sum())
+        if len(others):
+            target = target - _block(self.kernel, self.members, others) @ change[others]
+        y = self._factor.lower_solved(target[np.newaxis])[0]
+        if not len(added) and not len(held):
+            ones = self._rows[0]
+            change[self.members] = self._factor.upper_solved(y - ((ones @ y - total) / (ones @ ones)) * ones)
+            return
+        own = np.where(self._is_gone[held], 0.0, change[self.members[held]])
+        border = self._border(added, held)
+        system = -(border @ border.T).astype(np.float64)
+        side = np.concatenate([residual[added], [total], own]) - border @ y
+        a = len(added)
+        if a:
+            system[:a, :a] += _block(self.kernel, added, added) + self.ridge * np.eye(a)
+            system[:a, a] += 1.0
+            system[a, :a] += 1.0
+            side[:a] -= _block(self.kernel, added, others) @ change[others]
+        u = np.linalg.solve(system, side)
+        found = self._factor.upper_solved(y - u.astype(y.dtype) @ border)
+        inside = np.flatnonzero(~self._is_gone & moving[self.members])
+        change[self.members[inside]] = found[inside]
+        change[added] = u[:a]
+
+    def _border(self, added: RowNumbers, held: RowNumbers) -> np.ndarray:
+        """Rows L^-1 u for the columns u of U, (a + 1 + b, m)."""
+        new_added, new_held = added[self._row_of_added[added] < 0], held[self._row_of_held[held] < 0]
+        if len(new_added) or len(new_held):
+            sides = np.zeros((len(new_added) + len(new_held), len(self.members)))
+            sides[: len(new_added)] = _block(self.kernel, new_added, self.members)
+            sides[len(new_added) + np.arange(len(new_held)), new_held] = 1.0
+            numbers = len(self._rows) + np.arange(len(sides))
+            self._row_of_added[new_added], self._row_of_held[new_held] = np.split(numbers, [len(new_added)])
+            self._rows = np.concatenate([self._rows, self._factor.lower_solved(sides)])
+        return self._rows[np.concatenate([self._row_of_added[added], [0], self._row_of_held[held]])]
+
+
+def _block(kernel: np.ndarray, rows: RowNumbers, columns: RowNumbers) -> np.ndarray:
+    """K[rows][:, columns]; a small one by NumPy, so that a small fit need not compile a loop for it."""
+    if len(rows) <= GATHERED_ROWS:
+        return kernel[np.ix_(rows, columns)]
+    block = np.empty((len(rows), len(columns)), kernel.dtype)
+    parts = [slice(i, i + GATHERED_ROWS) for i in range(0, len(rows), GATHERED_ROWS)]
+    threads.run(update_gathered, [(block[part], kernel, rows[part], columns) for part in parts])
+    return block
+
+
+def _shifted(block: np.ndarray, ridge: float, dtype: DTypeLike) -> np.ndarray:
+    """The block plus ridge I, in `dtype`; one of that type already is overwritten."""
+    block = block.astype(dtype, copy=False)
+    block.flat[:: len(block) + 1] += np.asarray(ridge, dtype)
+    return block

@@ -1,0 +1,286 @@
+"""Newton steps on the free variables: rounds that fix many variables at once, and the active-set finish.
+
+With F the free variables the optimum keeps G constant on F. The step that achieves it solves
+
+    K_FF d + b 1 = G_F,   1'd = 0
+
+`Rounds` lets violators at a bound into F, fixes the variables that d takes past a bound there and solves for the others
+again; what is left is clipped, balanced, and cut where the objective would fall. Many variables change sides in one
+round, which is what pair steps cannot do: for large C they need a hundred thousand steps where five rounds do. It may
+fail: where K_FF is close to singular d leads far out. Large systems are factorised once for many rounds, on all threads
+(`free_system.py`); small ones, of which a search solves thousands side by side, anew each time in compiled code.
+
+`update_to_optimum` moves along d up to the first bound. A variable that reaches its bound leaves F. After a full step,
+variables at a bound whose gradient lies on the wrong side of the level enter F. Every step ascends, so stopping early
+is safe.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy.linalg import LinAlgError
+
+from ..._core.types import Mask, RowNumbers, Vector
+from ..._runtime.compiler import njit
+from ..._runtime.lapack import POSV, solve_positive
+from ..._runtime.sums import update_minus_rows
+from . import tuning
+from .free_system import FreeSystem
+from .optimality import is_free, level
+from .problem import DualProblem, update_balanced
+
+RIDGES = {4: 2e-6, 8: 1e-10}  # by bytes of a kernel value, of the mean diagonal: above the rounding errors of K_FF
+PRECISION = 1e-12  # of the decision values' scale, where rounding errors of G begin
+FULL_STEP = 1.3  # curvature over slope up to which a full step, which ends at bounds, gains nearly as much as the best
+
+
+def ridge_for(kernel: np.ndarray, diagonal: Vector) -> float:
+    """What is added to the diagonal of K_FF: equal rows make it singular."""
+    return RIDGES[kernel.itemsize] * float(np.abs(diagonal).mean())
+
+
+class Finish(NamedTuple):
+    """What came of the active-set finish: whether the optimum was reached, and the work it took in nanoseconds."""
+
+    reached: bool
+    work_ns: float
+
+
+class Rounds:
+    """Newton rounds, given K (n, n or more); they update `beta` and its `gradient`, (n,) float64.
+
+    Systems are solved in `dtype`, and again in float64 where that fails. `system`, of earlier rounds on the same memory
+    of the kernel, is used as long as it pays.
+    """
+
+    def __init__(
+        self,
+        kernel: np.ndarray,
+        beta: Vector,
+        gradient: Vector,
+        problem: DualProblem,
+        ridge: float,
+        dtype: DTypeLike = np.float64,
+        system: FreeSystem | None = None,
+    ):
+        self.kernel, self.beta, self.gradient, self.problem = kernel, beta, gradient, problem
+        self.ridge, self.dtype = ridge, np.dtype(dtype)
+        self.system = system
+
+    def are_prepared(self, tol: float) -> bool:
+        """Whether there is a system by which the next round does without a factorisation."""
+        if self.system is None:
+            return False
+        _, moving = self._moving(tol)
+        if np.count_nonzero(moving) <= tuning.SMALL_SYSTEM:
+            return False
+        return self.system.is_close_to(moving) and not self.system.is_cheaper_anew(moving)
+
+    def take(self, tol: float) -> float:
+        """One round; returns the share of its direction that was followed, 0 if it does not ascend."""
+        _, lower, upper = self.problem
+        middle, moving = self._moving(tol)
+        members = np.flatnonzero(moving)
+        if len(members) < 2:
+            return 0.0
+        room_down, room_up = (lower - self.beta)[members], (upper - self.beta)[members]
+        if len(members) <= tuning.SMALL_SYSTEM:
+            change, direction = self._small_change(members, self.gradient[members] - middle, room_down, room_up)
+        else:
+            try:
+                change, direction = self._bounded_change(moving, self.gradient - middle)
+            except LinAlgError:  # an indefinite kernel, or a border that is singular
+                self.system = None
+                return 0.0
+            change, direction = change[members], direction[members]
+        slope = self.gradient[members] @ change if update_balanced(change, room_down, room_up) else 0.0
+        if slope <= 0.0:  # a singular K_FF: its null space leads far out, and what is clipped need not ascend
+            change, _ = up_to_first_bound(direction - direction.mean(), room_down, room_up)
+            slope = self.gradient[members] @ change
+            if slope <= 0.0:
+                return 0.0
+        response = np.zeros(len(self.beta))
+        update_minus_rows(response, self.kernel, members, -change)
+        curvature = response[members] @ change
+        length = 1.0 if curvature <= FULL_STEP * slope else float(slope / curvature)
+        change *= length
+        beta = self.beta[members] + change
+        beta = np.where(change == room_up, upper[members], np.where(change == room_down, lower[members], beta))
+        self.beta[members] = beta
+        self.gradient -= length * response
+        return length
+
+    def _moving(self, tol: float) -> tuple[float, Mask]:
+        """The level, and the free variables with those at a bound that violate optimality at it, (n,)."""
+        middle = level(self.beta, self.gradient, self.problem.lower, self.problem.upper)
+        above, entering = self.gradient - middle, tuning.TOLERANCE_SHARE * tol
+        grows, shrinks = self.beta < self.problem.upper, self.beta > self.problem.lower
+        return middle, (grows & (shrinks | (above > entering))) | (shrinks & (above < -entering))
+
+    def _bounded_change(self, moving: Mask, residual: Vector) -> tuple[Vector, Vector]:
+        """Change of all variables that levels the gradient of those `moving`, what goes past a bound fixed at it.
+
+        Returned with the direction that would do so if there were no bounds.
+        """
+        room_down, room_up = self.problem.lower - self.beta, self.problem.upper - self.beta
+        change = np.zeros(len(moving))
+        direction = change
+        for _ in range(tuning.LARGE_FIXING_TRIALS):
+            if np.count_nonzero(moving) < 2:
+                break
+            self._system_for(moving).update_change(change, residual, moving)
+            direction = change.copy() if direction is change else direction
+            past = moving & ((change < room_down) | (change > room_up))
+            if not past.any():
+                break
+            change[past] = np.where(change[past] > 0.0, room_up[past], room_down[past])
+            moving = moving & ~past
+        return change, direction
+
+    def _small_change(
+        self, members: RowNumbers, residual: Vector, room_down: Vector, room_up: Vector
+    ) -> tuple[Vector, Vector]:
+        """As `_bounded_change`, of the members alone; zero where the matrix is not positive definite."""
+        m, n_trials = len(members), tuning.FIXING_TRIALS
+        while True:
+            change, direction = np.zeros(m), np.zeros(m)
+            rooms = np.arange(m), np.empty(m, np.intp), np.empty((m, m), self.dtype), np.empty((2, m), self.dtype)
+            known = self.kernel, members, residual, room_down, room_up, self.ridge, n_trials
+            solved = _update_small_change(change, direction, *known, *rooms, np.empty(6, np.int32), POSV[self.dtype])
+            if solved or self.dtype == np.float64:
+                return change, direction
+            self.dtype = np.dtype(np.float64)
+
+    def _system_for(self, moving: Mask) -> FreeSystem:
+        """The system of the `moving` variables: the last one with a border, or a new one where that is less work."""
+        if self.system is None or self.system.is_cheaper_anew(moving):
+            self.system = None  # free its memory
+            members = np.flatnonzero(moving)
+            try:
+                self.system = FreeSystem(self.kernel, members, self.ridge, self.dtype)
+            except LinAlgError:
+                if self.dtype == np.float64:
+                    raise
+                self.dtype = np.dtype(np.float64)
+                self.system = FreeSystem(self.kernel, members, self.ridge, self.dtype)
+        return self.system
+
+
+@njit
+def _update_small_change(  # type: ignore[no-untyped-def]
+    change, direction, kernel, members, residual, room_down, room_up, ridge, n_trials,
+    inside, fixed, block, sides, numbers, address,
+):  # fmt: skip
+    """As `Rounds._small_change`; False if the first matrix is not positive definite.
+
+    Memory comes from outside, because what Numba has for it takes a second to compile.
+    """
+    n = n_before = len(inside)
+    for _ in range(n_trials):
+        n_fixed = len(inside) - n
+        excess, ones = 0.0, 0.0
+        for j in range(n_fixed):
+            excess += change[fixed[j]]
+        for i in range(n):
+            row, target, value = kernel[members[inside[i]]], block[i], residual[inside[i]]
+            for j in range(i + 1):
+                target[j] = row[members[inside[j]]]
+            target[i] += ridge
+            for j in range(n_fixed):
+                value -= row[members[fixed[j]]] * change[fixed[j]]
+            sides[0, i] = value
+            sides[1, i] = 1.0
+        if n < 2 or not solve_positive(block, n, sides, numbers, address):
+            return n_fixed > 0
+        for i in range(n):
+            excess += sides[0, i]
+            ones += sides[1, i]
+        n_before, n = n, 0
+        for i in range(n_before):
+            k, wanted = inside[i], sides[0, i] - excess / ones * sides[1, i]
+            if n_fixed == 0:
+                direction[k] = wanted
+            if wanted < room_down[k]:
+                change[k] = room_down[k]
+            elif wanted > room_up[k]:
+                change[k] = room_up[k]
+            else:
+                change[k] = wanted
+                inside[n] = k
+                n += 1
+                continue
+            fixed[len(inside) - n_before + i - n] = k
+        if n == n_before:
+            break
+    return True
+
+
+def up_to_first_bound(direction: Vector, room_down: Vector, room_up: Vector) -> tuple[Vector, Mask]:
+    """As much of `direction` as there is room for, and which variables stop it; those are taken exactly to their bound.
+
+    room_down <= 0 <= room_up is how far each variable is from its bounds.
+    """
+    room = np.where(direction > 0.0, room_up, room_down)
+    reach = np.full(len(direction), np.inf)
+    np.divide(room, direction, out=reach, where=direction != 0.0)
+    share = min(1.0, float(reach.min()))
+    blocked = (reach <= share) & (share < 1.0)
+    return np.where(blocked, room, share * direction), blocked
+
+
+def update_to_optimum(
+    kernel: np.ndarray, beta: Vector, gradient: Vector, problem: DualProblem, ridge: float, budget_ns: float, tol: float
+) -> Finish:
+    """The active-set finish, given K (n, n or more) float64; True if the optimum was reached to rounding, or to `tol`.
+
+    Steps are taken until they have used up `budget_ns`; each factorises K_FF, and a variable reaches or leaves its
+    bound. Repeated steps remove what the ridge distorts.
+    """
+    lower, upper = problem.lower, problem.upper
+    free = is_free(beta, problem)
+    precision = min(0.5 * tol, PRECISION * (1.0 + np.abs(kernel.diagonal()).max() * np.abs(beta).max()))
+    previous, work_ns = np.inf, 0.0
+    while work_ns < budget_ns:
+        members = np.flatnonzero(free)
+        work_ns += tuning.STEP_OVERHEAD_NS + tuning.NEWTON.ns(len(members), len(beta))
+        if len(members) > 1:
+            # G less its mean: near the optimum the right-hand side is then small, and so are errors relative to it.
+            change = np.zeros(len(beta))
+            try:
+                system = FreeSystem(kernel, members, ridge, np.float64)
+            except LinAlgError:  # an indefinite kernel
+                break
+            system.update_change(change, gradient - gradient[members].mean(), free)
+            direction = change[members] - change[members].mean()
+            room_down, room_up = lower[members] - beta[members], upper[members] - beta[members]
+            change, blocked = up_to_first_bound(direction, room_down, room_up)
+            beta[members] += change
+            beta[members[blocked]] = np.where(direction > 0.0, upper[members], lower[members])[blocked]
+            gradient -= change @ kernel[members, : len(beta)]
+            if blocked.any():
+                free[members[blocked]] = False
+                continue
+        residual, wrong = _errors(beta, gradient, free, problem)
+        if max(residual, wrong.max()) <= precision:
+            return Finish(True, work_ns)
+        if wrong.max() > precision:
+            free |= wrong > 0.5 * wrong.max()
+            previous = np.inf
+        elif residual > 0.5 * previous:
+            break  # rounding errors, not variables, are what is left
+        else:
+            previous = residual
+    return Finish(False, work_ns)
+
+
+def _errors(beta: Vector, gradient: Vector, free: Mask, problem: DualProblem) -> tuple[float, Vector]:
+    """Largest distance of a free variable's gradient from the level, and by how much the others violate, (n,)."""
+    lower, upper = problem.lower, problem.upper
+    above = gradient - level(beta, gradient, lower, upper)
+    wrong = np.where(beta <= lower, above, 0.0)
+    np.maximum(wrong, np.where(beta >= upper, -above, 0.0), out=wrong)
+    wrong[lower == upper] = 0.0
+    return float(np.abs(above[free]).max(initial=0.0)), wrong

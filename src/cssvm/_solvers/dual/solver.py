@@ -1,0 +1,168 @@
+"""One problem, from its kernel to a solution with a true certificate, by one means after the other.
+
+Kernels of low rank begin with the interior-point method, where it takes less time than the first pair steps would. The
+decomposition works in the precision that the kernel's rows come in, and a sample of its gradient is computed again by
+other code. Where float32 shows in it, the gradient is corrected and the solution with it: the change is small, so that
+float32 will do for it. Where that is not enough, the decomposition goes on in float64 from where it was.
+
+What has not converged after as much work as problems of its size may take is tried once more: from the interior-point
+solution if the kernel is of a rank that this method can afford, else from the end of a path of growing upper bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..._runtime import threads
+from . import tuning
+from .block import empty_block
+from .certificate import certified
+from .decomposition import Decomposition
+from .interior import MAX_STEPS, interior_solution, low_rank_factor
+from .path import Path
+from .problem import DualProblem, KernelRows, Solution, Status
+
+FACTOR_COPIES = 3  # of the factor of K, which an interior-point solution has in memory
+SPARE_PIVOTS = 2  # more than the rank of K, for what rounding errors leave of it
+
+
+def solve(
+    rows: KernelRows, problem: DualProblem, *, tol: float = 1e-3, max_iter: int = -1, start: ArrayLike | None = None
+) -> Solution:
+    """Maximise the dual to a violation of at most `tol`.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        The kernel: blocks of its values and sums of its rows.
+    problem : DualProblem
+    tol : float
+        Largest violation of optimality allowed, in units of the decision function.
+    max_iter : int
+        Limit on pair steps; -1 for none but that on the work of each means.
+    start : (n,) array, optional
+        Where to begin; put into the bounds and balanced if need be.
+    """
+    with threads.single_threaded_blas():
+        return _solve_with_fallbacks(rows, problem, tol, max_iter, start)
+
+
+def _solve_with_fallbacks(
+    rows: KernelRows, problem: DualProblem, tol: float, max_iter: int, start: ArrayLike | None
+) -> Solution:
+    """As `solve`, on threads of its own."""
+    limit, work_ns = (max_iter, np.inf) if max_iter >= 0 else (np.inf, tuning.WORK.ns(rows.n))
+    state = Decomposition(rows, problem, start, work_ns)
+    may_begin = start is None and limit >= MAX_STEPS
+    interior = _interior(state, _first_steps_ns(state)) if may_begin and rows.rank < rows.n else None
+    if interior is None and _fits(state):
+        state.most_work_ns *= tuning.FIRST_SHARE
+    solution = _solution(state if interior is None else interior, tol, limit)
+    if solution.status != Status.STALLED:
+        return solution
+    state.most_work_ns = work_ns
+    again = _interior(state, tuning.WORK.ns(rows.n)) if interior is None else None
+    if again is None and solution.rounding <= tol:
+        again = _from_smaller_boxes(state, tol)
+    if again is None:
+        return solution
+    other = _solution(again, tol, limit)
+    return max(solution, other, key=lambda each: (each.converged, each.dual_objective))
+
+
+def _first_steps_ns(state: Decomposition) -> float:
+    """What pair steps may take before all variables are looked at for the first time, as many as there are rows."""
+    return tuning.TURN_STEPS_PER_ROW * state.n * tuning.PAIR_STEP.ns(state.size)
+
+
+def _interior(state: Decomposition, ns: float) -> Decomposition | None:
+    """A solve that goes on from the interior-point solution; None if K is not of a rank for which there is time.
+
+    Little is left to do, for which there is time in float64.
+    """
+    rows = state.rows
+    rank = tuning.INTERIOR.most_rank(rows.n, ns)
+    if rows.rank < rows.n:
+        if rows.rank > rank:
+            return None
+        rank = min(rank, rows.rank + SPARE_PIVOTS)
+    if FACTOR_COPIES * np.dtype(np.float64).itemsize * rows.n * rank > rows.budget:
+        return None
+    with state.timed("interior"):
+        factor = low_rank_factor(rows.precise(), rank)
+        interior = None if factor is None else interior_solution(factor, state.problem)
+    if interior is None:
+        return None
+    return state.precise(interior.beta, interior.n_steps)
+
+
+def _fits(state: Decomposition) -> bool:
+    """Whether all kernel values could be in memory, in float64."""
+    return state.n <= tuning.LAST_ROWS and np.dtype(np.float64).itemsize * state.n**2 <= state.rows.budget
+
+
+def _from_smaller_boxes(state: Decomposition, tol: float) -> Decomposition | None:
+    """A solve that goes on from the end of a path of growing upper bounds; None if K is too large, or upper bounds are small."""
+    rows, problem = state.rows.precise(), state.problem
+    largest = float((problem.upper - problem.lower).max() * np.abs(rows.diagonal).mean())
+    n_stages = int(np.ceil(np.log(max(largest, 1.0)) / np.log(tuning.STAGE)))
+    if n_stages < 2 or not _fits(state):
+        return None
+    with state.timed("path"):
+        everything = np.arange(state.n)
+        kernel = empty_block(state.n, state.n, np.float64)
+        rows.update_block(kernel, everything, everything)
+        path, n_steps = Path(kernel, rows.diagonal, problem), 0
+        for stage in range(n_stages, -1, -1):
+            left_ns = tuning.WORK.ns(state.n) - path.work_ns
+            n_steps += path.advance(tuning.STAGE**-stage, tol, left_ns).n_iter
+    return state.precise(path.beta, n_steps)
+
+
+def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
+    """What the decomposition makes of it, up to `limit` pair steps, in float64 if need be."""
+    precise = state.rows.dtype == np.float64
+    state.run(tol if precise else tuning.ROUGH_SHARE * tol, limit)
+    status = state.status(tol, limit)
+    solution = _certified(state, status, tol)
+    if status == Status.ITERATION_LIMIT:
+        return solution
+    if status == Status.CONVERGED and solution.deviation <= tol and _hides(solution, tol):
+        if precise:
+            state.run(tuning.CORRECTED_SHARE * tol, limit)
+        else:
+            state.correct(solution.deviation)
+            certain = tol - tuning.CERTAIN_DEVIATIONS * solution.deviation
+            state.approach(max(tuning.CORRECTED_SHARE * tol, min(solution.violation, certain)), limit)
+        solution = _certified(state, state.status(tol, limit), tol)
+    if solution.status == Status.STALLED and not precise:
+        state = state.precise(state.beta)
+        solution = _certified(state, state.run(tol, limit), tol)
+    return solution
+
+
+def _hides(solution: Solution, tol: float) -> bool:
+    """Whether errors of the gradient may hide a violation above `tol`, or more of the gap than is seen of it."""
+    seen = max(tuning.HIDDEN_SHARE * tol, solution.gap - solution.hidden)
+    return not solution.converged or solution.hidden > seen
+
+
+def _certified(state: Decomposition, status: Status, tol: float) -> Solution:
+    """What the solve has come to; it has not converged if by other code's gradient it may not have."""
+    with state.timed("check"):
+        state.balance()  # what pair steps have left of it is below the rounding errors of the gradient
+        solution = certified(
+            state.beta,
+            state.gradient,
+            state.problem,
+            status=status,
+            n_iter=state.n_iter,
+            profile=state.profile,
+            trace=state.trace,
+            rows=state.rows,
+        )
+    wrong = solution.converged and solution.violation + 2.0 * solution.deviation > tol
+    return replace(solution, rounding=state.noise(), status=Status.STALLED if wrong else status)

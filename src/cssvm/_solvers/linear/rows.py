@@ -1,0 +1,277 @@
+"""Rows of features, dense or CSR, as the sums over them are computed: tile by tile, in float64 whatever they come in.
+
+With z a row less the `centre` of all rows, a tile of rows gives
+
+    scores    z'w + b                of each row
+    sum       sum_i v_i z_i
+    gram      sum_i theta_i (z_i, 1)(z_i, 1)'
+
+A tile is small enough to stay in the processor's cache while several of these are computed from it, so that the rows
+are read from memory once. Tiles depend on the shape of the rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from ..._core.types import RowNumbers, Vector
+from ..._runtime.compiler import njit
+
+TILE_BYTES = 1 << 19  # of dense float64 rows
+LEAST_TILE_ROWS = 512  # a product with fewer rows would be slow for its size
+SPARSE_TILE_ROWS = 8192
+DENSE_SHARE = 0.1  # of entries that are stored, past which tiles of sparse rows are turned into dense ones
+FAR = 8.0  # standard deviations of a feature from zero, past which its mean is taken from it
+
+
+class Tile(Protocol):
+    """Some rows, whose features are z."""
+
+    def scores(self, weights: Vector, bias: float) -> Vector:
+        """Scores z'w + b, (n_rows,)."""
+
+    def sum(self, coef: Vector) -> Vector:
+        """sum_i coef_i z_i, (n_features,)."""
+
+    def update_gram(self, out: np.ndarray, theta: Vector) -> None:
+        """Add sum_i theta_i (z_i, 1)(z_i, 1)' to the lower triangle of `out`, (n_features + 1, n_features + 1)."""
+
+
+class Rows(Protocol):
+    """All rows of a block, n of them."""
+
+    n: int
+    n_features: int
+
+    def tiles(self) -> Iterator[tuple[slice, Tile]]:
+        """The tiles in the order of the rows, each with the rows it holds."""
+
+    def centred(self, centre: Vector) -> Rows:
+        """The same rows with this centre, (n_features,)."""
+
+    def take(self, chosen: RowNumbers) -> Rows:
+        """Some of the rows, copied."""
+
+    def moments(self) -> tuple[Vector, Vector]:
+        """Sums of the features and of their squares, (n_features,) each, without any centre."""
+
+
+def make_rows(X: Any) -> Rows:
+    """Rows of X, a C-ordered array or a canonical CSR matrix of float64 or float32, which is not copied."""
+    return SparseRows(X) if sparse.issparse(X) else DenseRows(X)
+
+
+def stacked(parts: Sequence[Any]) -> Rows:
+    """The rows of all parts, which are of one kind and have one centre, in their order."""
+    return parts[0].stacked(parts[1:])
+
+
+def tile_rows(n_features: int) -> int:
+    """Rows of a dense tile."""
+    return max(LEAST_TILE_ROWS, TILE_BYTES // (8 * max(1, n_features)))
+
+
+def _parts(n: int, n_features: int) -> Iterator[slice]:
+    """The rows of dense tiles."""
+    step = tile_rows(n_features)
+    for first in range(0, n, step):
+        yield slice(first, min(n, first + step))
+
+
+class _Room:
+    """Memory that the dense tiles of a pass use one after the other: fresh memory costs more than the sums in it."""
+
+    def __init__(self, n_features: int):
+        self.plain = np.empty((tile_rows(n_features), n_features))
+        self.weighted = np.empty((tile_rows(n_features), n_features + 1))
+
+
+def linear_scores(X: Any, weights: Vector, bias: float) -> Vector:
+    """Scores w'x + b of the rows of X, (n,) float64, without a copy of X in float64."""
+    return np.concatenate([tile.scores(weights, bias) for _, tile in make_rows(X).tiles()])
+
+
+def far_centre(total: Vector, squares: Vector, n: int) -> Vector:
+    """Means of the features that are far from zero, 0 for the others, from sums of n rows.
+
+    The bias makes up for any centre, so the problem stays the same; a large common part would cost digits.
+    """
+    mean = total / n
+    deviation = np.sqrt(np.maximum(squares / n - mean**2, 0.0))
+    return np.where(np.abs(mean) > FAR * deviation, mean, 0.0)
+
+
+class DenseRows:
+    """Rows of an array (n, n_features)."""
+
+    def __init__(self, X: np.ndarray, centre: Vector | None = None):
+        self.n, self.n_features = X.shape
+        self._X, self._centre = X, centre
+
+    def centred(self, centre: Vector) -> DenseRows:
+        """As `Rows` says."""
+        return DenseRows(self._X, centre if centre.any() else None)
+
+    def take(self, chosen: RowNumbers) -> DenseRows:
+        """As `Rows` says."""
+        return DenseRows(self._X[chosen], self._centre)
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._X.nbytes
+
+    def stacked(self, others: Sequence[DenseRows]) -> DenseRows:
+        """These rows, then the others."""
+        return DenseRows(np.concatenate([self._X, *(other._X for other in others)]), self._centre)
+
+    def tiles(self) -> Iterator[tuple[slice, DenseTile]]:
+        """As `Rows` says."""
+        room = _Room(self.n_features)
+        as_they_are = self._X.dtype == np.float64 and self._centre is None
+        for part in _parts(self.n, self.n_features):
+            values = self._X[part]
+            if not as_they_are:
+                values = np.subtract(
+                    values, 0.0 if self._centre is None else self._centre, out=room.plain[: len(values)]
+                )
+            yield part, DenseTile(values, room.weighted)
+
+    def moments(self) -> tuple[Vector, Vector]:
+        """As `Rows` says."""
+        total, squares = np.zeros(self.n_features), np.zeros(self.n_features)
+        for _, tile in DenseRows(self._X).tiles():
+            ones = np.ones(len(tile.values))
+            total += ones @ tile.values
+            squares += ones @ np.square(tile.values)
+        return total, squares
+
+
+class DenseTile:
+    """Rows in the cache, (n_rows, n_features) float64, and room for at least as many with one more column."""
+
+    def __init__(self, values: np.ndarray, room: np.ndarray):
+        self.values, self._room = values, room
+
+    def scores(self, weights: Vector, bias: float) -> Vector:
+        """As `Tile` says."""
+        return self.values @ weights + bias
+
+    def sum(self, coef: Vector) -> Vector:
+        """As `Tile` says."""
+        return coef @ self.values
+
+    def update_gram(self, out: np.ndarray, theta: Vector) -> None:
+        """As `Tile` says."""
+        weighted = self._room[: len(theta)]
+        _update_weighted(weighted, self.values, np.sqrt(theta))
+        out += weighted.T @ weighted
+
+
+@njit
+def _update_weighted(out, values, roots):  # type: ignore[no-untyped-def]
+    """out[i] = roots[i] (values[i], 1)."""
+    n_features = values.shape[1]
+    for i in range(values.shape[0]):
+        source, target, root = values[i], out[i], roots[i]
+        for j in range(n_features):
+            target[j] = root * source[j]
+        target[n_features] = root
+
+
+class SparseRows:
+    """Rows of a CSR matrix (n, n_features), which have no centre: they would no longer be sparse."""
+
+    def __init__(self, X: Any):
+        self.n, self.n_features = X.shape
+        self._X = X
+
+    def centred(self, centre: Vector) -> SparseRows:
+        """The rows as they are."""
+        return self
+
+    def take(self, chosen: RowNumbers) -> SparseRows:
+        """As `Rows` says."""
+        return SparseRows(self._X[chosen])
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._X.data.nbytes + self._X.indices.nbytes + self._X.indptr.nbytes
+
+    def stacked(self, others: Sequence[SparseRows]) -> SparseRows:
+        """These rows, then the others."""
+        return SparseRows(sparse.vstack([self._X, *(other._X for other in others)], format="csr"))
+
+    def tiles(self) -> Iterator[tuple[slice, Tile]]:
+        """As `Rows` says."""
+        indptr = self._X.indptr
+        if self._X.nnz > DENSE_SHARE * self.n * self.n_features:
+            room = _Room(self.n_features)
+            for part in _parts(self.n, self.n_features):
+                yield part, DenseTile(self._X[part].toarray().astype(np.float64, copy=False), room.weighted)
+            return
+        for first in range(0, self.n, SPARSE_TILE_ROWS):
+            part = slice(first, min(self.n, first + SPARSE_TILE_ROWS))
+            yield part, SparseTile(indptr[first : part.stop + 1], self._X.indices, self._X.data, self.n_features)
+
+    def moments(self) -> tuple[Vector, Vector]:
+        """As `Rows` says."""
+        data, indices = self._X.data.astype(np.float64, copy=False), self._X.indices
+        both = (np.bincount(indices, each, minlength=self.n_features) for each in (data, np.square(data)))
+        total, squares = (each.astype(np.float64, copy=False) for each in both)
+        return total, squares
+
+
+class SparseTile:
+    """Rows of a CSR matrix, from `indptr[0]` on."""
+
+    def __init__(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_features: int):
+        self._csr, self._n_features = (indptr, indices, data), n_features
+
+    def scores(self, weights: Vector, bias: float) -> Vector:
+        """As `Tile` says."""
+        out = np.full(len(self._csr[0]) - 1, bias)
+        _update_scores(out, *self._csr, weights)
+        return out
+
+    def sum(self, coef: Vector) -> Vector:
+        """As `Tile` says."""
+        out = np.zeros(self._n_features)
+        _update_sum(out, *self._csr, coef)
+        return out
+
+    def update_gram(self, out: np.ndarray, theta: Vector) -> None:
+        """As `Tile` says."""
+        _update_sparse_gram(out, *self._csr, theta)
+
+
+@njit
+def _update_scores(out, indptr, indices, data, weights):  # type: ignore[no-untyped-def]
+    """out[i] += z_i'weights."""
+    for i in range(out.shape[0]):
+        total = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            total += data[k] * weights[indices[k]]
+        out[i] += total
+
+
+@njit
+def _update_sum(out, indptr, indices, data, coef):  # type: ignore[no-untyped-def]
+    """Add sum_i coef_i z_i to out."""
+    for i in range(coef.shape[0]):
+        for k in range(indptr[i], indptr[i + 1]):
+            out[indices[k]] += coef[i] * data[k]
+
+
+@njit
+def _update_sparse_gram(out, indptr, indices, data, theta):  # type: ignore[no-untyped-def]
+    """Lower triangle of out += sum_i theta_i (z_i, 1)(z_i, 1)'; the features of a row are in ascending order."""
+    last = out.shape[0] - 1
+    for i in range(theta.shape[0]):
+        for k in range(indptr[i], indptr[i + 1]):
+            weighted, target = theta[i] * data[k], out[indices[k]]
+            out[last, indices[k]] += weighted
+            for other in range(indptr[i], k + 1):
+                target[indices[other]] += weighted * data[other]
+        out[last, last] += theta[i]
