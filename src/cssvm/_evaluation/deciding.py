@@ -25,7 +25,7 @@ from .._core.types import Mask, RowNumbers, Vector
 from .._meta import CostThresholdClassifier
 from .._runtime.backends import in_this_process
 from .._runtime.interrupts import interrupts
-from .._search.progress import Silent
+from .._runtime.progress import Silent
 from ..metrics._action import LESS_OWN, ActionScores, action_scores
 from ..metrics._policies import Money
 from ..metrics._risk import minimum_risk

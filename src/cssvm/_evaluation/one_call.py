@@ -19,7 +19,7 @@ from .._core.positive_class import RESPONSES, PositiveClass, own_pos_label
 from .._core.samples import Samples
 from .._core.types import RowNumbers, Vector
 from .._meta.routing import takes_weights
-from .._search.progress import progress
+from .._runtime.progress import progress
 from ..metrics._bootstrap import check_request
 from ..metrics._policies import Money, compared_policies
 from .deciding import (

@@ -8,11 +8,11 @@ from .._kernels import DEFAULT_KERNEL
 from .._svm import CostSensitiveSVC
 from .._svm.kernel_svc import with_kernel_tags
 from .._svm.parameters import lists_kernels
-from .selecting import SearchingClassifier
+from .base import BaseSVCSearchCV
 
 
 @lists_kernels
-class CostSensitiveSVCCV(SearchingClassifier):
+class CostSensitiveSVCCV(BaseSVCSearchCV):
     """Cost-sensitive SVM with cross-validated C, gamma, slopes and margin, found in one search.
 
     All points of the grid that share a kernel matrix are solved from it, those that differ in C from one another's

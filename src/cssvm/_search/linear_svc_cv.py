@@ -6,13 +6,13 @@ from typing import Any
 
 from .._kernels import Linear
 from .._svm import CostSensitiveLinearSVC
+from .base import BaseSVCSearchCV
 from .engine import MakeWorker
 from .grid import SHARED
 from .linear_worker import make_linear_worker
-from .selecting import SearchingClassifier
 
 
-class CostSensitiveLinearSVCCV(SearchingClassifier):
+class CostSensitiveLinearSVCCV(BaseSVCSearchCV):
     """Cost-sensitive SVM with a linear function and cross-validated C, slopes and margin, for many rows.
 
     The search of `CostSensitiveSVCCV` with the machines of `CostSensitiveLinearSVC`. In each fold the rows are read

@@ -14,6 +14,7 @@ from .. import __version__
 from .._core.folds import Fold
 from .._core.samples import Samples
 from .._runtime.interrupts import are_interrupts_raised
+from .._runtime.progress import say
 from .._runtime.threads import effective_n_threads
 from .axes import Axes
 from .engine import Machines, MakeWorker
@@ -22,7 +23,6 @@ from .fingerprint import fingerprint
 from .grid import Grid
 from .growth import Growth
 from .outcome import Outcome
-from .progress import say
 from .run import Run
 from .scoring import Scoring
 

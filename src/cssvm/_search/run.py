@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from .._core.types import Vector
 from .._runtime.interrupts import are_interrupts_raised
+from .._runtime.progress import Silent, progress
 from .checkpoint import Checkpoint
 from .engine import Engine, FoldScores, Machines, Task
 from .grid import MachineKey
-from .progress import Silent, progress
 from .racing import KERNELS_AT_ONCE, PathKey, Race, stages
 from .results import ranks, rounding
 from .scoring import Scoring

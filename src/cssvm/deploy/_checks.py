@@ -22,8 +22,8 @@ from .._kernels import Kernel
 from .._kernels.conformal import Conformal
 from .._meta import CostThresholdClassifier
 from .._meta.routing import WrappedClassifier
+from .._search.base import BaseSVCSearchCV
 from .._search.decision import AtThreshold, ByProbability
-from .._search.searched import SearchedClassifier
 from .._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from .._svm.kernel_svc import KernelSVC
 from ._anatomy import parts
@@ -141,7 +141,7 @@ def _check_magnified(kernel: Conformal, support: Any, n_features: int) -> None:
             _check_vectors("centres of the kernel", last.vectors, (n_centres, n_features))
 
 
-def _check_search(part: SearchedClassifier) -> None:
+def _check_search(part: BaseSVCSearchCV) -> None:
     final = getattr(part, "best_estimator_", None)
     _require(
         isinstance(final, KernelSVC | CostSensitiveLinearSVC),
@@ -212,7 +212,7 @@ def _check_logistic(part: LogisticRegression) -> None:
 CHECKS: dict[type, Any] = {
     BinaryClassifier: _check_classifier,
     KernelSVC: _check_svc,
-    SearchedClassifier: _check_search,
+    BaseSVCSearchCV: _check_search,
     WrappedClassifier: _check_wrapper,
     CostThresholdClassifier: _check_threshold,
     CostSensitiveLinearSVC: _check_linear_svc,

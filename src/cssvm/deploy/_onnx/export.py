@@ -25,7 +25,7 @@ from ... import __version__
 from ..._core.decision import COSTS
 from ..._core.positive_class import PositiveClass
 from ..._meta import CostThresholdClassifier
-from ..._search.searched import SearchedClassifier
+from ..._search.base import BaseSVCSearchCV
 from .._anatomy import columns_of
 from .._card import CATEGORY, Column, ModelCard
 from .._files import SavedModel
@@ -131,7 +131,7 @@ def _check_names(names: list[str], row_costs: bool) -> None:
 def _outputs(graph: Graph, model: Any, table: Table, row_costs: bool) -> dict[str, str]:
     """Tensors by the name of the output; `model` is the estimator that decides, `table` what it reads."""
     target = PositiveClass.among(np.asarray(model.classes_), getattr(model, "pos_label", None))
-    by_costs = isinstance(model, SearchedClassifier | CostThresholdClassifier) and model.decides_by_costs
+    by_costs = isinstance(model, BaseSVCSearchCV | CostThresholdClassifier) and model.decides_by_costs
     if row_costs and not by_costs:
         raise ValueError(
             f"row_costs must be False for {type(model).__name__}, whose predict takes no costs: one threshold holds "
@@ -154,7 +154,7 @@ def _costs(graph: Graph, model: Any, row_costs: bool) -> Costs:
         given = [graph.input(name, TensorProto.DOUBLE, None) for name in COSTS]
         fn_cost, fp_cost = (graph.node("Where", graph.node("Less", cost, zero), nan, cost) for cost in given)
         return fn_cost, fp_cost
-    own = model._fit_costs if isinstance(model, SearchedClassifier) else {}
+    own = model._fit_costs if isinstance(model, BaseSVCSearchCV) else {}
     known: dict[str, Any] = {name: own.get(name, getattr(model, name, None)) for name in COSTS}
     missing = [name for name in COSTS if known[name] is None]
     if missing:

@@ -25,8 +25,8 @@ from ..._kernels import Kernel
 from ..._kernels.functions import Linear, Poly, Rbf, Sigmoid
 from ..._kernels.tiles import KERNEL_ERROR, cancellation
 from ..._meta import CostProportionateClassifier, CostThresholdClassifier, MetaCostClassifier
+from ..._search.base import BaseSVCSearchCV
 from ..._search.decision import ByProbability
-from ..._search.searched import SearchedClassifier
 from ..._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from ..._svm.kernel_svc import KernelSVC
 from .features import convert_features, inlined
@@ -56,9 +56,9 @@ def decision_values(graph: Graph, model: Any, table: Table, costs: Costs | None 
     costs : those of the rows, for a model that decides by them; None takes those by which its scores are defined.
     """
     model, table = unwrapped(graph, model, table)
-    if isinstance(model, SearchedClassifier) and not model.decides_by_costs:
+    if isinstance(model, BaseSVCSearchCV) and not model.decides_by_costs:
         return _less(graph, _searched(graph, model, table), model.threshold_)
-    if isinstance(model, SearchedClassifier):
+    if isinstance(model, BaseSVCSearchCV):
         return _bayes(graph, model, probabilities(graph, model, table), costs or _constants(graph, model._mean_costs))
     if isinstance(model, CostThresholdClassifier):
         return _wrapped(graph, model, table, costs)
@@ -81,7 +81,7 @@ def probabilities(graph: Graph, model: Any, table: Table) -> Pair:
 
 
 def _probabilities(graph: Graph, model: Any, table: Table) -> Pair:
-    if isinstance(model, SearchedClassifier):
+    if isinstance(model, BaseSVCSearchCV):
         scores, decision = _oriented(graph, model, _searched(graph, model, table)), model._decision
         assert isinstance(decision, ByProbability)
         return _both(graph, _sigmoid(graph, decision.calibrator, scores), model._positive_class.index)
@@ -98,7 +98,7 @@ def _probabilities(graph: Graph, model: Any, table: Table) -> Pair:
     return first, second
 
 
-def _searched(graph: Graph, model: SearchedClassifier, table: Table) -> str:
+def _searched(graph: Graph, model: BaseSVCSearchCV, table: Table) -> str:
     """Scores of the final model of a search, before its decision."""
     if hasattr(model, "transformer_"):
         table = convert_features(graph, model.transformer_, table)
