@@ -19,10 +19,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test test-system test-lowest coverage sanitize fuzz mutate lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask clean
+.PHONY: help demo test test-system test-lowest coverage sanitize fuzz mutate lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask reproduce reproduce-full clean
 
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-cli  ## Train on loans with their costs, compare, decide, and leave a report in demo/
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -100,9 +100,15 @@ benchdask: $(VENV)/.installed-all  ## Time the linear SVM on a Dask cluster of t
 proofdask: $(VENV)/.installed-all  ## Train on twice the memory of all workers, and show what dies of it (some minutes)
 	@$(BIN)/python -m benchmarks.cluster memory $(ARGS)
 
+reproduce: $(VENV)/.installed-all  ## Run the paper's study on small data sets into reproduction/ (minutes; ARGS="--sets heart")
+	@$(BIN)/python -m study --quick $(ARGS)
+
+reproduce-full: $(VENV)/.installed-all  ## Run the whole study of the paper into reproduction-full/ (hours)
+	@$(BIN)/python -m study --full --out reproduction-full $(ARGS)
+
 clean:  ## Remove the environment, caches and build products
 	rm -rf $(VENV) .venv-lowest .sanitize build dist demo docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
-	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src study tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp, not pyvenv.cfg, is the target: an interrupted creation is simply repeated.
 $(VENV)/.created:

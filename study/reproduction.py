@@ -49,7 +49,7 @@ def reproduce(
     n_jobs : int, default=-1
         Processes; -1 for one on each core.
     report : callable, default: silent
-        CallableKernel with the number of results done, their total, and the last `Cell`.
+        Called with the number of results done, their total, and the last `Cell`.
 
     Returns
     -------
