@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from cssvm._core.costs import paper_costs
-from cssvm._search import MarginPath, margin_path
 from cssvm._svm import BoundaryMovementSVC, CostSensitiveSVC
 from cssvm.datasets import MissingDatasetError, load, make_checkerboard, make_separable_2d
 from cssvm.displays import CostRocDisplay
 from cssvm.losses import CostSensitiveHinge
 
 from .authors import FN_COST, FP_COST, GAMMA, LOG
+from .paths import MarginPath, margin_path
 from .summary import Ranking, Results
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "0.6"

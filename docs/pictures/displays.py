@@ -11,19 +11,18 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_validate, train_test_split
 
 from cssvm import CostSensitiveSVC
-from cssvm._search import cost_path as compute_cost_path
-from cssvm._search import margin_path
 from cssvm.displays import (
     CostCurveDisplay,
-    CostPathDisplay,
     CostRocDisplay,
     GainsDisplay,
     LossDisplay,
-    SupportVectorPathDisplay,
     ThresholdDisplay,
 )
 from cssvm.losses import CostSensitiveHinge, ExponentialLoss, LogisticLoss
 from cssvm.metrics import min_cost_risk
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from study import paths
 
 FOLDER = Path(__file__).parent
 COSTS = {"fn_cost": 5.0, "fp_cost": 1.0}
@@ -62,8 +61,7 @@ def cost_curve():
 
 def cost_path():
     X, _, y, _ = applicants(4000)
-    path = compute_cost_path(CostSensitiveSVC(gamma=0.02), X, y)
-    return CostPathDisplay.from_path(path, **COSTS)
+    return paths.plot_cost_path(paths.cost_path(CostSensitiveSVC(gamma=0.02), X, y), **COSTS).figure
 
 
 def threshold():
@@ -80,8 +78,8 @@ def threshold_folds():
 
 def support_vectors():
     X, y = make_classification(4000, 10, n_informative=6, weights=[0.97], flip_y=0.01, class_sep=1.0, random_state=0)
-    path = margin_path(CostSensitiveSVC(1.0, kappa="tied", fn_cost=32.0), X, y, kappas=[2.0**-k for k in range(13)])
-    return SupportVectorPathDisplay.from_path(path)
+    tied = CostSensitiveSVC(1.0, kappa="tied", fn_cost=32.0)
+    return paths.plot_margin_path(paths.margin_path(tied, X, y, kappas=[2.0**-k for k in range(13)]))[0].figure
 
 
 def gains():
@@ -95,4 +93,5 @@ PICTURES = [gains, loss, smooth_losses, cost_roc, cost_curve, cost_path, thresho
 if __name__ == "__main__":
     for picture in PICTURES:
         if len(sys.argv) == 1 or picture.__name__ in sys.argv[1:]:
-            picture().figure_.savefig(FOLDER / f"{picture.__name__}.png", dpi=100)
+            drawn = picture()
+            getattr(drawn, "figure_", drawn).savefig(FOLDER / f"{picture.__name__}.png", dpi=100)

@@ -15,7 +15,6 @@ from cssvm import (
     DesignedLossClassifier,
     evaluate,
 )
-from cssvm._search import cost_path
 from cssvm.displays import CostRocDisplay, GainsDisplay
 from cssvm.losses import LogisticLoss
 from cssvm.metrics import (
@@ -88,7 +87,6 @@ CALLS = {
     "display": lambda **pos: CostRocDisplay.from_estimator(PLAIN, X, WORDS, fn_cost=5.0, **pos),
     "gains": lambda **pos: GainsDisplay.from_estimator(PLAIN, X, WORDS, fn_cost=5.0, **pos),
     "evaluate": lambda **pos: evaluate(PLAIN, X, WORDS, fn_cost=5.0, cv=2, n_resamples=10, **pos),
-    "cost_path": lambda **pos: cost_path(CostSensitiveSVC(**pos), X, WORDS, ratios=[1.0, 5.0]),
 }
 
 

@@ -6,8 +6,8 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cssvm import CostSensitiveSVC
-from cssvm._search import cost_path
 from cssvm.metrics._hull import upper_hull
+from study.paths import cost_path, plot_cost_path
 
 FOLDS = StratifiedKFold(4)
 
@@ -28,7 +28,7 @@ def test_rates_are_those_of_models_trained_for_each_ratio(data, pos_label):
         assert path.fpr[index] == pytest.approx(decided[y != pos_label].mean(), abs=1e-12)
 
 
-def test_a_dearer_miss_means_fewer_misses(data):
+def test_costlier_false_negatives_mean_fewer_false_negatives(data):
     path = cost_path(CostSensitiveSVC(), *data, ratios=9, cv=FOLDS)
     assert path.tpr[-1] > path.tpr[0]
     assert path.fpr[-1] > path.fpr[0]
@@ -51,11 +51,36 @@ def test_the_hull_of_hand_made_points():
 
 
 @pytest.mark.parametrize("ratios", [[], [0.0], [np.nan], [-1.0], 0, 2.5, "many"])
-def test_bad_ratios_are_refused(data, ratios):
+def test_invalid_ratios_are_rejected(data, ratios):
     with pytest.raises(ValueError, match=r"ratios must (hold|be)"):
         cost_path(CostSensitiveSVC(), *data, ratios=ratios)
 
 
-def test_tied_margins_are_refused(data):
+def test_tied_margins_are_rejected(data):
     with pytest.raises(ValueError, match="kappa of the estimator must be a number"):
         cost_path(CostSensitiveSVC(kappa="tied"), *data)
+
+
+def test_points_hull_and_choice_are_those_of_the_path(data):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    path = cost_path(CostSensitiveSVC(), *data, ratios=9, cv=FOLDS)
+    ax = plt.subplots()[1]
+    assert plot_cost_path(path, fn_cost=6.0, fp_cost=1.0, ax=ax) is ax
+    (points,) = ax.collections
+    np.testing.assert_array_equal(points.get_offsets(), np.column_stack([path.fpr, path.tpr]))
+    np.testing.assert_array_equal(points.get_array(), np.log2(path.ratios))
+    _, hull, chosen = ax.get_lines()
+    x, y = hull.get_data()
+    assert (x[0], y[0], x[-1], y[-1]) == (0.0, 0.0, 1.0, 1.0)
+    assert len(x) == path.on_hull.sum() + 2
+    assert (np.diff(x) >= 0).all()
+    assert (np.diff(y) >= 0).all()
+    best = path.best(fn_cost=6.0, fp_cost=1.0)
+    assert (chosen.get_xdata(), chosen.get_ydata()) == ([path.fpr[best]], [path.tpr[best]])
+    plt.close("all")
+
+
+def test_string_labels_with_unequal_costs_need_a_positive_class(data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"pos_label='bad' if .*or pos_label='good'"):
+        cost_path(CostSensitiveSVC(), X, np.where(y == 1, "bad", "good"), ratios=[1.0, 5.0])

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import CostSensitiveSVC
-from cssvm._search import margin_path
+from study.paths import MarginPath, margin_path, plot_margin_path
 
 KAPPAS = [1.0, 1 / 4, 1 / 8]
 SVC = CostSensitiveSVC(fn_cost=8.0)
@@ -34,7 +34,7 @@ def test_a_vanishing_kappa_at_fixed_slopes_is_a_doubled_C(data):
     assert [path.n_negative[0], path.n_positive[0]] == doubled.n_support_.tolist()
 
 
-def test_the_target_is_the_positive_class_when_it_comes_first(data):
+def test_the_positive_class_may_be_the_first_one(data):
     X, y = data
     plain = margin_path(SVC, X, y, kappas=KAPPAS)
     turned = margin_path(clone(SVC).set_params(pos_label="bad"), X, np.where(y == 1, "bad", "good"), kappas=KAPPAS)
@@ -50,11 +50,41 @@ def test_arguments_of_fit_are_passed_on(data):
 
 
 @pytest.mark.parametrize("kappas", [[], [0.0], [1.0, -1.0], [np.nan], [np.inf], 1.0])
-def test_margins_that_are_not_positive_are_refused(data, kappas):
+def test_margins_that_are_not_positive_are_rejected(data, kappas):
     with pytest.raises(ValueError, match="kappas must be a list of positive finite margins"):
         margin_path(SVC, *data, kappas=kappas)
 
 
-def test_an_estimator_without_kappa_is_refused(data):
+def test_an_estimator_without_kappa_is_rejected(data):
     with pytest.raises(ValueError, match="LogisticRegression has no parameter kappa"):
         margin_path(LogisticRegression(), *data, kappas=KAPPAS)
+
+
+def test_kappa_decreases_to_the_right_on_a_binary_axis():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    path = MarginPath(np.array([1 / 4, 1.0, 1 / 2]), np.array([20, 90, 40]), np.array([10, 10, 10]))
+    _, axes = plt.subplots(1, 2)
+    counts, ratio = plot_margin_path(path, axes)
+    negative, positive = counts.get_lines()
+    assert negative.get_xdata().tolist() == [1.0, 1 / 2, 1 / 4]
+    assert negative.get_ydata().tolist() == [90, 40, 20]
+    assert positive.get_ydata().tolist() == [10, 10, 10]
+    assert ratio.get_lines()[0].get_ydata().tolist() == [9.0, 4.0, 2.0]
+    for drawn in axes:
+        left, right = drawn.get_xlim()
+        assert left > right
+        assert drawn.get_xscale() == "log"
+    plt.close("all")
+
+
+def test_the_ratio_is_infinite_without_positive_support_vectors():
+    path = MarginPath(np.array([1 / 4, 1.0]), np.array([20, 90]), np.array([10, 0]))
+    assert path.ratio.tolist() == [2.0, np.inf]
+
+
+def test_one_axis_is_rejected():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    path = MarginPath(np.array([1.0]), np.array([2]), np.array([1]))
+    with pytest.raises(ValueError, match="two axes"):
+        plot_margin_path(path, plt.subplots()[1])
+    plt.close("all")
