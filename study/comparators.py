@@ -19,9 +19,9 @@ from sklearn.svm import SVC
 
 from cssvm._meta import CostThresholdClassifier, MetaCostClassifier
 from cssvm._search import CostSensitiveSVCCV
-from cssvm._svm import KernelBoundaryAlignmentSVC
 from cssvm.metrics import cost_risk, cost_risk_scorer
 
+from .boundary_alignment import BoundaryAlignedSVC
 from .methods import Method, Task
 from .protocol import judged
 
@@ -111,7 +111,7 @@ def _under_sampling(task: Task) -> Any:
 def _boundary_alignment(task: Task) -> Any:
     """C and gamma of BM, as the paper takes the kernel for all its methods."""
     before = task.before["BM"]
-    return KernelBoundaryAlignmentSVC(before["Cs"], gamma=before["gammas"], **_costs(task))
+    return BoundaryAlignedSVC(before["Cs"], before["gammas"], **_costs(task))
 
 
 def _cost_threshold(task: Task) -> Any:

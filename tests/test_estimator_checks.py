@@ -21,7 +21,6 @@ from cssvm import (
     CostThresholdClassifier,
     DesignedLossClassifier,
     DirectCostClassifier,
-    KernelBoundaryAlignmentSVC,
     MetaCostClassifier,
 )
 from cssvm.losses import CostSensitiveHinge
@@ -33,7 +32,6 @@ SETTINGS = [
     CostSensitiveSVC(),
     BiasedPenaltySVC(),
     BoundaryMovementSVC(),
-    KernelBoundaryAlignmentSVC(),
     CostSensitiveLinearSVC(),
     DesignedLossClassifier(),
     CostSensitiveSVCCV(Cs=2, gammas=2, cv=2),
@@ -48,7 +46,6 @@ SETTINGS = [
 # probability exceeds 1/2. Weighted and repeated rows have different Nystroem features: seven digits need a small `tol`.
 OTHER_SETTINGS = [
     CostSensitiveSVC(kernel="precomputed"),
-    KernelBoundaryAlignmentSVC(kernel="precomputed"),
     DesignedLossClassifier(kernel="rbf", tol=1e-11),
     DesignedLossClassifier(CostSensitiveHinge(3.0, 2.0), kernel="rbf"),
     CostThresholdClassifier(LogisticRegression(), calibration=None),

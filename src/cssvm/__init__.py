@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         CostSensitiveSVC,
         DesignedLossClassifier,
         FeatureMapGap,
-        KernelBoundaryAlignmentSVC,
         feature_map_gap,
     )
 
@@ -48,7 +47,6 @@ __all__ = [
     "DirectCostClassifier",
     "Evaluation",
     "FeatureMapGap",
-    "KernelBoundaryAlignmentSVC",
     "MetaCostClassifier",
     "Report",
     "decision_costs",
@@ -73,7 +71,6 @@ _HOME = {
     "DirectCostClassifier": "_meta",
     "Evaluation": "_evaluation",
     "FeatureMapGap": "_svm",
-    "KernelBoundaryAlignmentSVC": "_svm",
     "MetaCostClassifier": "_meta",
     "Report": "_report",
     "decision_costs": "_core.cost_matrix",

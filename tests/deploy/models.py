@@ -25,7 +25,6 @@ from cssvm import (
     CostThresholdClassifier,
     DesignedLossClassifier,
     DirectCostClassifier,
-    KernelBoundaryAlignmentSVC,
     MetaCostClassifier,
 )
 from cssvm.losses import CostSensitiveHinge, LogisticLoss
@@ -155,7 +154,6 @@ MODELS = {
         ).fit(table().astype({"job": "str", "code": "category"}), words()),
         True,
     ),
-    "boundary alignment": (lambda: KernelBoundaryAlignmentSVC(fn_cost=2.0).fit(*rows()), False),
     "metacost": (
         lambda: MetaCostClassifier(LogisticRegression(), fn_cost=4.0, n_estimators=3, random_state=0).fit(*rows()),
         False,

@@ -37,7 +37,6 @@ from tests.practice import german
 REFUSED = {
     "isotonic": "calibration by IsotonicRegression",
     "designed loss, features": "matern52",
-    "boundary alignment": 'kernel="conformal" of KernelBoundaryAlignmentSVC',
     "direct cost": "decision_function of DirectCostClassifier",
 }
 KERNELS = ("linear", "rbf", "poly", "sigmoid")

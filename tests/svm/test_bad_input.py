@@ -10,10 +10,9 @@ from cssvm import (
     BoundaryMovementSVC,
     CostSensitiveLinearSVC,
     CostSensitiveSVC,
-    KernelBoundaryAlignmentSVC,
 )
 
-KERNEL_SVMS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
+KERNEL_SVMS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC]
 ESTIMATORS = [*KERNEL_SVMS, CostSensitiveLinearSVC]
 X, Y = make_classification(30, 4, random_state=0)
 NAN, INF = np.nan, np.inf

@@ -13,11 +13,10 @@ from cssvm import (
     BiasedPenaltySVC,
     BoundaryMovementSVC,
     CostSensitiveSVC,
-    KernelBoundaryAlignmentSVC,
     paper_costs,
 )
 
-ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
+ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ RESULTS = (
     "Evaluation",
     "FeatureMapGap",
 )  # made by functions that have examples
-SVMS = ("CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC", "KernelBoundaryAlignmentSVC")
+SVMS = ("CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC")
 
 
 @pytest.mark.parametrize("name", [name for name in cssvm.__all__ if name not in RESULTS])

@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 
-from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, KernelBoundaryAlignmentSVC
+from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC
 from tests.kernels.registry import CASES, gram
 
-ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
+ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC]
 NAMES = ["income", "age", "debt", "tenure"]
 
 

@@ -5,10 +5,10 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC, KernelBoundaryAlignmentSVC
+from cssvm import BiasedPenaltySVC, BoundaryMovementSVC, CostSensitiveSVC
 from cssvm._solvers.dual import Status
 
-ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
+ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC]
 X, Y = make_classification(2000, 10, flip_y=0.3, random_state=0)
 
 

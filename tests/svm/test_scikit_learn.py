@@ -20,10 +20,9 @@ from cssvm import (
     BoundaryMovementSVC,
     CostSensitiveLinearSVC,
     CostSensitiveSVC,
-    KernelBoundaryAlignmentSVC,
 )
 
-ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC, KernelBoundaryAlignmentSVC]
+ESTIMATORS = [CostSensitiveSVC, BiasedPenaltySVC, BoundaryMovementSVC]
 
 
 @pytest.fixture(scope="module")

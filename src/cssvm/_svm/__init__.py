@@ -1,7 +1,6 @@
 """scikit-learn estimators: validate the input, translate the costs, solve, store the machine."""
 
 from .biased_penalty import BiasedPenaltySVC
-from .boundary_alignment import KernelBoundaryAlignmentSVC
 from .boundary_movement import BoundaryMovementSVC
 from .cost_sensitive import CostSensitiveSVC
 from .designed_loss import DesignedLossClassifier
@@ -15,6 +14,5 @@ __all__ = [
     "CostSensitiveSVC",
     "DesignedLossClassifier",
     "FeatureMapGap",
-    "KernelBoundaryAlignmentSVC",
     "feature_map_gap",
 ]

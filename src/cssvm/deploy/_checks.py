@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._core.classifier import BinaryClassifier
 from .._core.positive_class import RESPONSES, PositiveClass
 from .._kernels import Kernel
-from .._kernels.conformal import Conformal
 from .._meta import CostThresholdClassifier
 from .._meta.routing import WrappedClassifier
 from .._search.base import BaseSVCSearchCV
@@ -105,8 +104,6 @@ def _check_svc(part: KernelSVC) -> None:
     _require(support.dtype.kind == "i" and support.ndim == 1, "support_ must hold row numbers")
     _check_numbers("dual_coef_", part.dual_coef_, (1, n_vectors))
     _check_numbers("intercept_", part.intercept_, (1,))
-    if isinstance(kernel, Conformal):
-        _check_magnified(kernel, support, n_features)
     if kernel.pairwise:
         _check_rows("support_", support, n_features)
         return
@@ -125,20 +122,6 @@ def _check_vectors(name: str, vectors: Any, shape: tuple[int, int]) -> None:
 def _check_rows(name: str, rows: Any, n_rows: int) -> None:
     inside = rows.size == 0 or 0 <= rows.min() <= rows.max() < n_rows
     _require(rows.dtype.kind == "i" and inside, f"{name} must hold row numbers below {n_rows}")
-
-
-def _check_magnified(kernel: Conformal, support: Any, n_features: int) -> None:
-    """What a kernel of boundary alignment reads by row numbers, and the numbers of each of its rounds."""
-    n_rows = len(kernel.training)
-    _check_numbers("the scaling of the kernel", kernel.training, (n_rows,))
-    _check_rows("support_", support, n_rows)
-    for last in kernel.rounds:
-        n_centres = len(last.support)
-        _check_rows("centres of the kernel", last.support, n_features if kernel.pairwise else n_rows)
-        for name in ("scaling", "own", "widths", "weights"):
-            _check_numbers(f"{name} of the centres of the kernel", getattr(last, name), (n_centres,))
-        if not kernel.pairwise:
-            _check_vectors("centres of the kernel", last.vectors, (n_centres, n_features))
 
 
 def _check_search(part: BaseSVCSearchCV) -> None:

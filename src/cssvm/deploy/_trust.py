@@ -10,7 +10,6 @@ from __future__ import annotations
 # Classes that users make and fit; a test holds them against the public names.
 ESTIMATORS = (
     "cssvm._svm.biased_penalty.BiasedPenaltySVC",
-    "cssvm._svm.boundary_alignment.KernelBoundaryAlignmentSVC",
     "cssvm._svm.boundary_movement.BoundaryMovementSVC",
     "cssvm._svm.cost_sensitive.CostSensitiveSVC",
     "cssvm._svm.designed_loss.DesignedLossClassifier",
@@ -43,11 +42,6 @@ LOSSES = (
 KEPT = (
     "cssvm._svm.feature_map.KernelFunction",
     "cssvm._core.folds.Fold",
-    "cssvm._kernels.base.OwnNorms",
-    "cssvm._kernels.conformal.Conformal",
-    "cssvm._kernels.conformal.Magnification",
-    "cssvm._kernels.given.ConstantNorms",
-    "cssvm._kernels.given.ProjectedNorms",
     "cssvm._preprocessing.CategoriesAsText",
     "cssvm._preprocessing.ColumnsOfKind",
     "cssvm._preprocessing.ColumnsWithMissing",
