@@ -14,7 +14,7 @@ import typer
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveSVC, CostSensitiveSVCCV
-from cssvm._cli.speaking import spoken
+from cssvm._cli.command import command
 from cssvm._search.run import Run
 from cssvm._tables import training
 from cssvm.deploy import ModelCard, load_model, save_model
@@ -134,7 +134,7 @@ def test_wrong_use_has_exit_code_2_and_names_the_option(cssvm):
 
 
 def test_a_mistake_of_ours_keeps_its_traceback():
-    @spoken("cssvm nothing")
+    @command("cssvm nothing")
     def verb():
         raise ZeroDivisionError
 
@@ -152,7 +152,7 @@ def test_ctrl_c_ends_a_verb_at_once_where_a_search_by_itself_would_keep_what_it_
             os.kill(os.getpid(), signal.SIGINT)
         return 0.0
 
-    @spoken("cssvm nothing")
+    @command("cssvm nothing")
     def verb():
         CostSensitiveSVCCV(Cs=5, gammas=5, scoring=interrupted, n_jobs=1, cv=2).fit(X, y)
 
@@ -165,7 +165,7 @@ def test_ctrl_c_ends_a_verb_at_once_where_a_search_by_itself_would_keep_what_it_
     ("out", "said"), [("new.csv", "stopped; nothing was written."), ("-", "stopped."), (os.devnull, "stopped.")]
 )
 def test_ctrl_c_says_that_nothing_was_written_only_of_files_that_appear_whole(out, said, capsys):
-    @spoken("cssvm nothing")
+    @command("cssvm nothing")
     def verb(out):
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -186,7 +186,7 @@ def test_ctrl_c_in_fetch_says_what_stays(cssvm, monkeypatch):
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_warnings_are_lines_unless_quiet_is_asked_for(quiet, capsys):
-    @spoken("cssvm nothing")
+    @command("cssvm nothing")
     def verb(quiet):
         warnings.warn("careful", UserWarning, stacklevel=1)
 
@@ -284,7 +284,7 @@ def test_sigterm_is_exit_code_143_and_one_line_and_leaves_no_file(verb, here):
 
 
 def test_sigterm_ends_a_verb_as_ctrl_c_does(capsys):
-    @spoken("cssvm nothing")
+    @command("cssvm nothing")
     def verb(out):
         os.kill(os.getpid(), signal.SIGTERM)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cssvm._evaluation.table import ROW_COSTS
+from cssvm._evaluation.result import ROW_COSTS
 from cssvm._tables import evaluate_table, train_table
 from cssvm.deploy import load_model
 from tests.cli.conftest import SMALL

@@ -32,7 +32,7 @@ from cssvm import (
     evaluate,
 )
 from cssvm._evaluation import evaluate_predictions
-from cssvm._evaluation.table import ROW_COSTS
+from cssvm._evaluation.result import ROW_COSTS
 from cssvm.metrics import cost_risk, min_cost_risk, positive_class_scores
 from cssvm.metrics._risk import risk_of_decisions
 

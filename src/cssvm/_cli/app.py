@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .command import with_example
 from .datasets import datasets
 from .evaluate import evaluate
 from .info import info
 from .predict import predict
 from .report import report
-from .speaking import with_example
 from .train import train
 
 HELP = """Support vector machines for decisions whose errors have a price.

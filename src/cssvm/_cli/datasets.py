@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from . import options as of
-from .speaking import print_json, say, spoken, with_example
+from .command import command, print_json, say, with_example
 
 LISTED = (
     *("name", "variant", "title", "experiment", "n_rows", "n_features", "n_positives", "fn_cost", "fp_cost"),
@@ -23,7 +23,7 @@ datasets = typer.Typer(
 
 
 @datasets.command("list")
-@spoken("cssvm datasets list")
+@command("cssvm datasets list")
 def list_all(as_json: of.Json = False) -> None:
     """List the data sets, with their sizes, targets and costs."""
     from ..datasets import list_datasets
@@ -36,7 +36,7 @@ def list_all(as_json: of.Json = False) -> None:
 
 
 @datasets.command()
-@spoken(
+@command(
     "cssvm datasets fetch german_credit", stays="files that were fetched completely stay, and are not fetched again"
 )
 def fetch(name: of.DatasetName, variant: of.Variant = None, home: of.Home = None, as_json: of.Json = False) -> None:
@@ -52,7 +52,7 @@ def fetch(name: of.DatasetName, variant: of.Variant = None, home: of.Home = None
 
 
 @datasets.command()
-@spoken("cssvm datasets where")
+@command("cssvm datasets where")
 def where(home: of.Home = None, as_json: of.Json = False) -> None:
     """Show the folder of the data sets, and which of them are in it."""
     from ..datasets import where as located

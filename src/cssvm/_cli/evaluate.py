@@ -5,11 +5,11 @@ from __future__ import annotations
 import typer
 
 from . import options as of
+from .command import command, counting_rows, print_json, say
 from .showing import ends, print_table, shown
-from .speaking import counting_rows, print_json, say, spoken
 
 
-@spoken("cssvm evaluate loans.skops labelled.csv")
+@command("cssvm evaluate loans.skops labelled.csv")
 def evaluate(
     model: of.Model,
     data: of.Data,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from . import options as of
+from .command import command
 from .showing import ends, facts_of, print_facts, print_table, shown
-from .speaking import spoken
 
 if TYPE_CHECKING:
     from ..deploy import Column
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GAP = "(gap)"  # the empty word
 
 
-@spoken("cssvm info loans.skops")
+@command("cssvm info loans.skops")
 def info(model: of.Model, as_json: of.Json = False) -> None:
     """Show what a model file holds, without loading the model."""
     from ..deploy import load_card

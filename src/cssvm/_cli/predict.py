@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from . import options as of
+from .command import command, counting_rows, print_json, say
 from .showing import counted, shown
-from .speaking import counting_rows, print_json, say, spoken
 
 if TYPE_CHECKING:
     from .._tables import PredictedTable
 
 
-@spoken("cssvm predict loans.skops new.csv --keep customer --out decisions.csv")
+@command("cssvm predict loans.skops new.csv --keep customer --out decisions.csv")
 def predict(
     model: of.Model,
     data: of.Data,

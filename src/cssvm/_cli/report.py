@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from . import options as of
+from .command import command, print_json, say
 from .showing import print_costs
-from .speaking import print_json, say, spoken
 
 ReportFile = Annotated[str, typer.Option("--out", metavar="FILE", help="The HTML file to write.")]
 Title = Annotated[str, typer.Option(metavar="TEXT", help="Heading of the page.")]
 
 
-@spoken("cssvm report loans.skops labelled.csv --out report.html")
+@command("cssvm report loans.skops labelled.csv --out report.html")
 def report(
     model: of.Model,
     data: of.Data,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .speaking import printable
+from .command import printable
 
 if TYPE_CHECKING:
     from .._evaluation import Evaluation

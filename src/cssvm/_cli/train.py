@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from . import options as of
+from .command import command, print_json, say
 from .showing import facts_of, print_costs, print_facts
-from .speaking import print_json, say, spoken
 
 if TYPE_CHECKING:
     from .._tables import TrainedTable
@@ -19,7 +19,7 @@ OF_THE_SEARCH = (
 )
 
 
-@spoken(
+@command(
     "cssvm train loans.csv --target outcome --positive default --currency EUR \\",
     '    --fn-cost "0.6*amount" --fp-cost "0.1*amount" --out loans.skops',
 )

@@ -1,7 +1,7 @@
 """Evaluation in money: `evaluate`, the table it returns, and the same table for decisions made elsewhere."""
 
-from .one_call import evaluate
+from .evaluate import evaluate
 from .predictions import evaluate_predictions
-from .table import Evaluation, HeldOutDecisions
+from .result import Evaluation, HeldOutDecisions
 
 __all__ = ["Evaluation", "HeldOutDecisions", "evaluate", "evaluate_predictions"]

@@ -16,9 +16,9 @@ from ..metrics._action import GIVEN, ActionScores, scores_of_decisions
 from ..metrics._bootstrap import check_request
 from ..metrics._policies import Money
 from ..metrics._scored import ScoredSamples
-from .deciding import named
-from .one_call import compared
-from .table import MODEL, Evaluation, HeldOutDecisions
+from .cross_val import named
+from .evaluate import compared
+from .result import MODEL, Evaluation, HeldOutDecisions
 
 
 def evaluate_predictions(

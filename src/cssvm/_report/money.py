@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._evaluation import Evaluation
-from .._evaluation.table import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, ROW_COSTS
+from .._evaluation.result import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, ROW_COSTS
 from ..metrics._policies import Interval, Policy
 from .numbers import count, number, percent
 

@@ -13,7 +13,7 @@ from .._core.decision import COSTS
 from .._core.positive_class import PositiveClass, PositiveClassScores
 from .._core.types import Mask, Vector
 from .._evaluation import evaluate_predictions
-from .._evaluation.table import EVERYBODY, NOBODY
+from .._evaluation.result import EVERYBODY, NOBODY
 from ..metrics._action import COST_RATIO, DECISION_VALUE, ActionScores, scores_by_costs
 from ..metrics._bootstrap import check_request, joint_intervals
 from ..metrics._partial_auc import mean_height
@@ -21,8 +21,8 @@ from ..metrics._policies import Interval
 from ..metrics._risk import ranked_min_risk
 from ..metrics._scored import ScoredSamples
 from .chunk import Chunk, TableError
-from .deciding import Decider
 from .prices import weights_of
+from .scoring import Decider
 from .sources import open_table
 
 COST, BEST, AUC = "cost per case", "cost per case at the best threshold", "AUC"

@@ -11,9 +11,9 @@ import numpy as np
 
 from .chunk import Chunk, TableError, listed
 from .cluster import connected, in_order, parts_for_workers
-from .deciding import Decider, Decisions
 from .features import Oddities
 from .parquet import ParquetPart
+from .scoring import Decider, Decisions
 from .sources import CHUNK_ROWS, Source, open_table
 from .writing import STDOUT, Destination, check_out, destination, parquet_file
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from .._report import Report
 from .chunk import TableError
-from .deciding import Decider
 from .prices import weights_of
+from .scoring import Decider
 from .sources import open_table
 
 

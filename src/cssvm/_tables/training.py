@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from .._core.folds import SEED
 from .._core.types import is_number
 from .._evaluation import Evaluation, evaluate
-from .._evaluation.table import MODEL
+from .._evaluation.result import MODEL
 from .._kernels import DEFAULT_KERNEL
 from .._meta import CostThresholdClassifier
 from .._runtime.files import check_writable

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from .._runtime.format import aligned_table
 from ._cache import VARIABLE, cache_folder
 from ._files import ChecksumError, accepted
 from ._records import Dataset, File
@@ -28,10 +29,7 @@ class Table(list[Record], Generic[Record]):
         self._rows, self._heading, self._note = [list(row) for row in rows], list(heading), note
 
     def __repr__(self) -> str:
-        lines = [self._heading, *self._rows]
-        widths = [max(len(row[k]) for row in lines) for k in range(len(self._heading))]
-        text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in lines]
-        return "\n".join([*text, self._note])
+        return f"{aligned_table(self._rows, self._heading)}\n{self._note}"
 
 
 def list_datasets() -> Table[Dataset]:

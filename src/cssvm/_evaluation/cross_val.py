@@ -31,7 +31,7 @@ from ..metrics._policies import Money
 from ..metrics._risk import minimum_risk
 from ..metrics._scored import ScoredSamples
 from .metadata import for_fit
-from .table import BLIND, RESERVED, ROW_COSTS, HeldOutDecisions
+from .result import BLIND, RESERVED, ROW_COSTS, HeldOutDecisions
 
 OWN_ESTIMATES = ("risk", "min_risk")  # scorings whose value is minus a cost per case
 

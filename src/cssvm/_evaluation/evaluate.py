@@ -22,7 +22,7 @@ from .._meta.routing import takes_weights
 from .._runtime.progress import progress
 from ..metrics._bootstrap import check_request
 from ..metrics._policies import Money, compared_policies
-from .deciding import (
+from .cross_val import (
     Decided,
     baselines,
     cost_blind_cut,
@@ -35,7 +35,7 @@ from .deciding import (
     warn_of_giveaway,
 )
 from .metadata import for_fit, taker_of_costs
-from .table import EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, RESERVED, Evaluation, HeldOutDecisions
+from .result import EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, RESERVED, Evaluation, HeldOutDecisions
 
 PREFIT = "prefit"
 

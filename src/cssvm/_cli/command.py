@@ -36,7 +36,7 @@ class Terminated(BaseException):
     """SIGTERM. Not KeyboardInterrupt, which ends a search early and keeps what it has found."""
 
 
-def spoken(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
+def command(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A verb with an example in its help, whose failures on bad input and warnings are one line each.
 
     stays : what a verb that is stopped leaves behind, if it writes something else than the file `out`.
