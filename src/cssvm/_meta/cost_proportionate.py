@@ -54,8 +54,9 @@ class CostProportionateClassifier(EnsembleClassifier):
     voting : {"soft", "hard"}, default="soft"
         ``"soft"`` averages probabilities, or scores of learners that have none; ``"hard"`` counts votes, as [1]_ does.
     pos_label : label, default=None
-        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
-        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
+        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
+        ``classes_[1]``.
     n_jobs : int, default=None
         Learners trained and asked at a time, as in scikit-learn. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -150,7 +151,7 @@ class CostProportionateClassifier(EnsembleClassifier):
         fp_cost : float or array-like of shape (n_samples,), default=None
             Cost of a false alarm on each row of the other class, the rest ignored. None: the constructor's.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight of each row; None means 1.
+            Sample weights. If None, all weights are 1.
 
         Returns
         -------

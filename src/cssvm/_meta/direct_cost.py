@@ -53,8 +53,9 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         Folds for the calibration and the correction; an integer means stratified folds of shuffled rows, None five of
         them. Rows in time want ``TimeSeriesSplit``.
     pos_label : label, default=None
-        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
-        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
+        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
+        ``classes_[1]``.
     n_jobs : int, default=None
         Folds fitted at a time, as in scikit-learn.
 
@@ -143,7 +144,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         fn_cost : float or array-like of shape (n_samples,), default=None
             The amounts: what missing each row of the target costs; other entries are ignored. None: the constructor's.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight of each row; None means 1.
+            Sample weights. If None, all weights are 1.
         groups : array-like of shape (n_samples,), default=None
             Rows that belong together, such as those of one customer, and are held out together.
 

@@ -57,8 +57,9 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         Whether the probability of a row comes only from models whose resample does not hold it; q in [1]_ is the
         opposite. With False, a learner that fits its rows exactly leaves all labels as they are.
     pos_label : label, default=None
-        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
-        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
+        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
+        ``classes_[1]``.
     n_jobs : int, default=None
         Learners trained at a time, as in scikit-learn. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -153,7 +154,7 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         fp_cost : float or array-like of shape (n_samples,), default=None
             What each row costs if it is a false alarm, whichever class it is of. None: the constructor's.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight of each row; None means 1.
+            Sample weights. If None, all weights are 1.
 
         Returns
         -------

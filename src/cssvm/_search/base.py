@@ -249,7 +249,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
             What errors on these rows cost; None takes those of `fit`, if they were numbers.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight of each row; None means 1.
+            Sample weights. If None, all weights are 1.
 
         Returns
         -------

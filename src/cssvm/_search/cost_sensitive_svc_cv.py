@@ -7,11 +7,9 @@ from typing import Any
 from .._kernels import DEFAULT_KERNEL
 from .._svm import CostSensitiveSVC
 from .._svm.kernel_svc import with_kernel_tags
-from .._svm.parameters import lists_kernels
 from .base import BaseSVCSearchCV
 
 
-@lists_kernels
 class CostSensitiveSVCCV(BaseSVCSearchCV):
     """Cost-sensitive SVM with cross-validated C, gamma, slopes and margin, found in one search.
 
@@ -43,8 +41,9 @@ class CostSensitiveSVCCV(BaseSVCSearchCV):
     fp_cost : float, default=1.0
         Cost of a false positive, with which points are scored. One value for each row goes to `fit`.
     kernel : str or callable, default="rbf"
-        A name from `cssvm._kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
-        ``"precomputed"`` X is the kernel matrix.
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"sigmoid"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``,
+        ``"precomputed"``, or a callable that maps two matrices to their kernel matrix. With ``"precomputed"`` X is the
+        kernel matrix.
     degree : int or list of int, default=3
         Degrees of a polynomial kernel to try.
     coef0 : float or list of float, default=0.0
@@ -233,9 +232,11 @@ class CostSensitiveSVCCV(BaseSVCSearchCV):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
+            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
+            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight of each row, in training and in scoring; None means 1.
         groups : array-like of shape (n_samples,), default=None

@@ -200,9 +200,11 @@ class CostSensitiveLinearSVCCV(BaseSVCSearchCV):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
+            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
+            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight of each row, in training and in scoring; None means 1.
         groups : array-like of shape (n_samples,), default=None

@@ -6,10 +6,8 @@ from typing import Any
 
 from .._core.classifier import unchanged_on_failure
 from .kernel_svc import KernelSVC
-from .parameters import lists_kernels
 
 
-@lists_kernels
 class BiasedPenaltySVC(KernelSVC):
     """Support vector classifier with biased penalties (BP-SVM).
 
@@ -25,41 +23,42 @@ class BiasedPenaltySVC(KernelSVC):
     Parameters
     ----------
     C : "scale" or float, default="scale"
-        Weight of the loss against the norm of w. ``"scale"`` is 1 / the mean cost of a row, weighted, so that the
-        currency of the costs makes no difference; for costs of 1 it is 1.
+        Weight of the loss relative to the penalty. ``"scale"`` is 1 / the weighted mean cost of a sample, so that the
+        unit of the costs has no effect; it is 1 if all costs are 1.
     fn_cost : float, default=1.0
-        Cost of a false negative: slope of the loss of the target class. One value for each row goes to `fit`.
+        Cost of a false negative: slope of the loss of the positive class. Costs of single samples are passed to `fit`.
     fp_cost : float, default=1.0
-        Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
+        Cost of a false positive: slope of the loss of the negative class. Costs of single samples are passed to `fit`.
     kernel : str or callable, default="rbf"
-        A name from `cssvm._kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
-        ``"precomputed"`` X is the kernel matrix.
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"sigmoid"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``,
+        ``"precomputed"``, or a callable that maps two matrices to their kernel matrix. With ``"precomputed"`` X is the
+        kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels that have one, as in ``exp(-gamma |x - z|^2)`` for ``"rbf"``. ``"scale"`` is
-        1 / (n_features * variance of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is
-        1 / n_features.
+        Kernel coefficient, as in ``exp(-gamma |x - z|^2)`` for ``"rbf"``; ignored by kernels without one. ``"scale"``
+        is 1 / (n_features * X.var()), the variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
     degree : int, default=3
-        Degree of a polynomial kernel.
+        Degree of the polynomial kernel; ignored by other kernels.
     coef0 : float, default=0.0
-        Constant term of the kernels that have one.
+        Constant term of the polynomial and the sigmoid kernel; ignored by other kernels.
     pos_label : label, default=None
-        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
-        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
+        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
+        ``classes_[1]``.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of f, at which the solver stops.
+        Tolerance for stopping: the largest KKT violation, in units of the decision function.
     max_iter : int, default=-1
-        Limit on the solver's steps; -1 means none.
+        Maximum number of steps of the solver; -1 means no limit.
     cache_size : "auto" or float, default="auto"
-        Memory for kernel values, in megabytes; ``"auto"`` takes a share of what is available.
+        Memory for kernel values in megabytes; ``"auto"`` uses a share of the available memory.
     verbose : int, default=0
-        1 prints a summary of the fit, 2 also where the time went.
+        1 prints a summary of the fit, 2 also the time of each phase.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
     support_ : ndarray of shape (n_SV,), int32
-        Rows of X that are support vectors, those of ``classes_[0]`` first.
+        Indices of the support vectors, those of ``classes_[0]`` first.
     support_vectors_ : ndarray or CSR of shape (n_SV, n_features)
         The support vectors; empty for a precomputed kernel.
     n_support_ : ndarray of shape (2,), int32
@@ -71,11 +70,11 @@ class BiasedPenaltySVC(KernelSVC):
     intercept_ : ndarray of shape (1,)
         The constant b.
     C_ : float
-        The C used.
+        The C that was used.
     gamma_ : float
-        The gamma used; 1.0 for a kernel without one.
+        The gamma that was used; 1.0 for a kernel without one.
     n_iter_ : int
-        Steps of the solver.
+        Number of steps of the solver.
     fit_status_ : Status
         0 converged, 1 iteration limit reached, 2 stalled.
     primal_objective_, dual_objective_, dual_gap_ : float
@@ -84,7 +83,7 @@ class BiasedPenaltySVC(KernelSVC):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names.
+        Names of the features, if X has string column names.
 
     Examples
     --------
@@ -113,11 +112,13 @@ class BiasedPenaltySVC(KernelSVC):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
+            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
+            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight of each row; None means 1.
+            Sample weights. If None, all weights are 1.
 
         Returns
         -------

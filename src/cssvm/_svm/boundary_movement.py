@@ -16,12 +16,10 @@ from .._kernels import DEFAULT_KERNEL, kernel_class
 from ..metrics._thresholds import ONE_MARGIN, score_tie, threshold_of_least_cost
 from .kernel_svc import KernelSVC
 from .machine import Machine
-from .parameters import lists_kernels
 
 FOLD_FIX = "Use fewer or stratified folds, or cv=None."
 
 
-@lists_kernels
 class BoundaryMovementSVC(KernelSVC):
     """Standard support vector classifier with a moved threshold (BM-SVM).
 
@@ -36,7 +34,7 @@ class BoundaryMovementSVC(KernelSVC):
     Parameters
     ----------
     C : "scale" or float, default="scale"
-        Weight of the loss against the norm of w. ``"scale"`` is 1, as costs do not enter the training.
+        Weight of the loss relative to the penalty. ``"scale"`` is 1, as costs do not enter the training.
     fn_cost : float, default=1.0
         Cost of a false negative: a missed row of the target class. One value for each row goes to `fit`.
     fp_cost : float, default=1.0
@@ -46,27 +44,28 @@ class BoundaryMovementSVC(KernelSVC):
         the pooled scores of held-out rows, each from a machine trained on the other folds; an integer means
         stratified folds of shuffled rows. Rows in time want ``TimeSeriesSplit``.
     kernel : str or callable, default="rbf"
-        A name from `cssvm._kernels.KERNEL_NAMES`, or a callable that maps two matrices to their kernel matrix. With
-        ``"precomputed"`` X is the kernel matrix.
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"sigmoid"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``,
+        ``"precomputed"``, or a callable that maps two matrices to their kernel matrix. With ``"precomputed"`` X is the
+        kernel matrix.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels that have one, as in ``exp(-gamma |x - z|^2)`` for ``"rbf"``. ``"scale"`` is
-        1 / (n_features * variance of all entries of X), the variance weighted with `sample_weight`; ``"auto"`` is
-        1 / n_features.
+        Kernel coefficient, as in ``exp(-gamma |x - z|^2)`` for ``"rbf"``; ignored by kernels without one. ``"scale"``
+        is 1 / (n_features * X.var()), the variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
     degree : int, default=3
-        Degree of a polynomial kernel.
+        Degree of the polynomial kernel; ignored by other kernels.
     coef0 : float, default=0.0
-        Constant term of the kernels that have one.
+        Constant term of the polynomial and the sigmoid kernel; ignored by other kernels.
     pos_label : label, default=None
-        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
-        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
+        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
+        ``classes_[1]``.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of f, at which the solver stops.
+        Tolerance for stopping: the largest KKT violation, in units of the decision function.
     max_iter : int, default=-1
-        Limit on the solver's steps; -1 means none.
+        Maximum number of steps of the solver; -1 means no limit.
     cache_size : "auto" or float, default="auto"
-        Memory for kernel values, in megabytes; ``"auto"`` takes a share of what is available.
+        Memory for kernel values in megabytes; ``"auto"`` uses a share of the available memory.
     verbose : int, default=0
-        1 prints a summary of the fit, 2 also where the time went.
+        1 prints a summary of the fit, 2 also the time of each phase.
 
     Attributes
     ----------
@@ -77,7 +76,7 @@ class BoundaryMovementSVC(KernelSVC):
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
     support_ : ndarray of shape (n_SV,), int32
-        Rows of X that are support vectors, those of ``classes_[0]`` first.
+        Indices of the support vectors, those of ``classes_[0]`` first.
     support_vectors_ : ndarray or CSR of shape (n_SV, n_features)
         The support vectors; empty for a precomputed kernel.
     n_support_ : ndarray of shape (2,), int32
@@ -89,11 +88,11 @@ class BoundaryMovementSVC(KernelSVC):
     intercept_ : ndarray of shape (1,)
         The constant b - t.
     C_ : float
-        The C used.
+        The C that was used.
     gamma_ : float
-        The gamma used; 1.0 for a kernel without one.
+        The gamma that was used; 1.0 for a kernel without one.
     n_iter_ : int
-        Steps of the solver.
+        Number of steps of the solver.
     fit_status_ : Status
         0 converged, 1 iteration limit reached, 2 stalled.
     primal_objective_, dual_objective_, dual_gap_ : float
@@ -102,7 +101,7 @@ class BoundaryMovementSVC(KernelSVC):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names.
+        Names of the features, if X has string column names.
 
     Notes
     -----
@@ -178,11 +177,13 @@ class BoundaryMovementSVC(KernelSVC):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
+            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
+            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight of each row; None means 1.
+            Sample weights. If None, all weights are 1.
         groups : array-like of shape (n_samples,), default=None
             Rows that belong together, such as those of one customer, and are held out together.
 

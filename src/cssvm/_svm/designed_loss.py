@@ -71,7 +71,7 @@ class DesignedLossClassifier(BinaryClassifier):
         A smooth loss, provided or made by `design_loss`, or a `HingeLoss` with one slope and one margin for each
         class. None means ``LogisticLoss()``.
     C : float, default=1.0
-        Weight of the loss against the norm of w.
+        Weight of the loss relative to the penalty.
     kernel : str, default="linear"
         The name of a positive definite kernel, see `cssvm._kernels.KERNEL_NAMES`: ``"linear"`` takes the features as
         they are, the others are approximated with `n_components` Nystroem features for a smooth loss and exact for
@@ -79,9 +79,9 @@ class DesignedLossClassifier(BinaryClassifier):
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels that have one, as in `CostSensitiveSVC`.
     degree : int, default=3
-        Degree of a polynomial kernel.
+        Degree of the polynomial kernel; ignored by other kernels.
     coef0 : float, default=0.0
-        Constant term of the kernels that have one.
+        Constant term of the polynomial and the sigmoid kernel; ignored by other kernels.
     n_components : int, default=300
         Rows of X that span the Nystroem features, at most the number of rows. Ignored for the linear kernel and
         for a hinge.
@@ -117,7 +117,7 @@ class DesignedLossClassifier(BinaryClassifier):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names.
+        Names of the features, if X has string column names.
 
     Warns
     -----
@@ -188,7 +188,7 @@ class DesignedLossClassifier(BinaryClassifier):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight of each row; None means 1.
+            Sample weights. If None, all weights are 1.
 
         Returns
         -------

@@ -41,22 +41,23 @@ class CostSensitiveLinearSVC(BinaryClassifier):
     Parameters
     ----------
     C : "scale" or float, default="scale"
-        Weight of the loss against the norm of w. ``"scale"`` is 1 / the mean cost of a row, weighted, so that the
-        currency of the costs makes no difference; for costs of 1 it is 1.
+        Weight of the loss relative to the penalty. ``"scale"`` is 1 / the weighted mean cost of a sample, so that the
+        unit of the costs has no effect; it is 1 if all costs are 1.
     fn_cost : float, default=1.0
-        Cost of a false negative: slope of the loss of the target class. One value for each row goes to `fit`.
+        Cost of a false negative: slope of the loss of the positive class. Costs of single samples are passed to `fit`.
     fp_cost : float, default=1.0
-        Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
+        Cost of a false positive: slope of the loss of the negative class. Costs of single samples are passed to `fit`.
     kappa : float or "tied", default=1.0
-        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row; with it
-        the unit of the costs matters, as fp_cost is compared with 1.
+        Margin of the negative class; that of the positive class is 1. ``"tied"`` means 1 / fp_cost for each sample; the
+        unit of the costs then has an effect.
     pos_label : label, default=None
-        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
-        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
+        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
+        ``classes_[1]``.
     tol : float, default=1e-6
-        Largest relative gap between primal and dual objective at which the solver stops.
+        Tolerance for stopping: the relative duality gap.
     max_iter : int, default=-1
-        Limit on the solver's iterations; -1 means none.
+        Maximum number of iterations of the solver; -1 means no limit.
     verbose : int, default=0
         1 prints a summary of the fit.
 
@@ -69,7 +70,7 @@ class CostSensitiveLinearSVC(BinaryClassifier):
     intercept_ : ndarray of shape (1,)
         The constant b.
     C_ : float
-        The C used.
+        The C that was used.
     solver_ : str
         How it was solved: ``"interior-point"``; with more features than rows ``"rotated interior-point"``; with
         thousands of both ``"coordinate descent"``, which may take long to a small gap where C is large.
@@ -82,7 +83,7 @@ class CostSensitiveLinearSVC(BinaryClassifier):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names.
+        Names of the features, if X has string column names.
 
     Notes
     -----
@@ -147,13 +148,16 @@ class CostSensitiveLinearSVC(BinaryClassifier):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
+            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
+            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         kappa : float, "tied" or array-like of shape (n_samples,), default=None
-            Margin of each row of the other class; other entries are ignored. None takes the constructor's.
+            Margin of each sample of the negative class; other entries are ignored. If None, the value passed to the
+            constructor is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight of each row; None means 1.
+            Sample weights. If None, all weights are 1.
 
         Returns
         -------

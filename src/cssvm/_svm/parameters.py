@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,7 +26,6 @@ def _among(value: Any, names: tuple[str, ...]) -> bool:
 
 
 LARGEST_DEGREE = 2**63  # compiled code counts to there
-Estimator = TypeVar("Estimator", bound=type)
 
 Check = tuple[Callable[[Any], bool], str, str]  # is the value right?, what is expected, a value that works
 POSITIVE_C: Check = (lambda v: _real(v) and v > 0, "a positive finite number", "C=1.0")
@@ -63,13 +62,6 @@ CHECKS: dict[str, Check] = {
         "verbose=0",
     ),
 }
-
-
-def lists_kernels(cls: Estimator) -> Estimator:
-    """Class decorator: the docstring names the kernels where it refers to their registry."""
-    listed = ", ".join(f'``"{name}"``' for name in KERNEL_NAMES)
-    cls.__doc__ = (cls.__doc__ or "").replace("A name from `cssvm._kernels.KERNEL_NAMES`", f"One of {listed}")
-    return cls
 
 
 def check_parameters(estimator: BaseEstimator, checks: dict[str, Any] = CHECKS) -> None:

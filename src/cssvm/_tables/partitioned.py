@@ -67,7 +67,7 @@ def train_partitions(
     out : path, default=None
         The model file to write.
     C : "scale" or float, default="scale"
-        Weight of the loss against the norm of w.
+        Weight of the loss relative to the penalty.
     verbose : int, default=0
         1 shows progress on the error stream.
 

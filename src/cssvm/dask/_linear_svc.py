@@ -52,18 +52,19 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     Parameters
     ----------
     C : "scale" or float, default="scale"
-        Weight of the loss against the norm of w. ``"scale"`` is 1 / the mean cost of a row, weighted, so that the
-        currency of the costs makes no difference; for costs of 1 it is 1.
+        Weight of the loss relative to the penalty. ``"scale"`` is 1 / the weighted mean cost of a sample, so that the
+        unit of the costs has no effect; it is 1 if all costs are 1.
     fn_cost : float, default=1.0
-        Cost of a false negative: slope of the loss of the target class. One value for each row goes to `fit`.
+        Cost of a false negative: slope of the loss of the positive class. Costs of single samples are passed to `fit`.
     fp_cost : float, default=1.0
-        Cost of a false positive: slope of the loss of the other class. One value for each row goes to `fit`.
+        Cost of a false positive: slope of the loss of the negative class. Costs of single samples are passed to `fit`.
     kappa : float or "tied", default=1.0
-        Margin of the negative class; the target's is 1. ``"tied"`` means 1 / fp_cost, row by row; with it
-        the unit of the costs matters, as fp_cost is compared with 1.
+        Margin of the negative class; that of the positive class is 1. ``"tied"`` means 1 / fp_cost for each sample; the
+        unit of the costs then has an effect.
     pos_label : label, default=None
-        The target class, the one that `fn_cost` is about; None means ``classes_[1]``. The sign of
-        `decision_function` does not depend on it: positive always means ``classes_[1]``.
+        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
+        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
+        ``classes_[1]``.
     scale : bool, default=False
         Whether numbers are scaled to mean 0 and variance 1, found in the pass that also finds labels and categories.
         False trains on the numbers as they are, as ``cssvm.CostSensitiveLinearSVC`` does. With True the features of
@@ -72,9 +73,9 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         Fitted on about 10,000 rows, evenly spaced in each partition, after scaling, and applied inside tasks: for
         example ``Nystroem(n_components=300, random_state=0)``, which makes it a kernel machine, approximately.
     tol : float, default=1e-6
-        Largest relative gap between primal and dual objective at which the solver stops.
+        Tolerance for stopping: the relative duality gap.
     max_iter : int, default=-1
-        Limit on the solver's iterations; -1 means none.
+        Maximum number of iterations of the solver; -1 means no limit.
     verbose : int, default=0
         1 prints what is done and the gap so far.
     client : distributed.Client, default=None
@@ -90,7 +91,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     intercept_ : ndarray of shape (1,)
         The constant b.
     C_ : float
-        The C used.
+        The C that was used.
     solver_ : str
         ``"interior-point"``.
     n_iter_ : int
@@ -175,13 +176,16 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         y : dask array or series, or name of a column of X
             Labels of two classes.
         fn_cost : float, dask array or series, or name of a column of X, default=None
-            Cost of missing each row of the target class; other entries are ignored. None takes the constructor's.
+            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         fp_cost : float, dask array or series, or name of a column of X, default=None
-            Cost of a false alarm on each row of the other class, the rest ignored. None takes the constructor's.
+            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
+            value passed to the constructor is used.
         kappa : float, "tied", dask array or series, or name of a column of X, default=None
-            Margin of each row of the other class; other entries are ignored. None takes the constructor's.
+            Margin of each sample of the negative class; other entries are ignored. If None, the value passed to the
+            constructor is used.
         sample_weight : float, dask array or series, or name of a column of X, default=None
-            Weight of each row; None means 1.
+            Sample weights. If None, all weights are 1.
         features : list of str, default=None
             Columns of X to learn from; None takes all but those named above.
 

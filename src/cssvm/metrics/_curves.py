@@ -62,7 +62,7 @@ def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1.
+        Sample weights. If None, all weights are 1.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def cost_curve(
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1.
+        Sample weights. If None, all weights are 1.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def neyman_pearson(
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1.
+        Sample weights. If None, all weights are 1.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def income(
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1.
+        Sample weights. If None, all weights are 1.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def savings_score(
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1.
+        Sample weights. If None, all weights are 1.
 
     Returns
     -------

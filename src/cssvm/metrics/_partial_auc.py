@@ -38,7 +38,7 @@ def tp_auc_loss(
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1.
+        Sample weights. If None, all weights are 1.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def tn_auc_loss(
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1.
+        Sample weights. If None, all weights are 1.
 
     Returns
     -------

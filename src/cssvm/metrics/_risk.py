@@ -63,7 +63,7 @@ def cost_risk(
         The target class, the one that `fn_cost` is about; None means the larger of the two labels. It must be given
         where labels are words and costs differ.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1. Rows of weight zero do not count.
+        Sample weights. If None, all weights are 1. Rows of weight zero do not count.
     prior : float, default=None
         Share P_1 of the target class where the decisions will be made. None: its weighted share in the sample.
     normalize : bool, default=False
@@ -119,7 +119,7 @@ def min_cost_risk(
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1.
+        Sample weights. If None, all weights are 1.
     prior : float, default=None
         Share of the target class; None: its weighted share in the sample.
     normalize : bool, default=False
@@ -177,7 +177,7 @@ def expected_cost_at(
     pos_label : label, default=None
         The target class; None means the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
-        Weight of each row; None means 1.
+        Sample weights. If None, all weights are 1.
     prior : float, default=None
         Share of the target class; None: its weighted share in the sample.
     normalize : bool, default=False

@@ -78,7 +78,7 @@ def minimise_smooth(
     y : (n_samples,) in {-1, +1}
     weights : (n_samples,) float64, positive
     C : float
-        Weight of the loss against the norm of w.
+        Weight of the loss relative to the penalty.
     tol : float
         Largest slope, in any of the scaled coordinates, at which to stop.
     max_iter : int
