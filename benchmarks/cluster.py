@@ -33,7 +33,7 @@ from benchmarks import memory, report
 from benchmarks.tables import Column, table
 from cssvm import CostSensitiveLinearSVC
 from cssvm.dask import CostSensitiveLinearSVC as OnDask
-from cssvm.dask._tasks import Session
+from cssvm.dask._session import Session
 
 ROWS, FEATURES, WORKERS = (50_000, 200_000, 800_000), (20, 100), (1, 2)
 PARTITIONS = 16

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cssvm._runtime.files import atomic_write, check_writable
-from cssvm._tables.writing import check_out, destination
+from cssvm._tables.output import check_output, open_output
 from tests.faults import failing_at_each_step
 
 
@@ -36,7 +36,7 @@ def test_the_umask_of_the_process_is_never_changed(tmp_path, monkeypatch):
     for folder in ("first", "second"):
         with atomic_write(tmp_path / "out.csv") as file:
             file.write(b"all")
-        with destination(f"{tmp_path}/{folder}/"):
+        with open_output(f"{tmp_path}/{folder}/"):
             pass
 
 
@@ -45,7 +45,7 @@ def test_new_files_and_folders_have_the_permissions_of_the_umask_and_replaced_fi
     umask = os.umask(0o027)
     try:
         path = tmp_path / "out.csv"
-        with atomic_write(path), destination(f"{tmp_path}/folder/"):
+        with atomic_write(path), open_output(f"{tmp_path}/folder/"):
             pass
         assert [stat.S_IMODE(each.stat().st_mode) for each in (path, tmp_path / "folder")] == [0o640, 0o750]
         path.chmod(0o604)
@@ -63,8 +63,8 @@ def test_a_link_that_leads_to_itself_is_reported_with_its_name(tmp_path):
     (tmp_path / "other.csv").symlink_to(loop)
     for use in (
         check_writable,
-        check_out,
-        lambda path: check_out(f"{path}/"),
+        check_output,
+        lambda path: check_output(f"{path}/"),
         lambda path: atomic_write(path).__enter__(),
     ):
         with pytest.raises(OSError, match=r"loop\.csv") as caught:

@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-import cssvm._tables.parquet
+import cssvm._tables.sources
 from cssvm import CostSensitiveLinearSVC
 from cssvm._cli.app import app
-from cssvm._tables import TableError, predict_table, train_partitions, train_table
-from cssvm._tables.cluster import connected
+from cssvm._tables import TableError, predict_table, train_on_cluster, train_table
+from cssvm._tables.cluster import connect
 from cssvm.deploy import load_model
 from tests.tables.applicants import applicants
 
@@ -64,7 +64,7 @@ def searched(folder):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Parts of two row groups, though these are small."""
-    monkeypatch.setattr(cssvm._tables.parquet, "PART_ROWS", 240)
+    monkeypatch.setattr(cssvm._tables.sources, "PART_ROWS", 240)
 
 
 def test_a_folder_is_trained_on_like_a_file(folder, searched):
@@ -200,8 +200,8 @@ def test_a_cost_of_one_class_only_is_refused_on_a_cluster_too(client, tmp_path):
     write(frame, tmp_path / "loans")
     settings = {"target": "outcome", "pos_label": "bad", "fn_cost": "lost"}
     with pytest.raises(TableError, match="'lost', the fn_cost, is 0 or missing on every row of one class"):
-        train_partitions(tmp_path / "loans", client, **settings)
-    trained = train_partitions(tmp_path / "loans", client, **settings, drop=["lost"])
+        train_on_cluster(tmp_path / "loans", client, **settings)
+    trained = train_on_cluster(tmp_path / "loans", client, **settings, drop=["lost"])
     assert "lost" not in [column.name for column in trained.card.columns]
 
 
@@ -210,19 +210,19 @@ def test_labels_of_every_type_come_back_as_they_were(client, tmp_path):
     write(frame, tmp_path / "loans")
     for target, pos_label, meant in (("whole", "2", 2), ("truth", "True", True)):
         others = [name for name in ("outcome", "whole", "truth") if name != target]
-        trained = train_partitions(tmp_path / "loans", client, target=target, pos_label=pos_label, drop=others)
+        trained = train_on_cluster(tmp_path / "loans", client, target=target, pos_label=pos_label, drop=others)
         assert trained.card.pos_label == meant
         assert set(trained.model.predict(frame[["income", "amount", "home", "zip"]]).tolist()) <= set(frame[target])
     frame.loc[5, "outcome"] = None
     write(frame, tmp_path / "gap")
     with pytest.raises(TableError, match="no label in 1 rows"):
-        train_partitions(tmp_path / "gap", client, target="outcome", pos_label="bad", drop=["whole", "truth"])
+        train_on_cluster(tmp_path / "gap", client, target="outcome", pos_label="bad", drop=["whole", "truth"])
 
 
 def test_a_client_given_stays_open(client, folder, searched, tmp_path):
     predict_table(searched, folder / "loans", tmp_path / "out.csv", scheduler=client)
     assert client.status == "running"
-    with connected(client.scheduler.address) as own:
+    with connect(client.scheduler.address) as own:
         assert own.status == "running"
     assert own.status == "closed"
 
@@ -234,7 +234,7 @@ def test_words_are_read_alike_in_training_on_a_cluster_and_in_decisions(client, 
     frame = pd.DataFrame({"home": home, "age": rng.normal(size=400), "bad": bad.astype(int)})
     (tmp_path / "rows").mkdir()
     frame.to_parquet(tmp_path / "rows" / "0.parquet")
-    trained = train_partitions(tmp_path / "rows", client, target="bad", out=tmp_path / "model.skops")
+    trained = train_on_cluster(tmp_path / "rows", client, target="bad", out=tmp_path / "model.skops")
     found = predict_table(tmp_path / "model.skops", tmp_path / "rows", tmp_path / "decided.csv")
     decided = pd.read_csv(tmp_path / "decided.csv")["label"].to_numpy()
     assert not found.new_words.get("home")  # "own " in the file is "own" wherever it is read
@@ -249,7 +249,7 @@ def test_a_negative_cost_is_refused_on_a_cluster_as_by_every_verb(client, tmp_pa
     (tmp_path / "rows").mkdir()
     frame.to_parquet(tmp_path / "rows" / "0.parquet")
     with pytest.raises(ValueError, match="must not be negative"):
-        train_partitions(tmp_path / "rows", client, target="bad", fn_cost="amount", fp_cost=1)
+        train_on_cluster(tmp_path / "rows", client, target="bad", fn_cost="amount", fp_cost=1)
 
 
 def test_gaps_in_numbers_may_come_after_training_without_any(client, tmp_path):
@@ -258,7 +258,7 @@ def test_gaps_in_numbers_may_come_after_training_without_any(client, tmp_path):
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "bad": (X[:, 0] > 3.0).astype(int)})
     (tmp_path / "rows").mkdir()
     frame.to_parquet(tmp_path / "rows" / "0.parquet")
-    model = train_partitions(tmp_path / "rows", client, target="bad").model
+    model = train_on_cluster(tmp_path / "rows", client, target="bad").model
     with_gap = pd.DataFrame({"a": [4.0], "b": [np.nan]})
     filled = pd.DataFrame({"a": [4.0], "b": [X[:, 1].mean()]})
     np.testing.assert_allclose(model.decision_function(with_gap), model.decision_function(filled), rtol=1e-12)

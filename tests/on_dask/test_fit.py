@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 import cssvm
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.dask import _blocks as blocks
-from cssvm.dask import _tasks as tasks
-from cssvm.dask._tasks import Session
+from cssvm.dask import _session as tasks
+from cssvm.dask._session import Session
 
 from .problems import SIZES, in_partitions, left_behind, local_twin, objectives, rows
 

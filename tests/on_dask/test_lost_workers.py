@@ -11,8 +11,8 @@ from distributed import Client
 
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.dask import _blocks as blocks
-from cssvm.dask import _tasks as tasks
-from cssvm.dask._tasks import Session
+from cssvm.dask import _session as tasks
+from cssvm.dask._session import Session
 
 from .problems import in_partitions, left_behind, rows
 

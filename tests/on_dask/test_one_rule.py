@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import cssvm
-from cssvm._tables import train_partitions, train_table
+from cssvm._tables import train_on_cluster, train_table
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.datasets import make_preprocessor
 
@@ -55,7 +55,7 @@ def test_train_here_train_on_a_cluster_the_dask_estimator_and_make_preprocessor_
     on_dask.fit(dd.from_pandas(table, npartitions=4), "label", sample_weight="weight")
     transformers = {
         "train": train_table(folder, **named, Cs=[1.0], gammas=[0.1], cv=2, evaluation=False).model.transformer_,
-        "train --scheduler": train_partitions(folder, client, **named).model[0],
+        "train --scheduler": train_on_cluster(folder, client, **named).model[0],
         "dask": on_dask.to_local()[0],
         "make_preprocessor": make_preprocessor(X).fit(X[counted]),
     }

@@ -8,7 +8,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.preprocessing import StandardScaler
 
 import cssvm
-from cssvm._tables import train_partitions
+from cssvm._tables import train_on_cluster
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.deploy import load_model, save_model
 
@@ -144,7 +144,7 @@ def test_booleans_with_gaps_are_categories_in_parquet_and_in_frames(client, tabl
     scores = fits[0].decision_function(frame.assign(night=night.astype(str).replace("<NA>", "")))
     np.testing.assert_array_equal(fits[0].decision_function(frame), scores)
     np.testing.assert_array_equal(fits[0].decision_function(given[1]).compute(scheduler="sync"), scores)
-    by_table = train_partitions(tmp_path, client, target="rare", pos_label="True", fn_cost=3.0).model
+    by_table = train_on_cluster(tmp_path, client, target="rare", pos_label="True", fn_cost=3.0).model
     np.testing.assert_array_equal(by_table[-1].coef_, fits[0].coef_)
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cssvm.dask import _tasks as tasks
+from cssvm.dask import _session as tasks
 
 
 class Cluster:

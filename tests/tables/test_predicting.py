@@ -11,10 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveSVC, CostThresholdClassifier, positive_class_scores
+from cssvm._runtime.parquet import RowGroups
 from cssvm._tables import TableError, predict_table, predicting, train_table
-from cssvm._tables.parquet import ParquetPart
+from cssvm._tables.output import escape_formula
 from cssvm._tables.sources import open_table
-from cssvm._tables.writing import without_formula
 from cssvm.deploy import ModelCard, SavedModel, load_model, save_model
 from tests.tables.applicants import KINDS, TRAIN, applicants, read_decisions, write
 
@@ -77,13 +77,13 @@ def test_what_training_has_not_seen_is_counted(model, new, tmp_path, kind):
 
 @pytest.mark.parametrize("keep", [(), ("customer",)])
 def test_of_parquet_no_more_columns_are_read_than_needed(model, new, tmp_path, monkeypatch, keep):
-    read, asked = ParquetPart._read, []
+    read, asked = RowGroups.batches, []
 
     def noted(self, n_rows, stored):
         asked.append(stored)
         return read(self, n_rows, stored)
 
-    monkeypatch.setattr(ParquetPart, "_read", noted)
+    monkeypatch.setattr(RowGroups, "batches", noted)
     data = write(tmp_path, new.assign(notes="long text"), "parquet in parts")
     predict_table(model, data, tmp_path / "out.csv", keep=keep)
     assert asked
@@ -212,12 +212,12 @@ def test_libsvm_rows_are_decided_by_the_model_of_libsvm_rows(tmp_path):
 
 @pytest.mark.parametrize("text", ["=1+1", "+49 30", "-a", "@x", "\t=1", "\r=1", "-1+1", "=\n", "+1e5x", "--5"])
 def test_a_text_that_a_spreadsheet_evaluates_gets_an_apostrophe(text):
-    assert without_formula(text) == "'" + text
+    assert escape_formula(text) == "'" + text
 
 
 @pytest.mark.parametrize("value", ["-5", "+5.25", "-.5e-3", "-", "=", "a=b", "", "1-2", -5, -0.5, None, True])
 def test_numbers_and_harmless_texts_are_written_as_they_are(value):
-    assert without_formula(value) is value
+    assert escape_formula(value) is value
 
 
 def test_labels_and_kept_entries_of_parquet_are_never_altered(tmp_path):

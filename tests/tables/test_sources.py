@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-from cssvm._tables import TableError, delimited
-from cssvm._tables.chunk import GAPS, Chunk
+from cssvm._tables import TableError, csv_reader
+from cssvm._tables.chunk import MISSING_VALUES, Chunk
 from cssvm._tables.sources import open_table
 from tests.tables.applicants import KINDS, as_csv, write
 
@@ -28,7 +28,7 @@ from tests.tables.applicants import KINDS, as_csv, write
 def read(source):
     """What a table holds, column by column."""
     table = source.whole()
-    return {name: table.numbers(name) if name in ("income", "amount") else table.words(name) for name in table.names}
+    return {name: table.numbers(name) if name in ("income", "amount") else table.strings(name) for name in table.names}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,9 +90,9 @@ def test_blanks_gaps_and_quotes_are_read_as_stated():
     table = table_of('a,b , c\n 1 ,x y,"p, q"\n+2.5,"say ""no""","two\nlines"\nNA,,\n')
     assert table.names == ["a", "b", "c"]
     np.testing.assert_array_equal(table.numbers("a"), [1.0, 2.5, np.nan])
-    assert table.words("b").tolist() == ["x y", 'say "no"', ""]
-    assert table.words("c").tolist() == ["p, q", "two\nlines", ""]
-    assert np.isnan(table_of("a,b\n" + "".join(f"{gap},1\n" for gap in GAPS)).numbers("a")).all()
+    assert table.strings("b").tolist() == ["x y", 'say "no"', ""]
+    assert table.strings("c").tolist() == ["p, q", "two\nlines", ""]
+    assert np.isnan(table_of("a,b\n" + "".join(f"{gap},1\n" for gap in MISSING_VALUES)).numbers("a")).all()
 
 
 def test_a_quote_that_is_not_closed_is_refused_with_its_row_and_an_inch_mark_is_not():
@@ -104,8 +104,8 @@ def test_a_quote_that_is_not_closed_is_refused_with_its_row_and_an_inch_mark_is_
     with pytest.raises(TableError, match="has a quote in row 30 that is closed inside of another entry, lines later"):
         table_of("\n".join(["a,b", *rows]))
     table = table_of('a,b\n5" pipe,x"\n"two ""\nlines""",y"\n"z"" ","5"""')
-    assert table.words("a").tolist() == ['5" pipe', 'two "\nlines"', 'z"']
-    assert table.words("b").tolist() == ['x"', 'y"', '5"']
+    assert table.strings("a").tolist() == ['5" pipe', 'two "\nlines"', 'z"']
+    assert table.strings("b").tolist() == ['x"', 'y"', '5"']
 
 
 @given(
@@ -114,20 +114,20 @@ def test_a_quote_that_is_not_closed_is_refused_with_its_row_and_an_inch_mark_is_
 def test_what_is_quoted_as_it_should_be_is_read_wherever_blocks_end(rows, newline):
     text = "".join(",".join('"' + entry.replace('"', '""') + '"' for entry in row) + newline for row in rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "BLOCK", max(4 * len(text), 64))
+        patch.setattr(csv_reader, "BLOCK", max(4 * len(text), 64))
         table = table_of(f"x,y{newline}{text}")
-        stream = delimited._Watched(io.BytesIO(text.encode()), "t", ",", blank_rows=False)
+        stream = csv_reader._Watched(io.BytesIO(text.encode()), "t", ",", blank_rows=False)
         while stream.read(3):
             pass
-    assert table.words("x").tolist() == [row[0].strip() for row in rows]
-    assert table.words("y").tolist() == [row[1].strip() for row in rows]
+    assert table.strings("x").tolist() == [row[0].strip() for row in rows]
+    assert table.strings("y").tolist() == [row[1].strip() for row in rows]
 
 
 @pytest.mark.parametrize("mark", ["\u0085", "\u2028", "\x0b", "\x1c"])
 def test_nothing_but_an_end_of_line_ends_the_header(mark):
     table = table_of(f"a{mark}b,zip,c\n1,01234,2\n")
     assert table.names == [f"a{mark}b", "zip", "c"]
-    assert table.words("zip").tolist() == ["01234"]
+    assert table.strings("zip").tolist() == ["01234"]
 
 
 def test_an_empty_line_is_a_gap_where_there_is_one_column_and_left_out_elsewhere():
@@ -148,7 +148,7 @@ def test_an_empty_line_is_a_gap_where_there_is_one_column_and_left_out_elsewhere
     ],
 )
 def test_the_separator_is_the_one_that_suits_header_and_first_row(text, names):
-    assert delimited._header(text.encode().lstrip(), "t", whole=True)[0] == names
+    assert csv_reader._header(text.encode().lstrip(), "t", whole=True)[0] == names
     if text.count("\n") > 1:
         assert len(table_of(text)) == 1
 
@@ -189,7 +189,7 @@ def test_columns_without_a_name_are_not_read():
         (b"a,b\n1,\xff\n", "is no UTF-8 text"),
         ("a,b\n1,2\n".encode("utf-16"), "is no UTF-8 text"),
         (b"a,b,a\n1,2,3\n", "more than one column 'a'"),
-        (b"PAR1 and then nonsense", "is not a Parquet file that can be read"),
+        (b"PAR1 and then nonsense", "is not a readable Parquet file"),
         (b"+1 1:2 3:4\n-1 1:x\n", "is no LIBSVM text"),
         (b"+1 0:2 3:4\n-1 1:2\n", "index 0"),
         (b"\x1f\x8b and then nonsense", "cannot be read"),
@@ -209,7 +209,7 @@ def test_a_file_that_is_not_there_and_a_frame_of_unknown_objects_are_refused(tmp
     with pytest.raises(TableError, match="each hold one type"):
         open_table(pd.DataFrame({"a": [1, b"x", None]}))
     mixed = open_table(pd.DataFrame({"a": [1, 2.0, 2.5, "x", None, np.nan]})).whole()
-    assert mixed.words("a").tolist() == ["1", "2", "2.5", "x", "", ""]
+    assert mixed.strings("a").tolist() == ["1", "2", "2.5", "x", "", ""]
 
 
 @pytest.mark.parametrize(("entry", "row"), [("abc", 2), ("inf", 2), ("1e999", 2), ("1_000", 2), ("12,5", 2)])
@@ -221,7 +221,7 @@ def test_a_word_among_numbers_is_named_with_its_row(entry, row):
 def test_typed_columns_become_the_words_that_a_csv_would_hold():
     typed = pd.DataFrame({"i": [1, 2], "f": [3.0, None], "h": [0.5, 2.0], "b": [True, False], "c": ["x", None]})
     (table,) = open_table(typed.astype({"c": "category"})).chunks()
-    assert [table.words(name).tolist() for name in "ifhbc"] == [
+    assert [table.strings(name).tolist() for name in "ifhbc"] == [
         ["1", "2"], ["3", ""], ["0.5", "2"], ["True", "False"], ["x", ""],
     ]  # fmt: skip
     with pytest.raises(TableError, match="days since a date"):
@@ -286,12 +286,12 @@ def test_a_file_is_closed_when_its_rows_are_read_or_refused(text, packed, tmp_pa
 def test_no_thread_holds_a_csv_after_its_reader_has_ended(after, tmp_path, monkeypatch):
     held = []
 
-    class Lent(delimited._Lent):
+    class Lent(csv_reader._Lent):
         def __init__(self, stream):
             super().__init__(stream)
             held.append(weakref.ref(self))
 
-    monkeypatch.setattr(delimited, "_Lent", Lent)
+    monkeypatch.setattr(csv_reader, "_Lent", Lent)
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 5 + after)
     chunks = open_table(tmp_path / "t.csv").chunks(2)
     with pytest.raises(TableError) if after else contextlib.nullcontext() as error:

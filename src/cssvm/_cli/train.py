@@ -63,13 +63,13 @@ def train(
         raise typer.BadParameter(
             "rows in order of time cannot also be kept together by groups: give one of the two", param_hint="--group"
         )
-    from .._tables import train_partitions, train_table
+    from .._tables import train_on_cluster, train_table
 
     of_table: dict[str, Any] = {"target": target, "pos_label": positive, "fn_cost": fn_cost, "fp_cost": fp_cost}
     of_table |= {"weight": weight, "drop": drop or (), "currency": currency, "out": out, "verbose": int(not quiet)}
     if scheduler is not None:
         _check_no_search(context)
-        trained = train_partitions(data, scheduler, **of_table)
+        trained = train_on_cluster(data, scheduler, **of_table)
     else:
         of_table |= {} if kernel is None else {"kernel": kernel}
         trained = train_table(

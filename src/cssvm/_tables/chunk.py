@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 LEADING_ZERO = "^[+-]?0[0-9]"  # 01234 is a code, not the number 1234
 EXACT = 2.0**53  # up to which float64 holds every whole number
-GAPS = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "?")
+MISSING_VALUES = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "?")
 
 
 class TableError(ValueError):
@@ -64,7 +64,7 @@ class Chunk:
         """Raise unless all these columns are there; `fix` ends the message."""
         missing = [name for name in names if name not in self.names]
         if missing:
-            raise TableError(no_column(self.source, missing, self.names) + fix)
+            raise TableError(missing_columns_message(self.source, missing, self.names) + fix)
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds words, or what a text file holds."""
@@ -89,13 +89,13 @@ class Chunk:
         column = self.rows[name]
         if self.is_text(name):
             column = self.entries(name)
-            column = pc.if_else(pc.is_in(column, value_set=pa.array(GAPS, column.type)), None, column)
+            column = pc.if_else(pc.is_in(column, value_set=pa.array(MISSING_VALUES, column.type)), None, column)
         elif not is_numeric(column.type):
             raise TableError(f"column {name!r} of {self.source} holds {column.type}, not numbers. {NO_NUMBERS}")
         try:
             values = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
         except pa.ArrowInvalid:
-            spelled = self.spells_number(column)
+            spelled = self.is_number_text(column)
             known = (
                 float(entry) if entry and is_one else np.nan
                 for entry, is_one in zip(column.to_pylist(), spelled, strict=True)
@@ -110,13 +110,13 @@ class Chunk:
         return values
 
     @staticmethod
-    def spells_number(entries: pa.ChunkedArray) -> Mask:
+    def is_number_text(entries: pa.ChunkedArray) -> Mask:
         """Which entries of a text column are numbers, or null."""
         import pyarrow.compute as pc
 
         return np.asarray(pc.fill_null(pc.match_substring_regex(entries, NUMBER), True))
 
-    def words(self, name: str) -> NDArray[np.object_]:
+    def strings(self, name: str) -> NDArray[np.object_]:
         """A column as (n_rows,) words, "" for gaps."""
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -157,13 +157,13 @@ class Chunk:
         )
 
 
-def sliced(rows: pa.Table, source: str, n_rows: int, *, typed: bool) -> Iterator[Chunk]:
+def iter_chunks(rows: pa.Table, source: str, n_rows: int, *, typed: bool) -> Iterator[Chunk]:
     """The rows of a table, at most `n_rows` at a time."""
     for start in range(0, rows.num_rows, n_rows):
         yield Chunk(source, rows.slice(start, n_rows), typed)
 
 
-def whole_numbers(values: Vector) -> NDArray[Any]:
+def to_integers(values: Vector) -> NDArray[Any]:
     """Numbers (n,) as int64 if all of them are whole and float64 holds each exactly, else as they are."""
     return values.astype(np.int64) if is_whole(values).all() else values
 
@@ -184,16 +184,16 @@ def is_numeric(kind: Any) -> bool:
     return of.is_integer(kind) or of.is_floating(kind) or of.is_boolean(kind) or of.is_decimal(kind) or of.is_null(kind)
 
 
-def listed(names: Sequence[Any], at_most: int = 8) -> str:
+def format_names(names: Sequence[Any], at_most: int = 8) -> str:
     """Names for a message, the first few of many."""
     shown = ", ".join(repr(name) for name in names[:at_most])
     return shown + (f" and {len(names) - at_most:,} more" if len(names) > at_most else "")
 
 
-def no_column(source: str, missing: Sequence[str], names: Sequence[str]) -> str:
+def missing_columns_message(source: str, missing: Sequence[str], names: Sequence[str]) -> str:
     """The message that a table lacks columns, with what the first of them may have been meant to be."""
-    return (
-        f"{source} has no column {listed(missing)}; its columns are {listed(names)}.{did_you_mean(missing[0], names)}"
+    return f"{source} has no column {format_names(missing)}; its columns are {format_names(names)}." + did_you_mean(
+        missing[0], names
     )
 
 
@@ -208,6 +208,8 @@ def check_names(names: Sequence[str], source: str) -> None:
     """Refuse a table without columns, or with two of one name."""
     repeated = [column for column, times in Counter(names).items() if times > 1]
     if repeated:
-        raise TableError(f"{source} has more than one column {listed(repeated)}. Give every column a name of its own.")
+        raise TableError(
+            f"{source} has more than one column {format_names(repeated)}. Give every column a name of its own."
+        )
     if not names:
         raise TableError(f"{source} has no columns.")

@@ -9,8 +9,7 @@ from itertools import islice
 from typing import Any, cast
 
 from .chunk import TableError
-from .parquet import ParquetPart
-from .sources import Source
+from .sources import ParquetPart, Source
 
 SECONDS = 10  # to wait for a scheduler to answer, and for a worker to be there
 AHEAD = 2  # parts for each thread of the workers: one that it computes, one that waits
@@ -27,7 +26,7 @@ def parts_for_workers(source: Source) -> Sequence[ParquetPart]:
 
 
 @contextmanager
-def connected(scheduler: Any) -> Iterator[Any]:
+def connect(scheduler: Any) -> Iterator[Any]:
     """A client of the scheduler at this address, closed at the end; or the client that was given."""
     try:
         from distributed import Client
@@ -56,7 +55,7 @@ def connected(scheduler: Any) -> Iterator[Any]:
 
 
 def _check_workers(client: Any) -> None:
-    from ..dask._tasks import check_workers
+    from ..dask._session import check_workers
 
     try:
         check_workers(client)
@@ -64,7 +63,9 @@ def _check_workers(client: Any) -> None:
         raise TableError(str(error)) from error
 
 
-def in_order(client: Any, function: Callable[..., Any], shared: Any, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+def map_ordered(
+    client: Any, function: Callable[..., Any], shared: Any, calls: Iterable[tuple[Any, ...]]
+) -> Iterator[Any]:
     """Yield ``function(shared, *call)`` for each call, computed on workers, no more of them ahead than they need.
 
     `shared` travels once, as the result of a task of its own, which the scheduler repeats if a worker is lost.
@@ -72,7 +73,7 @@ def in_order(client: Any, function: Callable[..., Any], shared: Any, calls: Iter
     import dask
     from distributed import KilledWorker
 
-    from ..dask._tasks import QUIET, wait_for_workers
+    from ..dask._session import QUIET, wait_for_workers
 
     waiting = iter(calls)
     at_once = AHEAD * max(1, sum(client.nthreads().values()))

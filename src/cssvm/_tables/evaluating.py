@@ -21,7 +21,7 @@ from ..metrics._policies import Interval
 from ..metrics._risk import ranked_min_risk
 from ..metrics._scored import ScoredSamples
 from .chunk import Chunk, TableError
-from .prices import weights_of
+from .cost_spec import read_weight_column
 from .scoring import Decider
 from .sources import open_table
 
@@ -223,7 +223,7 @@ def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | N
         decided_by=decided_by.values,
         by_ratio=decided_by.kind == COST_RATIO,
         costs=costs,
-        weights=None if weight is None else weights_of(rows, weight),
+        weights=None if weight is None else read_weight_column(rows, weight),
     )
 
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .chunk import Chunk, TableError, listed
-from .cluster import connected, in_order, parts_for_workers
-from .features import Oddities
-from .parquet import ParquetPart
+from .chunk import Chunk, TableError, format_names
+from .cluster import connect, map_ordered, parts_for_workers
 from .scoring import Decider, Decisions
-from .sources import CHUNK_ROWS, Source, open_table
-from .writing import STDOUT, Destination, check_out, destination, parquet_file
+from .output import STDOUT, Destination, check_output, open_output, parquet_file
+from .schema import InputIssues
+from .sources import CHUNK_ROWS, ParquetPart, Source, open_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,11 +122,11 @@ def predict_table(
     ...     print(found.n_rows, found.n_targets, found.gaps["income"], pd.read_csv(decided)["label"].tolist())
     4 2 1 ['paid', 'paid', 'default', 'default']
     """
-    check_out(out, model=model, data=data)
+    check_output(out, model=model, data=data)
     decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
     decider.check_takes_costs()
     source, found = open_table(data), PredictedTable(currency=decider.card.currency or "")
-    with destination(out, allow_formulas=allow_formulas) as place:
+    with open_output(out, allow_formulas=allow_formulas) as place:
         for own in _decided(decider, source, keep, place, scheduler):
             found.add(own)
             if progress is not None:
@@ -146,8 +145,8 @@ def _decided(
         return
     parts = parts_for_workers(source)
     calls = ((part, tuple(keep), place.file(number)) for number, part in enumerate(parts))
-    with connected(scheduler) as client:
-        for rows, own in in_order(client, _decide_on_worker, (decider.saved, decider.given), calls):
+    with connect(scheduler) as client:
+        for rows, own in map_ordered(client, _decide_on_worker, (decider.saved, decider.given), calls):
             if place.write is not None:
                 place.write(rows)
             yield own
@@ -175,13 +174,13 @@ def _decided_part(
     known = {column.name for column in decider.card.columns} | {*keep}
     for rows in _needed_chunks(decider, part, known):
         _check_kept(rows, keep)
-        decider.oddities = Oddities()
+        decider.issues = InputIssues()
         costs = decider.costs(rows) if decider.decides_by else {}
         decided = decider.decide(rows, costs)
         write(_table_of(rows, keep, decided))
         own = _counted(decided, target)
         own.n_free = decider.n_free(costs, len(rows))
-        own.gaps, own.new_words = decider.oddities.gaps, decider.oddities.new_words
+        own.gaps, own.new_words = decider.issues.missing, decider.issues.unseen_categories
         names = part.schema.names if isinstance(part, ParquetPart) else rows.names
         used = known | decider.cost_columns(names)
         own.not_read = [name for name in names if name not in used]
@@ -202,7 +201,9 @@ def _check_kept(rows: Chunk, keep: Sequence[str]) -> None:
     rows.require(keep)
     taken = [name for name in keep if name in COLUMNS]
     if taken:
-        raise TableError(f"column {listed(taken)} cannot be kept: the decisions have a column of that name. Rename it.")
+        raise TableError(
+            f"column {format_names(taken)} cannot be kept: the decisions have a column of that name. Rename it."
+        )
 
 
 def _table_of(rows: Chunk, keep: Sequence[str], decided: Decisions) -> pa.Table:

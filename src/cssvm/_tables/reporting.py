@@ -6,7 +6,7 @@ from typing import Any
 
 from .._report import Report
 from .chunk import TableError
-from .prices import weights_of
+from .cost_spec import read_weight_column
 from .scoring import Decider
 from .sources import open_table
 
@@ -69,7 +69,7 @@ def report_table(
     rows, labels = decider.labelled(open_table(data).whole(), column, weight)
     if not len(labels):
         raise TableError(f"column {column!r} holds no labels.")
-    weights = None if weight is None else weights_of(rows, weight)
+    weights = None if weight is None else read_weight_column(rows, weight)
     decider.check_both_classes(column, labels == decider.target.label, weights)
     return Report(
         decider.saved.model,

@@ -17,10 +17,9 @@ from .._core.positive_class import PositiveClass, plain, positive_class_scores
 from .._core.samples import both_classes
 from .._core.types import Mask, Vector
 from ..deploy import ModelCard, SavedModel, load_model
-from .chunk import Chunk, TableError, did_you_mean, listed
-from .features import Oddities, read_features
-from .labels import known_labels
-from .prices import DECIDED_BY, Price, check_where_they_count, column_named
+from .chunk import Chunk, TableError, did_you_mean, format_names
+from .cost_spec import DECIDED_BY, CostSpec, check_required_costs, column_in
+from .schema import InputIssues, known_labels, read_features
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Decider:
 
     saved: SavedModel
     given: dict[str, Any]
-    oddities: Oddities = field(default_factory=Oddities)
+    issues: InputIssues = field(default_factory=InputIssues)
 
     def __post_init__(self) -> None:
         self.given = {name: cost for name, cost in self.given.items() if cost is not None}
@@ -70,22 +69,22 @@ class Decider:
         """The classes of the model, and which is the target."""
         return PositiveClass.among(self.saved.model.classes_, self.card.pos_label)
 
-    def prices(self, names: Sequence[str]) -> dict[str, Price]:
+    def prices(self, names: Sequence[str]) -> dict[str, CostSpec]:
         """What errors on rows with columns of these names cost, as far as that is known."""
         known = {name: self.given.get(name, getattr(self.card, name)) for name in COSTS}
         for name, cost in known.items():
             if name not in self.given and isinstance(cost, str):
                 self._check_there(name, cost, names)
-        return {name: Price.read(name, cost, names) for name, cost in known.items() if cost is not None}
+        return {name: CostSpec.parse(name, cost, names) for name, cost in known.items() if cost is not None}
 
     @staticmethod
     def _check_there(name: str, cost: str, names: Sequence[str]) -> None:
         """Raise if the table lacks the column that a cost of the card is taken from."""
-        column = cost if cost in names else column_named(cost)
+        column = cost if cost in names else column_in(cost)
         if column not in names:
             raise TableError(
                 f"the model takes {name} from column {column!r}, which this table lacks; its columns are "
-                f"{listed(names)}. Add the column, or give another cost with {name} (--{name.replace('_', '-')})."
+                f"{format_names(names)}. Add the column, or give another cost with {name} (--{name.replace('_', '-')})."
                 + did_you_mean(column, names)
             )
 
@@ -109,7 +108,7 @@ class Decider:
         missing = [name for name in COSTS if name not in costs]
         if missing:
             raise TableError(f"the card of this model does not tell {missing[0]}: give it, as a number or a column.")
-        check_where_they_count(self.prices(rows.names), rows, costs, labels == self.target.label)
+        check_required_costs(self.prices(rows.names), rows, costs, labels == self.target.label)
         return costs
 
     def label_column(self, given: str | None) -> str:
@@ -148,7 +147,7 @@ class Decider:
 
     def features(self, rows: Chunk) -> Any:
         """The rows as the model takes them."""
-        X = read_features(rows, self.card.columns, self.oddities)
+        X = read_features(rows, self.card.columns, self.issues)
         named = hasattr(self.saved.model, "feature_names_in_")
         return X.to_numpy() if hasattr(X, "columns") and not named else X  # trained without names
 

@@ -4,7 +4,7 @@ The content decides what a file is, not its name:
 
     Parquet   a folder, or a file that begins with PAR1
     LIBSVM    lines of a label and index:value pairs, counted from 1
-    CSV       anything else (`delimited.py`); rejected if its name ends in .parquet
+    CSV       anything else (`csv_reader.py`); rejected if its name ends in .parquet
 
 A file that begins as gzip does is unpacked first; "-" is the standard input. Entries of text files stay as they were
 written until a column is asked for as numbers or as words (`chunk.py`).
@@ -22,15 +22,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .._core.types import is_number
-from .._runtime.parquet import table_columns
-from .chunk import EXACT, Chunk, TableError, check_names, sliced, whole_numbers
-from .delimited import read_csv
-from .parquet import ParquetPart, parquet_parts
+from .._runtime.parquet import RowGroups, find_row_groups, without_index
+from .chunk import EXACT, Chunk, TableError, check_names, is_numeric, iter_chunks, to_integers
+from .csv_reader import read_csv
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CHUNK_ROWS = 50_000
+PART_ROWS = 200_000  # of Parquet; 8 MB of decisions
 STDIN = "-"
 LABEL = "label"  # the one named column of LIBSVM text
 HEAD = 2**20  # bytes looked at to tell what a file is; the header of a CSV must fit
@@ -45,6 +48,90 @@ OTHER_FILES = {
 SPARSE_ROW = re.compile(rb"\s*[+-]?[0-9.][^\s,:]*(\s+qid:[0-9]+)?(\s+[0-9]+:[^\s,:]+)*\s*(#.*)?")
 LINES_LOOKED_AT = 20
 UNREADABLE = (OSError, EOFError, zlib.error)  # the latter two of damaged gzip
+
+
+@dataclass(frozen=True)
+class ParquetPart:
+    """Some row groups of a file, up to `PART_ROWS` rows, which a worker of a cluster can read by itself.
+
+    source : name of the table in messages; row_groups : where the rows are; schema : of the table; first : number of
+    the first row in the table, from 1.
+    """
+
+    source: str
+    row_groups: RowGroups
+    schema: Any
+    first: int
+
+    def chunks(self, n_rows: int, columns: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """Yield at most `n_rows` rows at a time, of all columns or of these."""
+        import pyarrow as pa
+
+        names = self.schema.names if columns is None else list(dict.fromkeys(columns))
+        schema, first = pa.schema([self.schema.field(name) for name in names]), self.first
+        try:
+            for rows in self.row_groups.batches(n_rows, None if columns is None else names):
+                yield Chunk(self.source, _cast(rows.select(names), schema, self.source), first=first)
+                first += rows.num_rows
+        except (pa.ArrowException, KeyError) as error:
+            raise _not_parquet(self.source, error) from error
+        except OSError as error:
+            raise TableError(f"{self.row_groups.path} cannot be read: {error.strerror or error}.") from error
+
+
+def parquet_parts(path: Any, name: str) -> list[ParquetPart]:
+    """Return the parts of a file or a folder, in the order of the paths, without those that have no rows."""
+    import pyarrow as pa
+
+    parts: list[ParquetPart] = []
+    try:
+        # Workers of a cluster may have other working directories.
+        found, row_groups = find_row_groups(str(Path(path).resolve()))
+    except (pa.ArrowException, KeyError) as error:
+        raise _not_parquet(name, error) from error
+    columns = without_index(found.names)
+    check_names(columns, name)
+    text = _categoricals_of_numbers(found)
+    schema = pa.schema([pa.field(column, pa.string()) if column in text else found.field(column) for column in columns])
+    first = 1
+    for part in _joined([group for group in row_groups if group.n_rows]):
+        parts.append(ParquetPart(name, part, schema, first))
+        first += part.n_rows
+    return parts
+
+
+def _joined(row_groups: Sequence[RowGroups]) -> list[RowGroups]:
+    """Row groups of the same file joined to parts of at most `PART_ROWS` rows."""
+    parts: list[RowGroups] = []
+    for group in row_groups:
+        last = parts[-1] if parts else None
+        if last is not None and last.path == group.path and last.n_rows + group.n_rows <= PART_ROWS:
+            parts[-1] = replace(last, ids=last.ids + group.ids, n_rows=last.n_rows + group.n_rows)
+        else:
+            parts.append(group)
+    return parts
+
+
+def _categoricals_of_numbers(schema: pa.Schema) -> set[str]:
+    """Return the columns of numbers or booleans that were categoricals in pandas, according to the file."""
+    described = (schema.pandas_metadata or {}).get("columns", [])
+    names = {each.get("field_name") for each in described if each.get("pandas_type") == "categorical"}
+    return {name for name in names.intersection(schema.names) if is_numeric(schema.field(name).type)}
+
+
+def _cast(rows: pa.Table, schema: pa.Schema, source: str) -> pa.Table:
+    """Return the rows with the types of a schema; numbers become strings as in `Chunk.strings`."""
+    import pyarrow as pa
+
+    for j, field in enumerate(schema):
+        if field.type == pa.string() and is_numeric(rows.schema.field(j).type):
+            strings = Chunk(source, rows).strings(field.name)
+            rows = rows.set_column(j, field, pa.array([entry or None for entry in strings], pa.string()))
+    return rows.cast(schema)
+
+
+def _not_parquet(name: str, error: Exception) -> TableError:
+    return TableError(f"{name} is not a readable Parquet file: {_first_line(error)}")
 
 
 @dataclass(frozen=True)
@@ -178,10 +265,10 @@ def _of_frame(data: Any) -> Source:
         raise TableError(
             f"data must be a path or a data frame whose columns each hold one type; got {type(data).__name__}: {error}"
         ) from error
-    columns = table_columns(rows.column_names)
+    columns = without_index(rows.column_names)
     check_names(columns, "the data frame")
     rows = rows.select(columns)
-    return Source("the data frame", lambda n_rows: sliced(rows, "the data frame", n_rows, typed=True))
+    return Source("the data frame", lambda n_rows: iter_chunks(rows, "the data frame", n_rows, typed=True))
 
 
 def _one_type_each(frame: Any) -> Any:
@@ -240,7 +327,7 @@ def _libsvm(stream: BinaryIO, name: str, n_rows: int) -> Iterator[Chunk]:
         if X.shape[1] and X[:, 0].nnz:
             raise TableError(f"{name} holds an index 0; indices of LIBSVM text are counted from 1.")
         X = X[:, 1:].tocsr()
-        yield Chunk(name, pa.table({LABEL: whole_numbers(labels)}), sparse=X)
+        yield Chunk(name, pa.table({LABEL: to_integers(labels)}), sparse=X)
         first += len(labels)
 
 

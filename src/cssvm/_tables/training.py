@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -22,10 +23,10 @@ from .._meta import CostThresholdClassifier
 from .._runtime.files import check_writable
 from .._runtime.interrupts import SearchInterruptedWarning, interrupts
 from .._search import CostSensitiveSVCCV
-from ..deploy import ModelCard
+from ..deploy import Column, ModelCard
+from ..deploy._card import CATEGORY, NUMBER
 from ..deploy._files import check_savable, save_or_keep
-from .features import preparation
-from .task import Task
+from .training_data import TrainingData
 
 TUNED = "tuned threshold"
 
@@ -34,7 +35,7 @@ TUNED = "tuned threshold"
 class TrainedTable:
     """What `train_table` returns.
 
-    model : the fitted `CostSensitiveSVCCV`, or the pipeline of `train_partitions`; card : its `ModelCard`, whose notes
+    model : the fitted `CostSensitiveSVCCV`, or the pipeline of `train_on_cluster`; card : its `ModelCard`, whose notes
     say what was left out; evaluation : what its decisions cost on rows it has not seen, None if that was not asked for.
     """
 
@@ -131,7 +132,7 @@ def train_table(
     """
     if out is not None:
         check_writable(Path(out), data=data)
-    task = Task.read(
+    task = TrainingData.read(
         data,
         target=target,
         pos_label=pos_label,
@@ -166,7 +167,7 @@ def train_table(
     return _saved(TrainedTable(model, replace(trained.card, measures=_measures(found)), found), out)
 
 
-def _trained(model: CostSensitiveSVCCV, task: Task, currency: str, out: Any, verbose: int) -> TrainedTable:
+def _trained(model: CostSensitiveSVCCV, task: TrainingData, currency: str, out: Any, verbose: int) -> TrainedTable:
     """The model fitted on all rows and saved; Ctrl-C ends the search, whose best point so far is the model."""
     if out is not None:
         check_savable(clone(model.transformer).fit(task.X))
@@ -194,7 +195,9 @@ def _splits(cv: Any, random_state: int, *, grouped: bool) -> Any:
     return kind(int(cv), shuffle=True, random_state=random_state)
 
 
-def _evaluated(model: CostSensitiveSVCCV, task: Task, currency: str, random_state: int, verbose: int) -> Evaluation:
+def _evaluated(
+    model: CostSensitiveSVCCV, task: TrainingData, currency: str, random_state: int, verbose: int
+) -> Evaluation:
     """The model on rows held out, beside the plain policies, a plain SVM, and that with a tuned threshold."""
     tuned = CostThresholdClassifier(
         make_pipeline(clone(model.transformer), SVC()),
@@ -224,3 +227,19 @@ def _measures(found: Evaluation) -> dict[str, dict[str, float | None]]:
         "cost per case" + ("" if policy.name == MODEL else f", {policy.name}"): policy.cost._asdict()
         for policy in found.policies
     }
+
+
+def preparation(columns: Sequence[Column], features: Any) -> Any:
+    """The transformer in front of the SVM, not fitted, for the features of the training table."""
+    from sklearn.preprocessing import MaxAbsScaler
+
+    from .._preprocessing import column_preprocessor
+
+    if not hasattr(features, "columns"):
+        return MaxAbsScaler().set_output(transform="default")  # sparse, whatever set_config says
+    categories = [column for column in columns if column.kind == CATEGORY]
+    return column_preprocessor(
+        [column.name for column in columns if column.kind == NUMBER],
+        [column.name for column in categories],
+        known=[np.array(column.categories, dtype=object) for column in categories],
+    )

@@ -8,6 +8,6 @@ except ImportError as error:
     raise ImportError("cssvm.dask needs dask and distributed: pip install 'cssvm[dask]'") from error
 
 from ._linear_svc import CostSensitiveLinearSVC
-from ._predicting import decision_function, predict, predict_proba
+from ._predict import decision_function, predict, predict_proba
 
 __all__ = ["CostSensitiveLinearSVC", "decision_function", "predict", "predict_proba"]

@@ -23,7 +23,7 @@ from .._solvers.linear import choice
 from .._solvers.linear.blocks import Block, Step, joined
 from .._solvers.linear.local import LocalBlocks
 from .._solvers.linear.summed import SummedBlocks, block_rows, groups
-from ._tasks import Ask, Session
+from ._session import Ask, Session
 
 CHECKPOINT_EVERY = 5  # iterations
 CHECKPOINT_BYTES = 1 << 26  # of states on their way at a time

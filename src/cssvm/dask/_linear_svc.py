@@ -24,13 +24,13 @@ from .._solvers.linear.interior import Certificate
 from .._solvers.linear.solver import FINE_SHARE, SMALL, WIDEST, with_centre
 from .._svm import linear_svc as local
 from .._svm.parameters import check_parameters
-from . import _predicting as predicting
+from . import _predict as predicting
 from ._blocks import DaskBlocks
+from ._partitions import Partition, Reader, read_partitions
 from ._preparation import Preparation
 from ._problem import BlockReader, Problem, Totals
-from ._reading import Partition, Reader, read_partitions
+from ._session import Ask, Session
 from ._survey import MAP_ROWS, SPARE, Survey, combined, survey
-from ._tasks import Ask, Session
 
 CHECKS = local.PARAMETER_CHECKS | {
     "scale": (lambda value: isinstance(value, bool), "True or False", "scale=True"),

@@ -13,8 +13,8 @@ from .._core.positive_class import PositiveClass
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Mask, Vector
 from .._solvers.linear.blocks import Block
+from ._partitions import Reader
 from ._preparation import Preparation
-from ._reading import Reader
 
 
 class Totals(NamedTuple):

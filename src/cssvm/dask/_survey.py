@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._core.costs import read_weights
 from .._core.types import RowNumbers, Vector
 from .._preprocessing import CATEGORY, as_text, column_kind
-from ._reading import Reader
+from ._partitions import Reader
 
 UNKNOWN, NUMBER, WORDS = 0, 1, 2  # kinds of columns; unknown has gaps only, so far
 MOST_LABELS = 20  # of a partition, sent to the client: more than two are refused there

@@ -20,7 +20,7 @@ from .._core.costs import is_tied
 from .._core.samples import one_dimensional
 from .._core.types import is_number
 from .._runtime.memory import give_back
-from ._parquet import Piece, parquet_pieces
+from .._runtime.parquet import RowGroups, find_row_groups, without_index
 
 VALUES = ("y", "fn_cost", "fp_cost", "kappa", "sample_weight")
 IN_MEMORY = "For rows in memory use cssvm.CostSensitiveLinearSVC, or dask.array.from_array(X, chunks=...)."
@@ -85,8 +85,8 @@ class Reader:
     def both(self, frame: Any, *beside: Any) -> tuple[Any, dict[str, Any]]:
         """Features and values, of equally many rows; what the partition before has left is given back."""
         give_back()
-        if isinstance(frame, Piece):
-            frame = frame.read([*(self.names or ()), *self.columns.values()])
+        if isinstance(frame, RowGroups):
+            frame = frame.frame([*(self.names or ()), *self.columns.values()])
         X, values = self.features(frame), self.values(frame, *beside)
         if len(X) != len(values["y"]):
             raise ValueError(
@@ -99,8 +99,8 @@ class Reader:
 def read_partitions(X: Any, features: Sequence[str] | None, **values: Any) -> tuple[Reader, list[Partition]]:
     """The partitions of X, and how they are read; values by the names of `VALUES`."""
     if isinstance(X, str | Path):
-        pieces, names = parquet_pieces(X)
-        return _of_frame(X, names, features, values, pieces)
+        row_groups, names = _parquet(X)
+        return _of_frame(X, names, features, values, row_groups)
     if isinstance(X, dd.DataFrame):
         return _of_frame(X, list(X.columns), features, values)
     if not isinstance(X, da.Array):
@@ -128,8 +128,27 @@ def read_partitions(X: Any, features: Sequence[str] | None, **values: Any) -> tu
     ]
 
 
+def _parquet(path: Any) -> tuple[list[RowGroups], list[str]]:
+    """Return the row groups of a file or a folder, and the names of its columns."""
+    import pyarrow as pa
+
+    try:
+        schema, row_groups = find_row_groups(str(path))
+    except (OSError, pa.ArrowException) as error:
+        raise ValueError(
+            f"X={str(path)!r} must be a Parquet file or a folder of them: {str(error).splitlines()[0]}"
+        ) from error
+    if not row_groups:
+        raise ValueError(f"X={str(path)!r} must hold Parquet files with rows; got none.")
+    return row_groups, without_index(schema.names)
+
+
 def _of_frame(
-    X: Any, names: list[Any], features: Sequence[str] | None, values: dict[str, Any], pieces: list[Piece] | None = None
+    X: Any,
+    names: list[Any],
+    features: Sequence[str] | None,
+    values: dict[str, Any],
+    row_groups: list[RowGroups] | None = None,
 ) -> tuple[Reader, list[Partition]]:
     columns = {name: value for name, value in values.items() if isinstance(value, str) and not is_tied(value)}
     wanted = [name for name in names if name not in columns.values()] if features is None else list(features)
@@ -143,14 +162,15 @@ def _of_frame(
     if not wanted:
         raise ValueError(f"X must have columns to learn from beside {sorted(columns.values())}; got none.")
     reader = Reader(tuple(wanted), columns, *_apart({k: v for k, v in values.items() if k not in columns}))
-    if pieces is not None:
+    if row_groups is not None:
         if reader.beside:
             raise ValueError(
                 f"{reader.beside[0]} must be a number or the name of a column where X is a path of Parquet; got "
                 f"{type(values[reader.beside[0]]).__name__}."
             )
         return reader, [
-            Partition(f"partition {k} ({piece.where})", (piece,), (piece,)) for k, piece in enumerate(pieces)
+            Partition(f"partition {k} ({each.path}, row group {each.ids[0]})", (each,), (each,))
+            for k, each in enumerate(row_groups)
         ]
     beside = _beside(reader, values, X.npartitions, None)
     needed = list(dict.fromkeys(columns.values()))
@@ -211,9 +231,9 @@ def _delayed(frame: Any) -> list[Any]:
 
 
 def _columns(frame: Any, names: Sequence[str]) -> Any:
-    """Some columns of a frame or of a piece of Parquet."""
-    if isinstance(frame, Piece):
-        return frame.read(names)
+    """Some columns of a frame or of a row group of Parquet."""
+    if isinstance(frame, RowGroups):
+        return frame.frame(names)
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise ValueError(f"column {missing[0]!r} is missing; there are {reprlib.repr(list(frame.columns))}.")

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
-from .chunk import Chunk, TableError, check_names, sliced
+from .chunk import Chunk, TableError, check_names, iter_chunks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +64,7 @@ def read_csv(stream: BinaryIO, head: bytes, name: str, n_rows: int, *, whole: bo
     try:
         for rows in _gathered(arrow_csv.open_csv(lent, **options), n_rows):
             rows = rows.select(named).rename_columns([header[k].strip() for k in named])
-            yield from sliced(rows, name, n_rows, typed=False)
+            yield from iter_chunks(rows, name, n_rows, typed=False)
     except pa.ArrowInvalid as error:
         raise _said(error, name) from error
     finally:

@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 
 from cssvm._tables import TableError
-from cssvm._tables.features import Oddities, preparation, read_features
-from cssvm._tables.kinds import choose_columns
+from cssvm._tables.schema import InputIssues, infer_schema, read_features
 from cssvm._tables.sources import open_table
+from cssvm._tables.training import preparation
 from cssvm.deploy import Column
 
 
 def chosen(path, text, without=(), category=()):
     path.write_text(text)
-    return choose_columns(open_table(path).whole(), without=without, category=category)
+    return infer_schema(open_table(path).whole(), without=without, category=category)
 
 
 def kinds(found):
@@ -73,10 +73,10 @@ def test_entries_among_many_numbers_that_are_none_are_refused_and_shown(kind, tm
         entries[row] = entry
     data = mixed(tmp_path, entries, kind)
     with pytest.raises(TableError, match="7 of 70 entries are not numbers: '1O' in row 12, 'x' in row 31, ") as found:
-        choose_columns(open_table(data).whole(), without=(), category=())
+        infer_schema(open_table(data).whole(), without=(), category=())
     assert "'v' in row 56 and others" in str(found.value)
     assert "--category a" in str(found.value)
-    assert kinds(choose_columns(open_table(data).whole(), without=(), category=["a"])) == {
+    assert kinds(infer_schema(open_table(data).whole(), without=(), category=["a"])) == {
         "a": "category",
         "b": "number",
     }
@@ -86,7 +86,7 @@ def test_entries_among_many_numbers_that_are_none_are_refused_and_shown(kind, tm
 def test_few_numbers_with_an_entry_that_is_none_are_a_category_with_a_note(kind, tmp_path):
     entries = [str(k % 5) for k in range(30)]
     entries[7] = "unknown"
-    found = choose_columns(open_table(mixed(tmp_path, entries, kind)).whole(), without=(), category=())
+    found = infer_schema(open_table(mixed(tmp_path, entries, kind)).whole(), without=(), category=())
     assert found.columns[0] == Column("a", "category", "str", ["0", "1", "2", "3", "4", "unknown"])
     assert found.notes == ["column 'a' is read as a category: 1 of 30 entries are not numbers: 'unknown' in row 8"]
 
@@ -108,7 +108,7 @@ def test_a_categorical_of_pandas_is_a_category_whatever_it_holds(values, words, 
         data = tmp_path / "t.parquet"
     table = open_table(data).whole()
     expected = [Column("a", "category", "str", words), Column("b", "number", "int64")]
-    assert choose_columns(table, without=(), category=()).columns == expected
+    assert infer_schema(table, without=(), category=()).columns == expected
 
 
 def test_dates_and_categories_of_many_strings_are_noted(tmp_path):
@@ -136,13 +136,13 @@ def test_columns_without_entries_and_identifiers_are_left_out_with_the_reason(tm
     assert found.left_out == {"id": "60 different words in 60 rows", "empty": "it has no entries"}
     assert kinds(chosen(tmp_path / "t.csv", text, category=["id"])) == {"id": "category", "x": "number"}
     typed = pd.DataFrame({"empty": pd.array([None, None], dtype="string"), "x": [1, 2]})
-    found = choose_columns(open_table(typed).whole(), without=(), category=())
+    found = infer_schema(open_table(typed).whole(), without=(), category=())
     assert (kinds(found), found.left_out) == ({"x": "number"}, {"empty": "it has no entries"})
 
 
 def test_typed_columns_are_what_their_types_say():
     typed = pd.DataFrame({"i": [1, 2], "f": [0.5, None], "b": [True, False], "code": ["1", "2"]})
-    found = choose_columns(open_table(typed).whole(), without=(), category=())
+    found = infer_schema(open_table(typed).whole(), without=(), category=())
     assert kinds(found) == {"i": "number", "f": "number", "b": "category", "code": "category"}
     assert [column.dtype for column in found.columns][:3] == ["int64", "float64", "bool"]
 
@@ -152,7 +152,7 @@ def test_the_preparation_is_the_one_stated(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,z,w\n1,4,a\n,5,\n3,9,b\n8,6,a\n")
     table = open_table(path).whole()
-    columns = choose_columns(table, without=(), category=()).columns
+    columns = infer_schema(table, without=(), category=()).columns
     X = read_features(table, columns)
     fitted = preparation(columns, X).fit(X)
     x, z = np.array([1.0, 4.0, 3.0, 8.0]), np.array([4.0, 5.0, 9.0, 6.0])
@@ -168,11 +168,11 @@ def test_the_preparation_is_the_one_stated(tmp_path):
     )
     np.testing.assert_allclose(np.asarray(fitted.transform(X)), expected, atol=1e-15)
     path.write_text("w,new,z,x\nc,0,5,3\n")
-    oddities = Oddities()
-    unseen = np.asarray(fitted.transform(read_features(open_table(path).whole(), columns, oddities)))
+    issues = InputIssues()
+    unseen = np.asarray(fitted.transform(read_features(open_table(path).whole(), columns, issues)))
     np.testing.assert_allclose(unseen[0, 2:], 0.0)
-    assert oddities.new_words["w"] == 1
-    assert oddities.gaps["x"] == 0
+    assert issues.unseen_categories["w"] == 1
+    assert issues.missing["x"] == 0
 
 
 def test_indices_that_libsvm_text_had_not_in_training_are_not_read(tmp_path):

@@ -1,4 +1,4 @@
-"""`train_partitions`: from Parquet of any size to a linear model with a card, on the workers of a Dask cluster."""
+"""`train_on_cluster`: from Parquet of any size to a linear model with a card, on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from typing import Any
 import numpy as np
 
 from .._runtime.files import check_writable
-from .._runtime.parquet import truth_with_gaps
+from .._runtime.parquet import nullable_booleans
 from ..deploy import ModelCard
 from ..deploy._files import save_or_keep
-from .chunk import Chunk, TableError, no_column
-from .cluster import connected, in_order, parts_for_workers
-from .labels import labels_are_numbers, read_labels
-from .parquet import ParquetPart
-from .prices import Price
-from .sources import CHUNK_ROWS, open_table
-from .task import check_giveaway, target_label
+from .chunk import Chunk, TableError, missing_columns_message
+from .cluster import connect, map_ordered, parts_for_workers
+from .cost_spec import CostSpec
+from .schema import labels_are_numbers, read_labels
+from .sources import CHUNK_ROWS, ParquetPart, open_table
 from .training import TrainedTable
+from .training_data import check_cost_leakage, target_label
 
 
-def train_partitions(
+def train_on_cluster(
     data: Any,
     scheduler: Any,
     *,
@@ -82,12 +81,12 @@ def train_partitions(
     >>> import tempfile
     >>> import pandas as pd
     >>> from distributed import Client
-    >>> from cssvm._tables import train_partitions
+    >>> from cssvm._tables import train_on_cluster
     >>> loans = pd.DataFrame({"income": [9.0, 8.0, None, 2.0, 7.0, 1.0] * 50, "home": ["own", "rent"] * 150,
     ...                       "outcome": ["paid", "paid", "default", "default", "paid", "default"] * 50})
     >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=None) as client:
     ...     loans.to_parquet(f"{folder}/loans.parquet")
-    ...     trained = train_partitions(folder, client, target="outcome", pos_label="default", fn_cost=5)
+    ...     trained = train_on_cluster(folder, client, target="outcome", pos_label="default", fn_cost=5)
     >>> print(trained.card.n_rows, trained.card.n_targets, trained.card.certificate["status"])
     300 150 converged
     >>> trained.model.predict(loans.drop(columns="outcome").head(4)).tolist()
@@ -103,10 +102,10 @@ def train_partitions(
     beside = [name for name in (target, weight) if name is not None]
     missing = [name for name in (*beside, *drop) if name not in names]
     if missing:
-        raise TableError(no_column(source.name, missing, names))
-    prices = {name: Price.read(name, cost, names) for name, cost in (("fn_cost", fn_cost), ("fp_cost", fp_cost))}
+        raise TableError(missing_columns_message(source.name, missing, names))
+    prices = {name: CostSpec.parse(name, cost, names) for name, cost in (("fn_cost", fn_cost), ("fp_cost", fp_cost))}
     learnt = [name for name in names if name not in (*beside, *drop)]
-    with connected(scheduler) as client, redirect_stdout(sys.stderr):
+    with connect(scheduler) as client, redirect_stdout(sys.stderr):
         seen = _looked_at(client, parts, target, {name: price.column for name, price in prices.items()})
         label = seen.label(source.name, target, pos_label, prices)
         seen.check(source.name, target, prices, learnt)
@@ -133,7 +132,7 @@ def _fitted(
     parts: Sequence[ParquetPart],
     target: str,
     pos_label: Any,
-    prices: Mapping[str, Price],
+    prices: Mapping[str, CostSpec],
     weight: str | None,
     learnt: list[str],
     C: Any,
@@ -156,7 +155,7 @@ def _fitted(
     return fitted.set_params(verbose=0).to_local()  # a file is not to report the progress of a fit
 
 
-def _priced(part: ParquetPart, names: Sequence[str], prices: Mapping[str, Price]) -> Any:
+def _priced(part: ParquetPart, names: Sequence[str], prices: Mapping[str, CostSpec]) -> Any:
     """A frame of the columns of a part, with prices as further columns."""
     import pandas as pd
 
@@ -164,10 +163,10 @@ def _priced(part: ParquetPart, names: Sequence[str], prices: Mapping[str, Price]
     return pd.concat([_frame(rows, names, prices) for rows in part.chunks(CHUNK_ROWS, needed)], ignore_index=True)
 
 
-def _frame(rows: Chunk, names: Sequence[str], prices: Mapping[str, Price]) -> Any:
+def _frame(rows: Chunk, names: Sequence[str], prices: Mapping[str, CostSpec]) -> Any:
     """Columns and prices; words are without the blanks around them, and an empty one is a gap."""
-    frame = rows.rows.select(list(names)).to_pandas(types_mapper=truth_with_gaps)
-    words = {name: rows.words(name) for name in names if rows.is_text(name)}
+    frame = rows.rows.select(list(names)).to_pandas(types_mapper=nullable_booleans)
+    words = {name: rows.strings(name) for name in names if rows.is_text(name)}
     plain = {name: [word or None for word in own] for name, own in words.items()}
     return frame.assign(**plain, **{name: each.of(rows) for name, each in prices.items()})
 
@@ -193,7 +192,7 @@ class _Seen:
         for name, labels in more.there.items():
             self.there.setdefault(name, set()).update(labels)
 
-    def label(self, source: str, column: str, pos_label: Any, prices: Mapping[str, Price]) -> Any:
+    def label(self, source: str, column: str, pos_label: Any, prices: Mapping[str, CostSpec]) -> Any:
         """The target among the labels, as they are read."""
         return target_label(source, np.array(sorted(self.labels)), column, pos_label, prices)
 
@@ -201,7 +200,7 @@ class _Seen:
         """A label as the column itself has it."""
         return label == "True" if self.truth else label
 
-    def check(self, source: str, column: str, prices: Mapping[str, Price], learnt: Sequence[str]) -> None:
+    def check(self, source: str, column: str, prices: Mapping[str, CostSpec], learnt: Sequence[str]) -> None:
         """Refuse rows without a label, and costs that give the label away."""
         if self.n_without:
             raise TableError(
@@ -210,13 +209,13 @@ class _Seen:
             )
         for name, price in prices.items():
             if price.column in learnt:
-                check_giveaway(price, one_class_only=len(self.there.get(name, set())) == 1)
+                check_cost_leakage(price, one_class_only=len(self.there.get(name, set())) == 1)
 
 
 def _looked_at(client: Any, parts: Sequence[ParquetPart], target: str, costs: dict[str, str | None]) -> _Seen:
     """Labels and costs of all parts, of which no other columns are read."""
     seen = _Seen()
-    for own in in_order(client, _look, (target, costs), ((part,) for part in parts)):
+    for own in map_ordered(client, _look, (target, costs), ((part,) for part in parts)):
         seen.add(own)
     return seen
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._core.types import Mask, Vector, is_number
-from .chunk import Chunk, TableError, did_you_mean, listed
+from .chunk import Chunk, TableError, did_you_mean, format_names
 
 DECIDED_BY = "and decisions are made by the costs of each row"
 MAY_BE_EMPTY = "or leave them empty where neither a decision nor an error on the row would cost them"
@@ -23,7 +23,7 @@ MULTIPLE = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*\*\s*(.+?)\s*")
 
 
 @dataclass(frozen=True)
-class Price:
+class CostSpec:
     """factor * column, or the factor alone where the column is None; `name` is the cost's, for messages."""
 
     name: str
@@ -31,7 +31,7 @@ class Price:
     column: str | None = None
 
     @classmethod
-    def read(cls, name: str, given: Any, columns: Sequence[str]) -> Price:
+    def parse(cls, name: str, given: Any, columns: Sequence[str]) -> CostSpec:
         """A number, or text that is one, that names one of these columns, or that is ``number*column``."""
         text = str(given)
         number = float(given) if is_number(given) else _number(text)
@@ -51,49 +51,49 @@ class Price:
             return cls(name, number, found[2])
         raise TableError(
             f"{name} must be a number, a column of the table, or number*column; got {text!r}, and the columns are "
-            f"{listed(columns)}.{did_you_mean(column_named(text), columns)}"
+            f"{format_names(columns)}.{did_you_mean(column_in(text), columns)}"
         )
 
     def of(self, rows: Chunk) -> Any:
         """The cost of these rows: a number, or (n_rows,) float64 with nan for gaps."""
         if self.column is None:
             return self.factor
-        return self.factor * not_negative(rows, self.column, self.name, MAY_BE_EMPTY)
+        return self.factor * read_non_negative(rows, self.column, self.name, MAY_BE_EMPTY)
 
     def check_known(self, rows: Chunk, cost: Any, counts: Mask, why: str) -> None:
         """Refuse gaps in a cost of these rows, (n_rows,), where it counts; `why` it does."""
         if self.column is not None:
-            check_no_gaps(rows, self.column, cost, counts, self.name, why)
+            check_not_missing(rows, self.column, cost, counts, self.name, why)
 
     @property
     def written(self) -> float | str:
-        """As `read` would take it."""
+        """As `parse` would take it."""
         if self.column is None:
             return self.factor
         factor = repr(self.factor).removesuffix(".0")  # all digits: later evaluations read it again
         return self.column if self.factor == 1.0 and _number(self.column) is None else f"{factor}*{self.column}"
 
 
-def column_named(text: str) -> str:
+def column_in(text: str) -> str:
     """The column in a text that is a column or ``number*column``."""
     found = MULTIPLE.fullmatch(text)
     return found[2] if found else text
 
 
-def check_where_they_count(prices: Mapping[str, Price], rows: Chunk, costs: Mapping[str, Any], positive: Mask) -> None:
+def check_required_costs(prices: Mapping[str, CostSpec], rows: Chunk, costs: Mapping[str, Any], positive: Mask) -> None:
     """Refuse gaps of a miss on rows of the target, (n_rows,) bool, and of a false alarm on the others."""
     for name, counts, whose in (("fn_cost", positive, "of the target"), ("fp_cost", ~positive, "of the other class")):
         prices[name].check_known(rows, costs[name], counts, f"where it counts, on rows {whose}")
 
 
-def weights_of(rows: Chunk, column: str) -> Vector:
+def read_weight_column(rows: Chunk, column: str) -> Vector:
     """The weights of these rows, (n_rows,)."""
-    weights = not_negative(rows, column, "weight", "or leave out the rows")
-    check_no_gaps(rows, column, weights, np.ones(len(rows), dtype=bool), "weight", "and every row must have one")
+    weights = read_non_negative(rows, column, "weight", "or leave out the rows")
+    check_not_missing(rows, column, weights, np.ones(len(rows), dtype=bool), "weight", "and every row must have one")
     return weights
 
 
-def not_negative(rows: Chunk, column: str, what: str, otherwise: str) -> Vector:
+def read_non_negative(rows: Chunk, column: str, what: str, otherwise: str) -> Vector:
     """A column of numbers of at least 0, (n_rows,) with nan for gaps; `what` they are, and what else can be done."""
     values = rows.numbers(column)
     wrong = np.flatnonzero(values < 0)
@@ -105,7 +105,7 @@ def not_negative(rows: Chunk, column: str, what: str, otherwise: str) -> Vector:
     return values
 
 
-def check_no_gaps(rows: Chunk, column: str, values: Vector, counts: Mask, what: str, why: str) -> None:
+def check_not_missing(rows: Chunk, column: str, values: Vector, counts: Mask, what: str, why: str) -> None:
     """Refuse gaps among values (n_rows,) where they count."""
     gaps = np.flatnonzero(np.isnan(values) & counts)
     if len(gaps):

@@ -58,7 +58,7 @@ def is_folder(out: Any) -> bool:
     return str(out).endswith(("/", os.sep))
 
 
-def check_out(out: Any, **inputs: Any) -> None:
+def check_output(out: Any, **inputs: Any) -> None:
     """Raise OSError or ValueError if `out` cannot be written, before the work whose result it is to hold."""
     if str(out) == STDOUT:
         if sys.stdout is None:
@@ -78,7 +78,7 @@ def check_out(out: Any, **inputs: Any) -> None:
 
 
 @contextmanager
-def destination(out: Any, *, allow_formulas: bool = False) -> Iterator[Destination]:
+def open_output(out: Any, *, allow_formulas: bool = False) -> Iterator[Destination]:
     """The place that `out` names, in which everything appears when the block ends well, and nothing otherwise."""
     if str(out) == STDOUT:
         with _writer(sys.stdout.buffer, parquet=False, allow_formulas=allow_formulas) as write:
@@ -156,7 +156,7 @@ class _CsvWriter:
     """Quotes only where needed, as Arrow's writer does not, and numbers that read back to the last bit."""
 
     def __init__(self, file: IO[bytes], names: list[str], allow_formulas: bool):
-        self.cell: Callable[[Any], Any] = (lambda value: value) if allow_formulas else without_formula
+        self.cell: Callable[[Any], Any] = (lambda value: value) if allow_formulas else escape_formula
         self.text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         self.rows = csv.writer(self, lineterminator=QUOTED)
         self.rows.writerow(map(self.cell, names))
@@ -172,6 +172,6 @@ class _CsvWriter:
         self.text.detach()  # flushes, and leaves the file open
 
 
-def without_formula(value: Any) -> Any:
+def escape_formula(value: Any) -> Any:
     """The value, a text that a spreadsheet would evaluate with an apostrophe in front."""
     return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from cssvm._tables import TableError, evaluate_table, predict_table, report_table, sources, train_table
-from cssvm._tables.prices import Price, weights_of
-from cssvm._tables.task import Task
+from cssvm._tables.cost_spec import CostSpec, read_weight_column
+from cssvm._tables.training_data import TrainingData
 from cssvm.deploy import SavedModel
 from tests.tables.applicants import TRAIN, read_decisions
 
@@ -144,17 +144,17 @@ def test_columns_of_costs_and_those_to_keep_are_not_among_those_not_read(priced,
 
 def test_a_cost_that_is_both_a_number_and_a_column_is_refused_and_can_be_written_otherwise():
     with pytest.raises(TableError, match=r"fn_cost 2023 is a number and also a column .* 1\*2023 .* \+2023"):
-        Price.read("fn_cost", "2023", ["2023", "y"])
-    assert Price.read("fn_cost", "+2023", ["2023"]) == Price("fn_cost", 2023.0)
-    assert Price.read("fn_cost", 2023, ["2023"]) == Price("fn_cost", 2023.0)
-    column = Price.read("fn_cost", "1*2023", ["2023", "y"])
-    assert column == Price("fn_cost", 1.0, "2023")
-    assert Price.read("fn_cost", column.written, ["2023", "y"]) == column  # as a card keeps it
+        CostSpec.parse("fn_cost", "2023", ["2023", "y"])
+    assert CostSpec.parse("fn_cost", "+2023", ["2023"]) == CostSpec("fn_cost", 2023.0)
+    assert CostSpec.parse("fn_cost", 2023, ["2023"]) == CostSpec("fn_cost", 2023.0)
+    column = CostSpec.parse("fn_cost", "1*2023", ["2023", "y"])
+    assert column == CostSpec("fn_cost", 1.0, "2023")
+    assert CostSpec.parse("fn_cost", column.written, ["2023", "y"]) == column  # as a card keeps it
 
 
 def test_a_misspelt_column_is_met_with_the_one_that_is_close(frame):
     with pytest.raises(TableError, match="Did you mean 'amount'"):
-        Price.read("fn_cost", "0.6*amuont", list(frame.columns))
+        CostSpec.parse("fn_cost", "0.6*amuont", list(frame.columns))
     with pytest.raises(TableError, match=r"has no column 'Outcom'; .* Did you mean 'outcome'"):
         train_table(frame, **{**TRAIN, "target": "Outcom"})
     with pytest.raises(TableError) as found:
@@ -177,8 +177,8 @@ def test_a_cost_that_is_absent_on_every_row_of_one_class_is_not_learnt_from(labe
     costs = {name: "miss"}
     with pytest.raises(TableError, match=r"'miss', the .*, is 0 or missing on every row of one class, .*--drop miss"):
         train_table(leaking, **costs, **TRAIN)
-    Task.read(leaking, **reading(costs, drop=["miss"]))
-    Task.read(priced, **reading(costs))
+    TrainingData.read(leaking, **reading(costs, drop=["miss"]))
+    TrainingData.read(priced, **reading(costs))
 
 
 @pytest.mark.parametrize(
@@ -193,21 +193,21 @@ def test_a_cost_that_is_absent_on_every_row_of_one_class_is_not_learnt_from(labe
 )
 def test_a_column_that_alone_tells_the_classes_apart_is_noted(column, said, frame):
     n = np.arange(len(frame))
-    task = Task.read(frame.assign(leak=column((frame["outcome"] == "bad").to_numpy(), n)), **reading())
+    task = TrainingData.read(frame.assign(leak=column((frame["outcome"] == "bad").to_numpy(), n)), **reading())
     notes = [note for note in task.notes if "alone tells the classes apart" in note]
     assert [f"column 'leak' alone tells the classes apart: {said}" in note for note in notes] == [True] * bool(said)
 
 
 @pytest.mark.parametrize("missing", ["", None])
 def test_rows_without_a_group_are_groups_of_their_own(missing, frame):
-    task = Task.read(frame.assign(customer=["a", "b", missing, missing] * 40), **reading(group="customer"))
+    task = TrainingData.read(frame.assign(customer=["a", "b", missing, missing] * 40), **reading(group="customer"))
     groups = task.of_rows["groups"]
     assert len(np.unique(groups)) == 2 + 80
     assert "80 rows have no entry in 'customer', the group: each is a group of its own" in task.notes
 
 
 def reading(costs=None, **given):
-    """Arguments of `Task.read`."""
+    """Arguments of `TrainingData.read`."""
     costs = {"fn_cost": 1.0, "fp_cost": 1.0, **(costs or {})}
     none = {"weight": None, "group": None, "drop": (), "category": (), "decided_by_costs": False}
     return {"target": "outcome", "pos_label": "bad", "costs": costs, **none, **given}
@@ -216,4 +216,4 @@ def reading(costs=None, **given):
 def test_the_error_about_negative_weights_does_not_advise_to_leave_them_empty():
     rows = sources.open_table(pd.DataFrame({"w": [1.0, -2.0]})).whole()
     with pytest.raises(TableError, match=r"the weight, must not be negative; .* in row 2\. .*leave out the rows\.$"):
-        weights_of(rows, "w")
+        read_weight_column(rows, "w")

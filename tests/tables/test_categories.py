@@ -16,7 +16,7 @@ FLOATS = st.floats(allow_infinity=False) | st.sampled_from([1e10, 2.5, 0.0, -0.0
 
 def words(values, n_rows=50_000):
     chunks = open_table(pd.DataFrame({"a": values})).chunks(n_rows)
-    return [word for rows in chunks for word in rows.words("a")]
+    return [word for rows in chunks for word in rows.strings("a")]
 
 
 def test_whole_numbers_have_no_decimal_point_and_others_keep_theirs():
@@ -35,7 +35,7 @@ def test_the_text_of_a_number_does_not_depend_on_its_neighbours_or_its_chunk(val
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
 def test_missing_values_of_typed_columns_are_empty_however_they_are_stored(kind):
     rows = pa.table({"a": pa.array([0.5, float("nan"), None, 3.0], kind)})
-    assert Chunk("t", rows).words("a").tolist() == ["0.5", "", "", "3"]
+    assert Chunk("t", rows).strings("a").tolist() == ["0.5", "", "", "3"]
 
 
 def test_a_number_that_arrow_cannot_parse_is_read_or_named(monkeypatch):

@@ -17,11 +17,9 @@ from .._core.positive_class import PositiveClass
 from .._core.types import Mask, Vector
 from ..deploy import Column
 from ..deploy._card import NUMBER
-from .chunk import Chunk, TableError, listed
-from .features import read_features
-from .kinds import choose_columns
-from .labels import label_meant, labels_are_numbers, read_labels
-from .prices import DECIDED_BY, Price, check_where_they_count, weights_of
+from .chunk import Chunk, TableError, format_names
+from .cost_spec import DECIDED_BY, CostSpec, check_required_costs, read_weight_column
+from .schema import infer_schema, label_meant, labels_are_numbers, read_features, read_labels
 from .sources import LABEL, open_table
 
 NEARLY_PERFECT = 0.999  # area under the ROC curve of one column
@@ -29,7 +27,7 @@ HELD_OUT = DECIDED_BY + ' (with decision "threshold", or without evaluation, gap
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingData:
     """A training table, read.
 
     X : data frame or CSR, (n, n_features); y : (n,) labels; target : their column; pos_label : the target class;
@@ -43,7 +41,7 @@ class Task:
     target: str
     pos_label: Any
     columns: list[Column]
-    prices: dict[str, Price]
+    prices: dict[str, CostSpec]
     of_rows: dict[str, Any]
     class_costs: dict[str, Any]
     notes: list[str]
@@ -61,30 +59,30 @@ class Task:
         drop: Sequence[str],
         category: Sequence[str],
         decided_by_costs: bool,
-    ) -> Task:
+    ) -> TrainingData:
         """Read a training table.
 
-        costs : fn_cost and fp_cost as `Price.read` takes them; decided_by_costs : whether its rows are to be decided on
-        by their costs, which must all be known then.
+        costs : fn_cost and fp_cost, to be parsed; decided_by_costs : whether decisions on its rows depend on their costs,
+        which must all be known then.
         """
         table = open_table(data).whole()
         target = _target_column(table, target)
-        prices = {name: Price.read(name, given, table.names) for name, given in costs.items()}
+        prices = {name: CostSpec.parse(name, given, table.names) for name, given in costs.items()}
         beside = [name for name in (target, weight, group) if name is not None]
         table.require([*beside, *drop])
         y, known = read_labels(table, target, numeric=target not in category and labels_are_numbers(table, target))
         table, y = table.take(known), y[known]
         pos_label = target_label(table.source, np.unique(y), target, pos_label, prices)
-        chosen = choose_columns(table, without=[*beside, *drop], category=category)
-        _check_no_giveaway(table, chosen.columns, prices, y == pos_label)
+        chosen = infer_schema(table, without=[*beside, *drop], category=category)
+        _check_cost_columns(table, chosen.columns, prices, y == pos_label)
         given = {name: price.of(table) for name, price in prices.items()}
-        check_where_they_count(prices, table, given, y == pos_label)
+        check_required_costs(prices, table, given, y == pos_label)
         if decided_by_costs:
             for name, price in prices.items():
                 price.check_known(table, given[name], np.ones(len(y), dtype=bool), HELD_OUT)
         of_rows = {name: cost for name, cost in given.items() if np.ndim(cost)}
-        of_rows |= {} if weight is None else {"sample_weight": weights_of(table, weight)}
-        groups, notes_on_groups = (None, []) if group is None else _groups(table.words(group), group)
+        of_rows |= {} if weight is None else {"sample_weight": read_weight_column(table, weight)}
+        groups, notes_on_groups = (None, []) if group is None else _groups(table.strings(group), group)
         of_rows |= {} if group is None else {"groups": groups}
         X = read_features(table, chosen.columns)
         notes = [f"column {name!r} was left out: {reason}" for name, reason in chosen.left_out.items()]
@@ -125,18 +123,20 @@ def _target_column(table: Chunk, target: str | None) -> str:
     return target
 
 
-def target_label(source: str, classes: NDArray[Any], column: str, pos_label: Any, prices: Mapping[str, Price]) -> Any:
+def target_label(
+    source: str, classes: NDArray[Any], column: str, pos_label: Any, prices: Mapping[str, CostSpec]
+) -> Any:
     """The target class among the labels that occur, sorted, of which there must be two; named where that is needed."""
     labels = classes.tolist()
     if len(labels) != 2:
         found = "one class only, " if len(labels) == 1 else f"{len(labels):,} different labels, "
         raise TableError(
-            f"column {column!r} of {source} must hold the labels of two classes; got {found}{listed(labels, 5)}."
+            f"column {column!r} of {source} must hold the labels of two classes; got {found}{format_names(labels, 5)}."
         )
     if isinstance(labels[0], float):
         raise TableError(
             f"column {column!r} of {source} must hold words or whole numbers up to 2**53 as labels; got "
-            f"{listed(labels)}. Turn amounts into classes, or say that the column is a category."
+            f"{format_names(labels)}. Turn amounts into classes, or say that the column is a category."
         )
     if pos_label is not None:
         return label_meant(pos_label, labels, column)
@@ -149,16 +149,18 @@ def target_label(source: str, classes: NDArray[Any], column: str, pos_label: Any
     return labels[PositiveClass.among(classes, None).index]
 
 
-def _check_no_giveaway(table: Chunk, columns: Sequence[Column], prices: Mapping[str, Price], positive: Mask) -> None:
+def _check_cost_columns(
+    table: Chunk, columns: Sequence[Column], prices: Mapping[str, CostSpec], positive: Mask
+) -> None:
     """Refuse to learn from a cost that is 0 or missing on every row of one class."""
     learnt = {column.name for column in columns}
     for price in prices.values():
         if price.column is not None and price.column in learnt:
             there = np.nan_to_num(table.numbers(price.column)) != 0
-            check_giveaway(price, one_class_only=bool(there[positive].any() != there[~positive].any()))
+            check_cost_leakage(price, one_class_only=bool(there[positive].any() != there[~positive].any()))
 
 
-def check_giveaway(price: Price, *, one_class_only: bool) -> None:
+def check_cost_leakage(price: CostSpec, *, one_class_only: bool) -> None:
     """Refuse to learn from a cost that is known for one class only: it is not known when a decision is due."""
     if one_class_only:
         raise TableError(
