@@ -11,9 +11,9 @@ import numpy as np
 
 from .chunk import Chunk, TableError, format_names
 from .cluster import connect, map_ordered, parts_for_workers
-from .scoring import Decider, Decisions
 from .output import STDOUT, Destination, check_output, open_output, parquet_file
 from .schema import InputIssues
+from .scoring import Decider, Decisions
 from .sources import CHUNK_ROWS, ParquetPart, Source, open_table
 
 if TYPE_CHECKING:
