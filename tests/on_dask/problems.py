@@ -4,13 +4,13 @@ import time
 
 import dask.array as da
 import numpy as np
-from cssvm.dask._reading import read_partitions
 
 from cssvm._runtime import threads
 from cssvm._solvers.linear import solve_active
 from cssvm._solvers.linear.local import LocalBlocks
 from cssvm._solvers.linear.solver import FINE_SHARE, SMALL
 from cssvm._solvers.linear.summed import block_rows
+from cssvm.dask._partitions import read_partitions
 from cssvm.dask._problem import BlockReader, Problem
 
 SIZES = (600, 1, 900, 50, 800, 0, 649)  # of partitions
