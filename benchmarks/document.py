@@ -15,7 +15,17 @@ from benchmarks.tables import reference
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-DOCUMENTS = tuple(ROOT / name for name in ("README.md", "benchmarks/README.md", "docs/search.md", "docs/scale.md"))
+DOCUMENTS = tuple(
+    ROOT / name
+    for name in (
+        "README.md",
+        "benchmarks/README.md",
+        "docs/adr/0010-a-thousand-million-samples.md",
+        "docs/dask.md",
+        "docs/large_data.md",
+        "docs/search.md",
+    )
+)
 END = "<!-- end -->"
 PEERS = ("sklearn", "sklearnex")
 SHOWN_FIRST = (  # in the README

@@ -54,10 +54,8 @@ html_sidebars = {"index": []}
 
 # Pages that are files of the repository elsewhere: the site shows those in place of the stubs in this folder.
 ELSEWHERE = {
-    "benchmarks": ROOT / "benchmarks" / "README.md",
     "changelog": ROOT / "CHANGELOG.md",
     "contributing": ROOT / "CONTRIBUTING.md",
-    "security": ROOT / "SECURITY.md",
 }
 PAGES = {path: DOCS / f"{name}.md" for name, path in ELSEWHERE.items()} | {ROOT / "README.md": DOCS / "index.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")

@@ -19,7 +19,7 @@ def test_a_table_is_written_between_its_marks_only(monkeypatch, tmp_path):
     assert "old" not in found
 
 
-@pytest.mark.parametrize("path", document.DOCUMENTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", document.DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_documents_hold_the_tables_of_the_committed_runs(path):
     text = path.read_text()
     assert any(f"<!-- {name}: python -m benchmarks.document -->" in text for name in document.TABLES)

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/pictures.md, one for each display. Needs the extra `plot`.
+"""Draw the pictures of docs/reports.md, one for each display. Needs the extra `plot`.
 
 `python docs/pictures/displays.py` draws all of them, with names (`cost_roc threshold`) only those.
 """

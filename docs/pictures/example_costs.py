@@ -1,4 +1,4 @@
-"""Draw the picture of docs/example_costs.md: `python docs/pictures/example_costs.py`. Needs the extra `plot`.
+"""Draw the picture of docs/costs.md: `python docs/pictures/example_costs.py`. Needs the extra `plot`.
 
 Known probabilities and amounts, so that what each rule costs is a mean over rows, without a model:
 

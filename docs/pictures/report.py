@@ -1,4 +1,4 @@
-"""Take the picture of docs/report.md: `python docs/pictures/report.py`.
+"""Take the picture of docs/reports.md: `python docs/pictures/report.py`.
 
 Needs Playwright, Pillow and the system's Chromium.
 """

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = (ROOT / "docs" / "pictures.md").read_text()
+PAGE = (ROOT / "docs" / "reports.md").read_text()
 
 
 def test_every_display_is_in_the_gallery():

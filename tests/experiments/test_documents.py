@@ -10,12 +10,12 @@ from tests.conftest import ROOT
 @pytest.mark.parametrize(
     ("document", "name"),
     [
-        ("docs/kdd98.md", "income"),
-        ("docs/reproduction.md", "authors"),
-        ("docs/reproduction.md", "authors-rows"),
-        ("docs/reproduction.md", "risk"),
-        ("docs/reproduction.md", "differences-tp_auc"),
-        ("docs/which_method.md", "which-method"),
+        ("docs/study.md", "income"),
+        ("docs/study.md", "authors"),
+        ("docs/study.md", "authors-rows"),
+        ("docs/study.md", "risk"),
+        ("docs/study.md", "differences-tp_auc"),
+        ("docs/study.md", "which-method"),
     ],
 )
 def test_the_table_of_a_document_is_the_result_on_file(document, name):

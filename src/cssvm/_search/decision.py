@@ -114,7 +114,7 @@ def balanced(sample: Samples) -> Samples:
     """The same samples with costs of the classes that give both the same total, as ``class_weight="balanced"`` does.
 
     Probabilities must not follow the amounts, so those are no penalties; and with equal totals no constant is optimal,
-    so that the scores always rank. docs/thresholds.md has the figures.
+    so that the scores always rank. docs/decisions.md has the figures.
     """
     totals = [float(sample.weights[rows].sum()) for rows in (sample.positive, ~sample.positive)]
     fn_cost, fp_cost = (sum(totals) / (2.0 * total) if total else 1.0 for total in totals)
