@@ -39,7 +39,7 @@ def test_train_prints_the_money_of_evaluate_and_writes_the_model(cssvm, folder, 
     for policy in trained.evaluation.policies:
         shown = policies[policy.name]
         assert (shown["cost"], shown["cost_low"], shown["cost_high"]) == tuple(policy.cost)
-        assert (shown["misses"], shown["alarms"]) == (policy.misses, policy.alarms)
+        assert (shown["misses"], shown["alarms"]) == (policy.false_negatives, policy.false_positives)
     assert policies["model"]["difference"] is None
     assert found["card"]["currency"] == "EUR"
     assert load_model(out).card.parameters == trained.card.parameters

@@ -74,7 +74,7 @@ def test_the_band_holds_the_share_of_resamples_it_says(data, model):
     X, y = data
     scores = model.decision_function(X)
     display = ThresholdDisplay.from_predictions(y, scores, fn_cost=5.0, confidence=0.8, random_state=0)
-    rows = ScoredSamples.read(y, scores, fn_cost=5.0)
+    rows = ScoredSamples.from_labels(y, scores, fn_cost=5.0)
     cuts = [*display.thresholds, display.threshold]
     samples = resampled_costs(rows, cuts, n_resamples=1000, normalize=False, random_state=0)[:, :-1]
     below, above = (samples < display.band[0]).mean(axis=0), (samples > display.band[1]).mean(axis=0)

@@ -196,7 +196,7 @@ def test_amounts_of_new_rows_are_kept_from_it_by_evaluate_and_scorers(data):
         decided[test] = model.fit(X[train], y[train], fn_cost=amounts[train]).predict(X[test], fp_cost=fp_cost[test])
     np.testing.assert_array_equal(found.decisions["model"], decided == 1)
     np.testing.assert_array_equal(unknown.decisions["model"], decided == 1)
-    assert found.model.misses > 0
+    assert found.model.false_negatives > 0
     scorer = cost_risk_scorer(fn_cost=pd.Series(amounts), fp_cost=pd.Series(fp_cost))
     acted = model.predict(X, fp_cost=fp_cost)
     expected = np.mean(np.where(y == 1, amounts * (acted == 0), fp_cost * (acted == 1)))

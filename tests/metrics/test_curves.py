@@ -51,7 +51,7 @@ def test_the_hull_lies_above_scikit_learns_curve_and_its_slopes_fall():
 def test_the_curve_has_the_points_of_scikit_learns(case):
     counted = case.weight > 0
     fpr, tpr, _ = roc_curve(case.y[counted], case.score[counted], sample_weight=case.weight[counted])
-    found = roc_of_rows(ScoredSamples.read(case.y, case.score, sample_weight=case.weight))
+    found = roc_of_rows(ScoredSamples.from_labels(case.y, case.score, sample_weight=case.weight))
     np.testing.assert_array_equal(found, [fpr, tpr])
 
 

@@ -21,7 +21,7 @@ def rows_of(seed, n_rows=60, decimals=1):
 @given(seed=st.integers(0, 999), a=st.floats(0.01, 100), b=st.floats(0.01, 100), prior=st.floats(0.01, 0.99))
 def test_the_least_cost_of_all_cuts_is_that_of_a_vertex(seed, a, b, prior):
     y, score, of_rows = rows_of(seed)
-    found = best_cuts(ScoredSamples.read(y, score, **of_rows))
+    found = best_cuts(ScoredSamples.from_labels(y, score, **of_rows))
     everybody = found.all_rows
     share = everybody.hits[0] / found.weight
     a_share, b_share = a * prior / share, b * (1 - prior) / (1 - share)
@@ -35,7 +35,7 @@ def test_the_least_cost_of_all_cuts_is_that_of_a_vertex(seed, a, b, prior):
 
 def test_a_vertex_accepts_what_its_threshold_accepts():
     y, score, of_rows = rows_of(0)
-    rows = ScoredSamples.read(y, score, **of_rows)
+    rows = ScoredSamples.from_labels(y, score, **of_rows)
     found = best_cuts(rows)
     for k, threshold in enumerate(found.thresholds):
         np.testing.assert_allclose(found.vertices.at(np.array([k])), accepted_by(rows, score >= threshold))
@@ -44,7 +44,7 @@ def test_a_vertex_accepts_what_its_threshold_accepts():
 @pytest.mark.parametrize("n_points", [5, 20, 1000])
 def test_the_curve_has_both_ends_and_no_more_points_than_asked(n_points):
     y, score, of_rows = rows_of(0, n_rows=300, decimals=6)
-    found = best_cuts(ScoredSamples.read(y, score, **of_rows), n_points=n_points)
+    found = best_cuts(ScoredSamples.from_labels(y, score, **of_rows), n_points=n_points)
     assert len(found.curve.hits) <= n_points
     assert found.curve.hits[0] == found.curve.alarms[0] == 0
     assert (found.curve.hits[-1], found.curve.spent[-1]) == (found.all_rows.hits[0], found.all_rows.spent[0])
@@ -53,18 +53,22 @@ def test_the_curve_has_both_ends_and_no_more_points_than_asked(n_points):
 
 def test_a_class_without_stakes_is_refused():
     with pytest.raises(ValueError, match="a class whose rows all cost 0"):
-        best_cuts(ScoredSamples.read([0, 1, 1], [0.0, 1.0, 2.0], fn_cost=[0, 0, 5.0], sample_weight=[1.0, 1.0, 0.0]))
+        best_cuts(
+            ScoredSamples.from_labels([0, 1, 1], [0.0, 1.0, 2.0], fn_cost=[0, 0, 5.0], sample_weight=[1.0, 1.0, 0.0])
+        )
 
 
 def test_one_class_has_no_best_cut():
     with pytest.raises(ValueError, match="the best cut"):
-        best_cuts(ScoredSamples.read([0, 0, 1], [0.0, 1.0, 2.0], sample_weight=[1.0, 1.0, 0.0]))
+        best_cuts(ScoredSamples.from_labels([0, 0, 1], [0.0, 1.0, 2.0], sample_weight=[1.0, 1.0, 0.0]))
 
 
 def test_a_negative_class_without_stakes_is_refused_and_small_stakes_are_not():
     with pytest.raises(ValueError, match="a class whose rows all cost 0"):
-        best_cuts(ScoredSamples.read([0, 0, 1], [0.0, 1.0, 2.0], fp_cost=[5.0, 0, 0], sample_weight=[0.0, 1.0, 1.0]))
-    cents = best_cuts(ScoredSamples.read([0, 1, 1], [0.0, 1.0, 2.0], fn_cost=0.01, fp_cost=0.01))
+        best_cuts(
+            ScoredSamples.from_labels([0, 0, 1], [0.0, 1.0, 2.0], fp_cost=[5.0, 0, 0], sample_weight=[0.0, 1.0, 1.0])
+        )
+    cents = best_cuts(ScoredSamples.from_labels([0, 1, 1], [0.0, 1.0, 2.0], fn_cost=0.01, fp_cost=0.01))
     np.testing.assert_allclose(cents.all_rows.saved, [0.02])
 
 
@@ -73,7 +77,7 @@ def test_a_negative_class_without_stakes_is_refused_and_small_stakes_are_not():
 def test_points_of_the_curve_are_evenly_spread_by_both_stakes(n_points, cost):
     y, score, of_rows = rows_of(1, n_rows=400, decimals=8)
     weighted_costs = of_rows | {"fn_cost": cost, "fp_cost": 2.0}
-    rows = ScoredSamples.read(y, score, **weighted_costs)
+    rows = ScoredSamples.from_labels(y, score, **weighted_costs)
     whole, some = best_cuts(rows, n_points=401), best_cuts(rows, n_points=n_points)
     assert len(whole.curve.hits) == 401
 
@@ -89,6 +93,6 @@ def test_the_curve_ends_with_everybody_also_where_the_last_samples_cost_nothing(
     y, score, of_rows = rows_of(2, n_rows=50, decimals=8)
     of_rows["fn_cost"][np.argsort(score)[:3]] = 0.0
     y[np.argsort(score)[:3]] = 1
-    found = best_cuts(ScoredSamples.read(y, score, **of_rows), n_points=10)
+    found = best_cuts(ScoredSamples.from_labels(y, score, **of_rows), n_points=10)
     assert len(found.curve.hits) <= 10
     assert found.curve.hits[-1] == found.all_rows.hits[0]

@@ -12,10 +12,10 @@ def test_held_out_rows_are_scored_by_the_estimator_of_their_fold(data, model, am
     folds, pooled = held_out_rows(results, X, y, fn_cost=amounts, sample_weight=amounts)
     for fold, estimator, rows in zip(folds, results["estimator"], results["indices"]["test"], strict=True):
         np.testing.assert_array_equal(fold.scores, estimator.decision_function(X[rows]))
-        np.testing.assert_array_equal(fold.sample.signs, np.where(y[rows] == 1, 1, -1))
-        np.testing.assert_array_equal(fold.sample.cost, np.where(y[rows] == 1, amounts[rows], 1.0))
-        np.testing.assert_array_equal(fold.sample.weights, amounts[rows])
-    assert len(pooled.sample) == len(y)
+        np.testing.assert_array_equal(fold.samples.signs, np.where(y[rows] == 1, 1, -1))
+        np.testing.assert_array_equal(fold.samples.cost, np.where(y[rows] == 1, amounts[rows], 1.0))
+        np.testing.assert_array_equal(fold.samples.weights, amounts[rows])
+    assert len(pooled.samples) == len(y)
 
 
 def test_scores_that_are_not_finite_are_refused(data):
@@ -46,7 +46,7 @@ def test_a_series_of_costs_finds_its_rows_by_the_index_of_y(data, model, amounts
     by_index = held_out_rows(results, X, pd.Series(y, index=names), fn_cost=shuffled).folds
     by_place = held_out_rows(results, X, y, fn_cost=amounts).folds
     for one, other in zip(by_index, by_place, strict=True):
-        np.testing.assert_array_equal(one.sample.cost, other.sample.cost)
+        np.testing.assert_array_equal(one.samples.cost, other.samples.cost)
 
 
 def test_cv_results_without_estimators_are_refused_with_the_call_to_make(data, model):

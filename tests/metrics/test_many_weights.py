@@ -37,7 +37,7 @@ METRICS = {
 def test_each_vector_of_weights_has_the_metric_that_it_has_alone(ranked, metric, options, ties):
     score = SCORE if ties else SCORE + 0.01 * np.arange(N)
     costs = COSTS if metric is min_cost_risk else {}
-    rows = ScoredSamples.read(Y, score, **costs)
+    rows = ScoredSamples.from_labels(Y, score, **costs)
     found = ranked(rows, **options).values(WEIGHTS[..., rows.ranking.order])
     for place in np.ndindex(2, 3):
         alone = metric(Y, score, sample_weight=WEIGHTS[place], **costs, **options)
@@ -56,13 +56,13 @@ def test_decisions_of_many_models_have_the_risk_that_each_has_alone(options):
 @pytest.mark.parametrize(("name", "ranked"), [("prior", ranked_min_risk), ("t", ranked_tp_auc_loss)])
 def test_options_are_checked_before_any_resample(name, ranked):
     with pytest.raises(ValueError, match=f"{name} must be"):
-        ranked(ScoredSamples.read(Y, SCORE), **{name: 1.5})
+        ranked(ScoredSamples.from_labels(Y, SCORE), **{name: 1.5})
 
 
 @pytest.mark.parametrize("ranked", [ranked_min_risk, ranked_tp_auc_loss, ranked_tn_auc_loss])
 def test_a_ranking_of_one_class_has_no_metric(ranked):
     with pytest.raises(ValueError, match="class"):
-        ranked(ScoredSamples.read(Y, SCORE, sample_weight=Y))
+        ranked(ScoredSamples.from_labels(Y, SCORE, sample_weight=Y))
 
 
 @pytest.mark.parametrize("sizes", [np.ones(6, int), np.array([1, 2, 3, 1, 2, 3]), np.array([50, 100, 150, 1, 2, 3])])
@@ -102,7 +102,7 @@ def test_resamples_hold_every_class_and_as_many_samples_as_there_are():
 
 
 def test_intervals_of_several_measures_are_those_of_each_from_the_same_resamples():
-    rows = ScoredSamples.read(Y, SCORE)
+    rows = ScoredSamples.from_labels(Y, SCORE)
     order = rows.ranking.order
 
     def measures(counts):

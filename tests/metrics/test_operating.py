@@ -14,11 +14,11 @@ from cssvm.metrics._threshold_costs import fold_threshold_costs, resampled_costs
 
 from .samples import Case, cases, fraction, risk_by_definition, thresholds
 
-pytestmark = pytest.mark.filterwarnings("ignore:The scores rank 1, the target, below")
+pytestmark = pytest.mark.filterwarnings("ignore:The scores rank 1, the positive class, below")
 
 
 def read(case):
-    return ScoredSamples.read(case.y, case.score, **case.costs)
+    return ScoredSamples.from_labels(case.y, case.score, **case.costs)
 
 
 def rates_by_cost(case, accepted):
@@ -108,8 +108,8 @@ def test_the_mean_cost_curve_is_the_mean_of_those_of_the_folds(first, second):
     assert found.operating_point == cost_curve_at_costs(read(pooled)).operating_point
 
 
-ONE_CLASS = ScoredSamples.read([0, 0, 1], [0.1, 0.2, 0.3], sample_weight=[1, 1, 0])
-BOTH = ScoredSamples.read([0, 0, 1], [0.1, 0.2, 0.3])
+ONE_CLASS = ScoredSamples.from_labels([0, 0, 1], [0.1, 0.2, 0.3], sample_weight=[1, 1, 0])
+BOTH = ScoredSamples.from_labels([0, 0, 1], [0.1, 0.2, 0.3])
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_resampled_costs_are_those_of_repeated_samples(normalize):
 def test_bands_and_intervals_are_quantiles_of_resampled_costs(chosen):
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
-    rows = ScoredSamples.read(y, rng.normal(size=40) + y, fn_cost=3.0)
+    rows = ScoredSamples.from_labels(y, rng.normal(size=40) + y, fn_cost=3.0)
     options = {"n_resamples": 60, "random_state": 4}
     found = threshold_costs(rows, threshold=chosen, confidence=0.8, thresholds=[0, 0.5, 1, 1.5], **options)
     samples = resampled_costs(rows, [0, 0.5, 1, 1.5, found.threshold], normalize=False, **options)

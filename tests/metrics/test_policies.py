@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from cssvm._core.samples import Samples
 from cssvm.metrics._bootstrap import generator, resample_counts
 from cssvm.metrics._gains import gains
-from cssvm.metrics._policies import Money, compared_policies
+from cssvm.metrics._income import ActionCosts
+from cssvm.metrics._policies import compare_policies
 from cssvm.metrics._scored import ScoredSamples
 
 from .samples import cases, fraction, thresholds
@@ -43,8 +44,8 @@ def mean_cost(rows, name):
 
 def policies(groups=None, confidence=0.8):
     sample = Samples.read(Y, sample_weight=WEIGHT)
-    money = Money.of(sample, OUTCOMES)
-    found = compared_policies(ACTED, sample, money, N_RESAMPLES, confidence, SEED, groups=groups)
+    money = ActionCosts.from_outcomes(sample, OUTCOMES)
+    found = compare_policies(ACTED, sample, money, N_RESAMPLES, confidence, SEED, groups=groups)
     assert [policy.name for policy in found] == list(ACTED)
     return found
 
@@ -55,8 +56,8 @@ def test_costs_and_counts_are_sums_over_samples():
         assert policy.cost.value == pytest.approx(mean_cost(range(7), policy.name))
         assert policy.total == pytest.approx(sum(WEIGHT[i] * cost_of(i, policy.name) for i in range(7)))
         assert policy.actions == pytest.approx(sum(WEIGHT * acted))
-        assert policy.misses == pytest.approx(sum(WEIGHT[i] * (1 - acted[i]) for i in range(7) if Y[i]))
-        assert policy.alarms == pytest.approx(sum(WEIGHT[i] * acted[i] for i in range(7) if not Y[i]))
+        assert policy.false_negatives == pytest.approx(sum(WEIGHT[i] * (1 - acted[i]) for i in range(7) if Y[i]))
+        assert policy.false_positives == pytest.approx(sum(WEIGHT[i] * acted[i] for i in range(7) if not Y[i]))
 
 
 @pytest.mark.parametrize("groups", [None, np.array(["b", "a", "b", "c", "a", "d", "d"])])
@@ -76,10 +77,10 @@ def test_intervals_are_quantiles_of_costs_of_resampled_samples_or_groups(groups)
 
 
 def test_money_of_some_samples_is_what_they_cost():
-    money = Money.of(Samples.read(Y), OUTCOMES)
-    some = money.at([2, 4])
-    np.testing.assert_array_equal(some.acting, [OUTCOMES["tp_cost"][2], 2.0])
-    np.testing.assert_array_equal(some.leaving, [OUTCOMES["fn_cost"][2], 0.5])
+    money = ActionCosts.from_outcomes(Samples.read(Y), OUTCOMES)
+    some = money.take([2, 4])
+    np.testing.assert_array_equal(some.act, [OUTCOMES["tp_cost"][2], 2.0])
+    np.testing.assert_array_equal(some.skip, [OUTCOMES["fn_cost"][2], 0.5])
 
 
 def gains_by_definition(case, accepted):
@@ -92,7 +93,7 @@ def gains_by_definition(case, accepted):
 
 @given(case=cases(), threshold=st.integers(-4, 4))
 def test_gains_are_what_acting_saves_at_every_threshold(case, threshold):
-    rows = ScoredSamples.read(case.y, case.score, **case.costs)
+    rows = ScoredSamples.from_labels(case.y, case.score, **case.costs)
     found = gains(rows, threshold=threshold / 2)
     expected = [gains_by_definition(case, case.score >= each) for each in thresholds(case)]
     np.testing.assert_allclose(np.column_stack([found.share, found.gain]), np.array(expected, dtype=float))
@@ -106,7 +107,7 @@ def test_gains_are_what_acting_saves_at_every_threshold(case, threshold):
 @given(case=cases(), data=st.data())
 def test_gains_of_decisions_are_what_they_save(case, data):
     acted = np.array(data.draw(st.lists(st.booleans(), min_size=len(case.y), max_size=len(case.y))))
-    rows = ScoredSamples.read(case.y, case.score, **case.costs)
+    rows = ScoredSamples.from_labels(case.y, case.score, **case.costs)
     found = gains(rows, acted_on=acted[case.weight > 0])
     assert (found.own_share, found.own_gain) == pytest.approx(tuple(map(float, gains_by_definition(case, acted))))
     unknown = gains(rows)
@@ -115,4 +116,4 @@ def test_gains_of_decisions_are_what_they_save(case, data):
 
 def test_gains_need_both_classes():
     with pytest.raises(ValueError, match="gains"):
-        gains(ScoredSamples.read([0, 0, 1], [0.1, 0.2, 0.3], sample_weight=[1, 1, 0]))
+        gains(ScoredSamples.from_labels([0, 0, 1], [0.1, 0.2, 0.3], sample_weight=[1, 1, 0]))

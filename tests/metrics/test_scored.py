@@ -4,7 +4,7 @@ import pytest
 from cssvm._core.positive_class import PositiveClass
 from cssvm._core.samples import Samples
 from cssvm.metrics import cost_risk, income, min_cost_risk, tn_auc_loss, tp_auc_loss
-from cssvm.metrics._money import hits_less_alarms, income_of_decisions
+from cssvm.metrics._income import ActionCosts, income_of_predictions
 from cssvm.metrics._operating import cost_roc
 from cssvm.metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from cssvm.metrics._risk import minimum_risk, risk_of_decisions
@@ -12,9 +12,9 @@ from cssvm.metrics._scored import ScoredSamples
 
 
 def test_costs_of_a_row_are_those_of_its_class():
-    sample = ScoredSamples.read(
+    sample = ScoredSamples.from_labels(
         ["a", "b", "b"], [1, 2, 3], fn_cost=[np.nan, 5, 7], fp_cost=2.0, pos_label="b", sample_weight=[1, 1, 3]
-    ).sample
+    ).samples
     assert sample.signs.tolist() == [-1, 1, 1]
     assert sample.cost.tolist() == [2, 5, 7]
     assert sample.weighted_costs.tolist() == [2, 5, 21]
@@ -23,8 +23,8 @@ def test_costs_of_a_row_are_those_of_its_class():
 
 
 def test_costs_of_classes_do_not_differ_within_them():
-    rows = ScoredSamples.read([0, 1, 1], [1, 2, 3], fn_cost=5.0, fp_cost=2.0, sample_weight=[1, 2, 3])
-    assert not rows.sample.costs_differ
+    rows = ScoredSamples.from_labels([0, 1, 1], [1, 2, 3], fn_cost=5.0, fp_cost=2.0, sample_weight=[1, 2, 3])
+    assert not rows.samples.costs_differ
 
 
 @pytest.mark.parametrize(
@@ -42,21 +42,21 @@ def test_costs_of_classes_do_not_differ_within_them():
 )
 def test_wrong_input_is_refused_with_the_reason(y, scores, arguments, message):
     with pytest.raises(ValueError, match=message):
-        cost_roc(ScoredSamples.read(y, scores, **arguments))
+        cost_roc(ScoredSamples.from_labels(y, scores, **arguments))
 
 
 def test_rows_without_weight_are_absent_and_rows_without_stakes_from_rates_by_cost():
-    rows = ScoredSamples.read([0, 1, 0, 1], [1, 2, 3, 4], fn_cost=[0, 2, 0, 0], sample_weight=[1, 1, 0, 1])
+    rows = ScoredSamples.from_labels([0, 1, 0, 1], [1, 2, 3, 4], fn_cost=[0, 2, 0, 0], sample_weight=[1, 1, 0, 1])
     assert rows.scores.tolist() == [1, 2, 4]
     by_cost = rows.weighed_by_stakes()
     assert by_cost.scores.tolist() == [1, 2]
-    assert by_cost.sample.weights.tolist() == [1, 2]
+    assert by_cost.samples.weights.tolist() == [1, 2]
 
 
 def test_scores_keep_their_type_unless_asked_for_in_double_precision():
     scores = np.array([1.0, 2.0], dtype=np.float32)
-    assert ScoredSamples.read([0, 1], scores).scores.dtype == np.float32
-    assert ScoredSamples.read([0, 1], scores, in_double=True).scores.dtype == np.float64
+    assert ScoredSamples.from_labels([0, 1], scores).scores.dtype == np.float32
+    assert ScoredSamples.from_labels([0, 1], scores, in_double=True).scores.dtype == np.float64
 
 
 def test_checked_rows_score_many_machines_as_the_public_metrics_score_each():
@@ -68,14 +68,14 @@ def test_checked_rows_score_many_machines_as_the_public_metrics_score_each():
     scores = rng.normal(size=(5, 40)).round(1)
     accepted = scores > 0
     risks = risk_of_decisions(sample, accepted)
-    incomes = income_of_decisions(sample, accepted, hits_less_alarms(sample))
+    incomes = income_of_predictions(sample, accepted, ActionCosts.from_errors(sample))
     assert risks.shape == incomes.shape == (5,)
     costs = {"fn_cost": cost, "fp_cost": 2.0, "sample_weight": weights}
     for own, taken, risk, earned in zip(scores, accepted, risks, incomes, strict=True):
         # Sums of 40 whole numbers.
         assert risk == cost_risk(positive, taken, **costs)
         assert earned == income(positive, taken, tp_cost=-cost, fp_cost=2.0, sample_weight=weights)
-        rows = ScoredSamples.of(sample, own)
+        rows = ScoredSamples.from_samples(sample, own)
         assert minimum_risk(rows) == min_cost_risk(positive, own, **costs)
         assert ranked_tp_auc_loss(rows, t=0.7).value == tp_auc_loss(positive, own, t=0.7, sample_weight=weights)
         assert ranked_tn_auc_loss(rows, t=0.7).value == tn_auc_loss(positive, own, t=0.7, sample_weight=weights)
@@ -84,7 +84,7 @@ def test_checked_rows_score_many_machines_as_the_public_metrics_score_each():
 def test_a_fold_in_which_errors_on_a_class_cost_nothing_has_a_risk():
     sample = Samples.of(PositiveClass(np.array([0, 1]), 1), np.array([True, False]), fn_cost=[0.0, np.nan], fp_cost=3.0)
     assert risk_of_decisions(sample, np.array([False, True])) == 1.5
-    assert minimum_risk(ScoredSamples.of(sample, np.array([1.0, 2.0]))).risk == 0.0
+    assert minimum_risk(ScoredSamples.from_samples(sample, np.array([1.0, 2.0]))).risk == 0.0
 
 
 @pytest.mark.parametrize("seed", range(3))

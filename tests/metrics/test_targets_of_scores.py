@@ -74,8 +74,8 @@ def test_a_class_is_named_by_the_scores_or_by_the_user_where_labels_are_strings(
     named = PositiveClassScores(SCORE, PositiveClass(np.array(["bad", "good"]), 0), 0.0)
     assert min_cost_risk(labels, named, fn_cost=5.0) == min_cost_risk(Y, SCORE, fn_cost=5.0)
     # A target that a caller inside the library has found stands back behind that of the scores.
-    found = ScoredSamples.read(labels, named, pos_label=PositiveClass(np.array(["bad", "good"]), 1))
-    np.testing.assert_array_equal(found.sample.positive, Y == 1)
+    found = ScoredSamples.from_labels(labels, named, pos_label=PositiveClass(np.array(["bad", "good"]), 1))
+    np.testing.assert_array_equal(found.samples.positive, Y == 1)
 
 
 @pytest.mark.parametrize(("n_target", "n_other"), [(1, 1), (1, 6), (4, 4), (3, 8), (12, 2), (9, 9)])
@@ -90,34 +90,34 @@ def test_scores_clearly_below_chance_warn(n_target, n_other):
             area = (score[y == 1][:, None] > score[y == 0]).mean()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                ScoredSamples.read(y, score)
-                ScoredSamples.read(
+                ScoredSamples.from_labels(y, score)
+                ScoredSamples.from_labels(
                     y, PositiveClassScores(score, PositiveClass(np.array([0, 1]), 1), 0.0)
                 )  # which know their class
             assert len(caught) == (area < limit)
-            assert all("below the other class" in str(each.message) for each in caught)
+            assert all("below the negative class" in str(each.message) for each in caught)
 
 
 @given(case=cases())
 def test_samples_weighed_by_cost_have_weight_times_cost_and_their_scores(case):
-    found = ScoredSamples.read(case.y, case.score, **case.costs).weighed_by_stakes()
+    found = ScoredSamples.from_labels(case.y, case.score, **case.costs).weighed_by_stakes()
     weighted_costs = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
-    np.testing.assert_array_equal(found.sample.weights, weighted_costs[weighted_costs > 0])
+    np.testing.assert_array_equal(found.samples.weights, weighted_costs[weighted_costs > 0])
     np.testing.assert_array_equal(found.scores, case.score[weighted_costs > 0])
-    np.testing.assert_array_equal(found.sample.positive, case.y[weighted_costs > 0] == 1)
+    np.testing.assert_array_equal(found.samples.positive, case.y[weighted_costs > 0] == 1)
     assert (np.diff(found.ranked(found.scores)) <= 0).all()
 
 
 def test_scores_are_equal_up_to_the_tie_asked_for():
-    sample = ScoredSamples.read(Y, SCORE).sample
-    assert len(ScoredSamples.of(sample, SCORE).ranking.last) == len(Y)
-    assert len(ScoredSamples.of(sample, SCORE, tie=1.0).ranking.last) == 1
+    sample = ScoredSamples.from_labels(Y, SCORE).samples
+    assert len(ScoredSamples.from_samples(sample, SCORE).ranking.last) == len(Y)
+    assert len(ScoredSamples.from_samples(sample, SCORE, tie=1.0).ranking.last) == 1
 
 
 def test_scores_keep_single_precision_unless_double_is_asked_for():
     single = SCORE.astype(np.float32)
-    assert ScoredSamples.read(Y, single).scores.dtype == np.float32
-    assert ScoredSamples.read(Y, single, in_double=True).scores.dtype == np.float64
+    assert ScoredSamples.from_labels(Y, single).scores.dtype == np.float32
+    assert ScoredSamples.from_labels(Y, single, in_double=True).scores.dtype == np.float64
 
 
 class Fitted(ClassifierMixin, BaseEstimator):
@@ -152,11 +152,11 @@ def test_held_out_samples_have_the_scores_of_their_folds_for_the_class_named(pos
     side, positive = (-1, Y == 0) if pos_label == 0 else (1, Y == 1)
     for fold, rows, sign in zip(found.folds, FOLDS, (1.0, 2.0), strict=True):
         np.testing.assert_array_equal(fold.scores, side * sign * SCORE[rows])
-        np.testing.assert_array_equal(fold.sample.positive, positive[rows])
-        np.testing.assert_array_equal(fold.sample.cost, np.where(positive, fn_cost, fp_cost)[rows])
-        np.testing.assert_array_equal(fold.sample.weights, WEIGHT[rows])
+        np.testing.assert_array_equal(fold.samples.positive, positive[rows])
+        np.testing.assert_array_equal(fold.samples.cost, np.where(positive, fn_cost, fp_cost)[rows])
+        np.testing.assert_array_equal(fold.samples.weights, WEIGHT[rows])
     np.testing.assert_array_equal(found.pooled.scores, np.concatenate([fold.scores for fold in found.folds]))
-    np.testing.assert_array_equal(found.pooled.sample.positive, positive[np.concatenate(FOLDS)])
+    np.testing.assert_array_equal(found.pooled.samples.positive, positive[np.concatenate(FOLDS)])
 
 
 def test_held_out_scores_may_be_probabilities_and_are_for_the_class_of_the_first_model():

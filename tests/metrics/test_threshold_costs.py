@@ -9,7 +9,7 @@ from cssvm.metrics._threshold_costs import resampled_costs, threshold_costs
 
 @pytest.mark.parametrize("normalize", [False, True])
 def test_a_resample_of_one_row_per_class_is_the_sample(normalize):
-    rows = ScoredSamples.read([0, 1], [1.0, 0.0], fn_cost=5.0, fp_cost=2.0, sample_weight=[3.0, 1.0])
+    rows = ScoredSamples.from_labels([0, 1], [1.0, 0.0], fn_cost=5.0, fp_cost=2.0, sample_weight=[3.0, 1.0])
     cuts = [0.5, -np.inf, np.inf, 0.0, 1.0]
     samples = resampled_costs(rows, cuts, n_resamples=4, normalize=normalize, random_state=0)
     # Weighted: a false alarm costs 6, a miss 5; of four rows, or of 11 at stake.
@@ -23,7 +23,7 @@ def test_resampled_costs_have_the_mean_and_spread_of_resampled_rows(data, model,
     X, y = data
     scores, n_resamples = model.decision_function(X), 2000
     fn_cost = amounts if per_row else np.full(len(y), 5.0)
-    rows = ScoredSamples.read(y, scores, fn_cost=fn_cost, fp_cost=2.0)
+    rows = ScoredSamples.from_labels(y, scores, fn_cost=fn_cost, fp_cost=2.0)
     cuts = np.array([-0.5, 0.0, 0.8])
     samples = resampled_costs(rows, cuts, n_resamples=n_resamples, normalize=False, random_state=0)
     for cut, sample in zip(cuts, samples.T, strict=True):
@@ -35,7 +35,7 @@ def test_resampled_costs_have_the_mean_and_spread_of_resampled_rows(data, model,
 
 
 def test_resamples_are_the_same_whatever_is_held_in_memory_at_a_time(data, model, amounts, monkeypatch):
-    rows = ScoredSamples.read(data[1], model.decision_function(data[0]), fn_cost=amounts)
+    rows = ScoredSamples.from_labels(data[1], model.decision_function(data[0]), fn_cost=amounts)
     arguments = {"n_resamples": 30, "normalize": False, "random_state": 0}
     whole = resampled_costs(rows, [0.0, 1.0], **arguments)
     monkeypatch.setattr("cssvm.metrics._bootstrap.BATCH_COUNTS", 100)
@@ -49,7 +49,7 @@ def test_the_interval_of_the_cost_is_that_of_bootstrap_interval(per_row):
     scores = rng.normal(size=200) + y
     costs = {"fn_cost": rng.exponential(5.0, 200) if per_row else 5.0, "fp_cost": 1.0}
     found = threshold_costs(
-        ScoredSamples.read(y, scores, **costs), threshold=2.0, n_resamples=4000, confidence=0.9, random_state=0
+        ScoredSamples.from_labels(y, scores, **costs), threshold=2.0, n_resamples=4000, confidence=0.9, random_state=0
     )
     other = bootstrap_interval(
         cost_risk, y, (scores >= 2.0).astype(int), **costs, n_resamples=4000, confidence=0.9, random_state=1

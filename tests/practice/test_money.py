@@ -1,4 +1,4 @@
-"""Money: costs of all four outcomes, one-call evaluation, intervals that cover, pictures in plain words."""
+"""ActionCosts: costs of all four outcomes, one-call evaluation, intervals that cover, pictures in plain words."""
 
 import numpy as np
 import pandas as pd
@@ -105,8 +105,8 @@ def test_evaluate_counts_what_its_models_decide(amounts):
         policy, risk = found[name], cost_risk(Y, own, fn_cost=fn_cost, fp_cost=1.0)
         assert policy.cost.value == pytest.approx(risk)
         assert policy.total == pytest.approx(risk * len(Y))
-        assert policy.misses == np.sum((Y == 1) & (own == 0))
-        assert policy.alarms == np.sum((Y == 0) & (own == 1))
+        assert policy.false_negatives == np.sum((Y == 1) & (own == 0))
+        assert policy.false_positives == np.sum((Y == 0) & (own == 1))
         assert policy.actions == own.sum()
         np.testing.assert_array_equal(found.decisions[name], own == 1)
         if name != "model":
@@ -170,7 +170,8 @@ def test_intervals_of_evaluate_cover():
     """Decisions of a fixed rule on samples of a known population, a constant one among them."""
     rng = np.random.default_rng(0)
     from cssvm._core.samples import Samples
-    from cssvm.metrics._policies import Money, compared_policies
+    from cssvm.metrics._income import ActionCosts
+    from cssvm.metrics._policies import compare_policies
 
     covered, differs = [], []
     for _ in range(300):
@@ -178,8 +179,8 @@ def test_intervals_of_evaluate_cover():
         score = rng.normal(size=200) + 1.5 * y
         sample = Samples.read(y.astype(int), fn_cost=5.0, fp_cost=1.0)
         acted = {"model": (score > 0.5).astype(float), "nobody": np.zeros(200)}
-        money = Money(np.where(y, 0.0, 1.0), np.where(y, 5.0, 0.0))
-        model, nobody = compared_policies(acted, sample, money, 300, 0.95, 0)
+        money = ActionCosts(np.where(y, 0.0, 1.0), np.where(y, 5.0, 0.0))
+        model, nobody = compare_policies(acted, sample, money, 300, 0.95, 0)
         from scipy.stats import norm
 
         truth = 0.2 * 5 * norm.cdf(0.5 - 1.5) + 0.8 * norm.sf(0.5)

@@ -120,7 +120,7 @@ def test_scores_that_rank_the_target_last_are_warned_about(real):
     X, y = prepared(real)
     words = np.where(y == 2, "bad", "good")
     model = CostSensitiveSVC(fn_cost=5.0, pos_label="bad").fit(X, words)
-    with pytest.warns(UserWarning, match=r"rank 'bad', the target, below .*positive_class_scores\(model, X\)"):
+    with pytest.warns(UserWarning, match=r"rank 'bad', the positive class, below .*positive_class_scores\(model, X\)"):
         wrong = min_cost_risk(words, model.decision_function(X), fn_cost=5.0, pos_label="bad")
     right = min_cost_risk(words, positive_class_scores(model, X), fn_cost=5.0)
     assert right == min_cost_risk(words, -model.decision_function(X), fn_cost=5.0, pos_label="bad")

@@ -76,7 +76,7 @@ def test_the_table_holds_the_numbers_of_evaluate(amounts, opened):
         _, cost, _, total, difference, *counts = cells.row(policy.name)
         assert abs(read(cost) - policy.cost.value) <= half_unit(policy.cost.value)
         assert abs(read(total) - policy.total) <= half_unit(policy.total)
-        assert [float(each) for each in counts] == [policy.misses, policy.alarms, policy.actions]
+        assert [float(each) for each in counts] == [policy.false_negatives, policy.false_positives, policy.actions]
         if policy.difference is None:
             assert difference == "\N{EN DASH}"
         else:
@@ -208,7 +208,7 @@ def test_money_earned_is_shown_as_income():
     assert plain.difference.low > 0
     assert "The model earns" in page
     assert "what right decisions cost or earn" in page
-    missed = found.model.misses * 1.32 + found.model.alarms * 0.68
+    missed = found.model.false_negatives * 1.32 + found.model.false_positives * 0.68
     own = data_of(page)["own"]
     data = data_of(page)
     lost = data["missed"] * (1 - own["hits"][0] / data["targets"]) + data["alarmed"] * own["alarms"][0] / data["others"]
@@ -253,7 +253,7 @@ def test_machines_inside_wrappers_are_found():
 
 def test_a_threshold_that_nobody_reaches_is_said_to_be_one():
     given = case("class")
-    with pytest.warns(UserWarning, match="below the other class"):
+    with pytest.warns(UserWarning, match="below the negative class"):
         page = given._replace(score=-given.score, of_rows={"fn_cost": 1.0, "fp_cost": 9.0}).report().html()
     assert "The best threshold on all cases is <strong>∞ (nobody)</strong>" in page
 

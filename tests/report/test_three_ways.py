@@ -103,7 +103,7 @@ def test_training_prints_the_policies_of_evaluate(python, shell):
         own = found[policy.name]
         assert (own["cost"], own["cost_low"], own["cost_high"]) == pytest.approx(tuple(policy.cost), **ALL_ROUNDING)
         assert own["total"] == pytest.approx(policy.total, **ALL_ROUNDING)
-        assert (own["misses"], own["alarms"]) == (policy.misses, policy.alarms)
+        assert (own["misses"], own["alarms"]) == (policy.false_negatives, policy.false_positives)
         if policy.difference is not None:
             ends = (own["difference"], own["difference_low"], own["difference_high"])
             assert ends == pytest.approx(tuple(policy.difference), rel=1e-9)
@@ -133,7 +133,7 @@ def test_the_page_shows_these_numbers(python, shell):
         _, cost, _, total, difference, *counts = cells.row(policy.name)
         assert same(cost, policy.cost.value)
         assert same(total, policy.total)
-        assert [float(each) for each in counts] == [policy.misses, policy.alarms, policy.actions]
+        assert [float(each) for each in counts] == [policy.false_negatives, policy.false_positives, policy.actions]
         intervals = [text.split(" to ") for text in cells.small_print_of(policy.name) if " to " in text]
         shown = [policy.cost] if policy.difference is None else [policy.cost, policy.difference]
         for (low, high), interval in zip(intervals, shown, strict=True):

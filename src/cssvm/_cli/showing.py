@@ -113,8 +113,8 @@ def print_costs(found: Evaluation) -> None:
             policy.name,
             _interval(policy.cost),
             "" if policy.difference is None else _interval(policy.difference),
-            f"{policy.misses:,.0f}",
-            f"{policy.alarms:,.0f}",
+            f"{policy.false_negatives:,.0f}",
+            f"{policy.false_positives:,.0f}",
         )
         for policy in found.policies
     ]

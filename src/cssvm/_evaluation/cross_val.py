@@ -27,7 +27,7 @@ from .._runtime.backends import in_this_process
 from .._runtime.interrupts import interrupts
 from .._runtime.progress import Silent
 from ..metrics._action import LESS_OWN, ActionScores, action_scores
-from ..metrics._policies import Money
+from ..metrics._income import ActionCosts
 from ..metrics._risk import minimum_risk
 from ..metrics._scored import ScoredSamples
 from .metadata import for_fit
@@ -132,7 +132,7 @@ def shares_acted_on(decided: Sequence[Decided], n_rows: int) -> Vector:
     return acted / np.maximum(times, 1.0)
 
 
-def held_out_decisions(decided: Sequence[Decided], sample: Samples, money: Money) -> HeldOutDecisions:
+def held_out_decisions(decided: Sequence[Decided], sample: Samples, money: ActionCosts) -> HeldOutDecisions:
     """What a model's decisions, with their scores, say of the rows that count."""
     rows = np.concatenate([part.rows for part in decided])
     shared = sample.weights / np.maximum(np.bincount(rows, minlength=len(sample)), 1)
@@ -141,7 +141,7 @@ def held_out_decisions(decided: Sequence[Decided], sample: Samples, money: Money
     fold = np.repeat(np.arange(len(decided)), [len(part.rows) for part in decided])
     return HeldOutDecisions(
         sample=replace(sample, weights=shared).take(rows[counted]),
-        money=money.at(rows[counted]),
+        money=money.take(rows[counted]),
         acted=np.concatenate([part.acted for part in decided])[counted],
         scores=_at_one_threshold(scores, counted),
         fold=fold[counted],
@@ -166,7 +166,7 @@ def cost_blind_cut(model: Any, X: Any, sample: Samples) -> Vector:
     """Whether each row is above the threshold with the fewest errors on the rows of `sample`, 0 or 1."""
     scores = positive_class_scores(model, X, pos_label=sample.target.label).values
     blind = replace(sample, cost=np.ones(len(sample)), fn_cost=1.0, fp_cost=1.0)
-    return (scores >= minimum_risk(ScoredSamples.of(blind, scores)).threshold).astype(np.float64)
+    return (scores >= minimum_risk(ScoredSamples.from_samples(blind, scores)).threshold).astype(np.float64)
 
 
 def warn_of_giveaway(models: Iterable[Any], costs: dict[str, Any], positive: Mask) -> None:

@@ -21,7 +21,8 @@ from .._core.types import RowNumbers, Vector
 from .._meta.routing import takes_weights
 from .._runtime.progress import progress
 from ..metrics._bootstrap import check_request
-from ..metrics._policies import Money, compared_policies
+from ..metrics._income import ActionCosts
+from ..metrics._policies import compare_policies
 from .cross_val import (
     Decided,
     baselines,
@@ -158,7 +159,7 @@ def evaluate(
         found, notes = _trained_in_folds(models, X, labels, sample, folds, metadata, blind=blind, verbose=verbose)
         if not costs.all_four:
             estimates = [-part.model.best_score_ for part in found[MODEL] if has_own_estimate(part.model)]
-    money = Money.of(sample, costs.outcomes)
+    money = ActionCosts.from_outcomes(sample, costs.outcomes)
     return compared(
         {name: shares_acted_on(parts, len(sample)) for name, parts in found.items()} | cut,
         sample,
@@ -246,7 +247,7 @@ def _notes_on_weights(models: dict[str, Any], sample: Samples, metadata: dict[st
 def compared(
     accepted: dict[str, Vector],
     sample: Samples,
-    money: Money,
+    money: ActionCosts,
     *,
     rows: RowNumbers,
     groups: NDArray[Any] | None = None,
@@ -266,10 +267,10 @@ def compared(
     rows = rows[sample.weights[rows] > 0]
     at_rows_held_out = {name: accepted[name][rows] for name in order}
     return Evaluation(
-        policies=compared_policies(
+        policies=compare_policies(
             at_rows_held_out,
             sample.take(rows),
-            money.at(rows),
+            money.take(rows),
             *resampling,
             groups=None if groups is None else groups[rows],
         ),

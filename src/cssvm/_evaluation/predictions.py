@@ -14,7 +14,7 @@ from .._core.positive_class import PositiveClassScores
 from .._core.samples import Samples
 from ..metrics._action import GIVEN, ActionScores, scores_of_decisions
 from ..metrics._bootstrap import check_request
-from ..metrics._policies import Money
+from ..metrics._income import ActionCosts
 from ..metrics._scored import ScoredSamples
 from .cross_val import named
 from .evaluate import compared
@@ -50,7 +50,7 @@ def evaluate_predictions(
     whole.check_both_classes_weighted("a comparison of decisions")
     groups = read_groups(given["groups"], len(whole))
     counted = whole.counted_rows
-    sample, money = whole.take(counted), Money.of(whole, outcomes).at(counted)
+    sample, money = whole.take(counted), ActionCosts.from_outcomes(whole, outcomes).take(counted)
     decided = {MODEL: y_pred} | named({} if compare is None else compare)
     acted = {name: whole.decisions(labels)[counted] for name, labels in decided.items()}
     if y_score is None:
@@ -59,7 +59,7 @@ def evaluate_predictions(
         values = whole.scores(y_score.values if isinstance(y_score, PositiveClassScores) else y_score)[counted]
         scores = ActionScores(values.astype(np.float64), np.nan, GIVEN)
         if not isinstance(y_score, PositiveClassScores):
-            ScoredSamples.of(sample, scores.values).warn_below_chance()
+            ScoredSamples.from_samples(sample, scores.values).warn_below_chance()
     return compared(
         {name: each.astype(np.float64) for name, each in acted.items()},
         sample,

@@ -10,7 +10,8 @@ import numpy as np
 from .._core.samples import Samples
 from .._core.types import Mask, RowNumbers
 from ..metrics._action import ActionScores
-from ..metrics._policies import Money, Policy
+from ..metrics._income import ActionCosts
+from ..metrics._policies import Policy
 from ..metrics._scored import ScoredSamples
 
 MODEL, NOBODY, EVERYBODY, BLIND = "model", "act on nobody", "act on everybody", "cost-blind SVC"
@@ -29,7 +30,7 @@ class HeldOutDecisions:
     """
 
     sample: Samples
-    money: Money
+    money: ActionCosts
     acted: Mask
     scores: ActionScores
     fold: RowNumbers
@@ -39,7 +40,7 @@ class HeldOutDecisions:
     @property
     def scored(self) -> ScoredSamples:
         """The entries with their scores, sorted."""
-        return ScoredSamples.of(self.sample, self.scores.values)
+        return ScoredSamples.from_samples(self.sample, self.scores.values)
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ class Evaluation:
                     "cost_low": policy.cost.low,
                     "cost_high": policy.cost.high,
                     "total": policy.total,
-                    "misses": policy.misses,
-                    "alarms": policy.alarms,
+                    "misses": policy.false_negatives,
+                    "alarms": policy.false_positives,
                     "actions": policy.actions,
                     "difference": np.nan if policy.difference is None else policy.difference.value,
                     "difference_low": np.nan if policy.difference is None else policy.difference.low,
@@ -132,5 +133,7 @@ class Evaluation:
 
     @staticmethod
     def _line(policy: Policy) -> tuple[str, ...]:
-        counts = (f"{value:,.0f}" for value in (policy.total, policy.misses, policy.alarms, policy.actions))
+        counts = (
+            f"{value:,.0f}" for value in (policy.total, policy.false_negatives, policy.false_positives, policy.actions)
+        )
         return (policy.name, repr(policy.cost), *counts, "" if policy.difference is None else repr(policy.difference))

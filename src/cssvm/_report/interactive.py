@@ -28,13 +28,13 @@ def interactive_data(held_out: HeldOutDecisions, currency: str) -> dict[str, Any
     rows = held_out.scored
     found = best_cuts(rows, n_points=N_POINTS)
     hits, alarms, saved, spent = (float(each[0]) for each in found.all_rows)
-    by_row = rows.sample.costs_differ
+    by_row = rows.samples.costs_differ
     totals = Accepted(*found.all_rows)
     return {
         "currency": currency,
         "ratio": held_out.scores.kind == COST_RATIO,
-        "base": {**_base_costs(rows.sample), "share": hits / found.weight},
-        "factor": {"fn": _differ(rows.sample, True), "fp": _differ(rows.sample, False)},
+        "base": {**_base_costs(rows.samples), "share": hits / found.weight},
+        "factor": {"fn": _differ(rows.samples, True), "fp": _differ(rows.samples, False)},
         "cases": found.weight,
         "targets": hits,
         "others": alarms,

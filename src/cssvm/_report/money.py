@@ -73,7 +73,7 @@ def verdict(evaluation: Evaluation, plain: Policy, earns: bool) -> str:
 
 
 def amount(value: float, currency: str) -> str:
-    """Money with its currency, which a line break does not part from it."""
+    """ActionCosts with its currency, which a line break does not part from it."""
     return f"{number(value)}\N{NO-BREAK SPACE}{currency}" if currency else number(value)
 
 
@@ -135,8 +135,8 @@ def _line(
         "value": number(shown.value),
         "interval": f"{number(shown.low)} to {number(shown.high)}",
         "total": number(-policy.total if earns else policy.total),
-        "misses": count(policy.misses),
-        "alarms": count(policy.alarms),
+        "misses": count(policy.false_negatives),
+        "alarms": count(policy.false_positives),
         "actions": count(policy.actions),
         "difference": "" if apart is None else number(apart.value),
         "difference_interval": "" if apart is None else f"{number(apart.low)} to {number(apart.high)}",

@@ -294,8 +294,8 @@ def _right_decisions(held_out: HeldOutDecisions, currency: str) -> dict[str, str
     None where right decisions cost nothing.
     """
     sample, money = held_out.sample, held_out.money
-    right = np.where(sample.positive, money.acting, money.leaving)
-    wrong = np.where(sample.positive, money.leaving, money.acting)
+    right = np.where(sample.positive, money.act, money.skip)
+    wrong = np.where(sample.positive, money.skip, money.act)
     if not right.any():
         return None
     total = float(sample.weights @ right)

@@ -61,7 +61,7 @@ def _fold(held_out: HeldOutDecisions, own: Mask) -> dict[str, Any]:
         "least": NOTHING,
     }
     if both_classes(sample.positive[sample.weighted_costs > 0]):
-        found = minimum_risk(ScoredSamples.of(sample, held_out.scores.values[own]))
+        found = minimum_risk(ScoredSamples.from_samples(sample, held_out.scores.values[own]))
         line |= {"best": found.threshold, "least": number(found.risk)}
     return line
 

@@ -31,7 +31,7 @@ from .._core.classifier import BinaryClassifier
 from .._core.costs import expected_saving
 from .._core.samples import Samples, at_rows
 from .._core.types import RowNumbers, Vector
-from ..metrics._money import hits_less_alarms, income_of_decisions
+from ..metrics._income import ActionCosts, income_of_predictions
 from ..metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics._risk import minimum_risk, risk_of_decisions
 from ..metrics._scored import ScoredSamples
@@ -42,7 +42,7 @@ DEFAULT_SCORING, MIN_RISK = "risk", "min_risk"
 # Values (n_points,) of decisions (n_points, n_valid) on a sample; the value of one vector of scores.
 OF_DECISIONS: dict[str, Callable[[Samples, NDArray[np.bool_]], Vector]] = {
     "risk": lambda sample, accepted: -risk_of_decisions(sample, accepted),
-    "income": lambda sample, accepted: income_of_decisions(sample, accepted, hits_less_alarms(sample)),
+    "income": lambda sample, accepted: income_of_predictions(sample, accepted, ActionCosts.from_errors(sample)),
 }
 OF_RANKING: dict[str, Callable[[ScoredSamples], float]] = {
     MIN_RISK: lambda rows: -minimum_risk(rows).risk,
@@ -124,7 +124,7 @@ class RankingScoring:
     def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
         """As `Scoring` says."""
         sample = self.sample.take(valid)
-        return np.array([self.value(ScoredSamples.of(sample, each, tie=self.tie)) for each in scores])
+        return np.array([self.value(ScoredSamples.from_samples(sample, each, tie=self.tie)) for each in scores])
 
 
 class ScorerScoring:

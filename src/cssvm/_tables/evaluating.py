@@ -231,10 +231,12 @@ def _measures(rows: Judged, target: PositiveClass) -> Callable[[Vector], dict[st
     """Measures by name, (n_batch,) each, of how often each of these rows was drawn, (n_batch, n_rows)."""
     of_rows: dict[str, Any] = {"pos_label": target.label, "sample_weight": rows.weights}
     y, scores = target.labels(rows.positive), PositiveClassScores(rows.scores, target, 0.0)
-    ratios, by_score = _ratios_of_sums(rows), ScoredSamples.read(y, scores, **of_rows)
-    by_decision = ScoredSamples.read(y, PositiveClassScores(rows.decided_by, target, 0.0), **rows.costs, **of_rows)
-    positive, weights = by_score.ranked(by_score.sample.positive), by_score.ranked(by_score.sample.weights)
-    best, weights_of_best = ranked_min_risk(by_decision), by_decision.ranked(by_decision.sample.weights)
+    ratios, by_score = _ratios_of_sums(rows), ScoredSamples.from_labels(y, scores, **of_rows)
+    by_decision = ScoredSamples.from_labels(
+        y, PositiveClassScores(rows.decided_by, target, 0.0), **rows.costs, **of_rows
+    )
+    positive, weights = by_score.ranked(by_score.samples.positive), by_score.ranked(by_score.samples.weights)
+    best, weights_of_best = ranked_min_risk(by_decision), by_decision.ranked(by_decision.samples.weights)
 
     def measures(counts: Vector) -> dict[str, Vector]:
         fpr, fnr = by_score.ranking.rates(positive, weights * counts.take(by_score.ranking.order, axis=1))

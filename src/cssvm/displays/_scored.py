@@ -92,7 +92,7 @@ class ScoredDisplayMixin:
         drawing: dict[str, Any],
     ) -> Self:
         """Check labels, scores, costs and weights, compute the numbers and draw them."""
-        rows = ScoredSamples.read(y_true, y_score, **of_rows, in_double=True)
+        rows = ScoredSamples.from_labels(y_true, y_score, **of_rows, in_double=True)
         return cls(**cls._numbers(rows, **options)._asdict(), name=name).plot(**drawing)
 
     @classmethod

@@ -213,13 +213,13 @@ def _ranked_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs
     """A metric of the ranking: the columns of the counts are in its order."""
     of_rows = {name: value for name, value in kwargs.items() if name in OF_ROWS}
     options = {name: value for name, value in kwargs.items() if name not in OF_ROWS}
-    scored = ScoredSamples.read(y_true, y_score, **of_rows)
+    scored = ScoredSamples.from_labels(y_true, y_score, **of_rows)
     ranked = RANKED[metric](scored, **options)
-    order = ranked.rows.ranking.order
-    weights = ranked.rows.ranked(ranked.rows.sample.weights)
+    order = ranked.scored.ranking.order
+    weights = ranked.scored.ranked(ranked.scored.samples.weights)
     column = np.empty_like(order)
     column[order] = np.arange(len(order))
-    classes = [column[rows] for rows in _classes(scored.sample.target.labels(scored.sample.positive))]
+    classes = [column[rows] for rows in _classes(scored.labels)]
     return classes, lambda counts: ranked.values(weights * counts)
 
 

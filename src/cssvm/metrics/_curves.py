@@ -58,9 +58,9 @@ def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class, or what `positive_class_scores` returns.
+        Scores, higher for the positive class, or what `positive_class_scores` returns.
     pos_label : label, default=None
-        The target class; None means the larger of the two labels.
+        The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Sample weights. If None, all weights are 1.
 
@@ -77,7 +77,7 @@ def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_
     >>> hull.fpr, hull.tpr, hull.thresholds
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]), array([inf, 0.9, 0.4, 0.2]))
     """
-    return hull_of_rows(ScoredSamples.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return hull_of_rows(ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
 
 
 def cost_curve(
@@ -93,11 +93,11 @@ def cost_curve(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class, or what `positive_class_scores` returns.
+        Scores, higher for the positive class, or what `positive_class_scores` returns.
     probability_cost : float or array-like, default=None
         Values of PC in [0, 1] at which to evaluate the curve. None: at its vertices, between which it is straight.
     pos_label : label, default=None
-        The target class; None means the larger of the two labels.
+        The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Sample weights. If None, all weights are 1.
 
@@ -113,7 +113,7 @@ def cost_curve(
     >>> curve.probability_cost, curve.cost
     (array([0. , 0.5, 1. ]), array([0.  , 0.25, 0.  ]))
     """
-    rows = ScoredSamples.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    rows = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     curve = cost_curve_of_rows(rows)
     if probability_cost is None:
         return curve
@@ -136,11 +136,11 @@ def neyman_pearson(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class, or what `positive_class_scores` returns.
+        Scores, higher for the positive class, or what `positive_class_scores` returns.
     max_fpr : float
         Largest false positive rate allowed, in [0, 1].
     pos_label : label, default=None
-        The target class; None means the larger of the two labels.
+        The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Sample weights. If None, all weights are 1.
 
@@ -161,7 +161,7 @@ def neyman_pearson(
         raise ValueError(
             f"max_fpr must be a rate between 0 and 1; got max_fpr={max_fpr!r}. Pass for example max_fpr=0.05."
         )
-    rows = ScoredSamples.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    rows = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     return fewest_misses(rows, max_fpr)
 
 
@@ -202,8 +202,8 @@ def roc_of_rows(rows: ScoredSamples) -> tuple[Vector, Vector]:
 
 def fewest_misses(rows: ScoredSamples, max_fpr: float) -> NeymanPearson:
     """`neyman_pearson` of checked rows."""
-    rows.sample.check_both_classes_weighted("a ROC curve")
-    fpr, fnr = rows.ranking.rates(rows.ranked(rows.sample.positive), rows.ranked(rows.sample.weights))
+    rows.samples.check_both_classes_weighted("a ROC curve")
+    fpr, fnr = rows.ranking.rates(rows.ranked(rows.samples.positive), rows.ranked(rows.samples.weights))
     # Both rates are monotone in the cut: the last allowed one misses least, the first that misses no more wins.
     least = fnr[fpr <= max_fpr * (1 + RATE_ROUNDING)][-1]
     cut = int(np.argmax(fnr <= least))
@@ -212,5 +212,5 @@ def fewest_misses(rows: ScoredSamples, max_fpr: float) -> NeymanPearson:
 
 def _alarms_and_hits(rows: ScoredSamples) -> tuple[Vector, Vector]:
     """Weight of the accepted rows of the other class and of the target at each cut, two (n_cuts,)."""
-    rows.sample.check_both_classes_weighted("a ROC curve")
-    return rows.ranking.alarms_and_hits(rows.ranked(rows.sample.positive), rows.ranked(rows.sample.weights))
+    rows.samples.check_both_classes_weighted("a ROC curve")
+    return rows.ranking.alarms_and_hits(rows.ranked(rows.samples.positive), rows.ranked(rows.samples.weights))

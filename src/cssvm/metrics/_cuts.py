@@ -53,9 +53,9 @@ class BestCuts(NamedTuple):
 
 def best_cuts(rows: ScoredSamples, *, n_points: int = 1000) -> BestCuts:
     """The cuts of scored rows that cost least for some costs, and at most `n_points` of all of them."""
-    rows.sample.check_both_classes_weighted("the best cut")
-    weights, weighted_costs = (rows.ranked(each) for each in (rows.sample.weights, rows.sample.weighted_costs))
-    positive = rows.ranked(rows.sample.positive)
+    rows.samples.check_both_classes_weighted("the best cut")
+    weights, weighted_costs = (rows.ranked(each) for each in (rows.samples.weights, rows.samples.weighted_costs))
+    positive = rows.ranked(rows.samples.positive)
     alarms, hits = rows.ranking.alarms_and_hits(positive, weights)
     spent, saved = rows.ranking.alarms_and_hits(positive, weighted_costs)
     if not (spent[-1] > 0 and saved[-1] > 0):
@@ -77,7 +77,7 @@ def best_cuts(rows: ScoredSamples, *, n_points: int = 1000) -> BestCuts:
 
 def accepted_by(rows: ScoredSamples, acted: Mask) -> Accepted:
     """What decisions (n,) on the rows accept, (1,) each."""
-    sample = rows.sample
+    sample = rows.samples
     sums = [
         float(each[acted & (sample.positive == target)].sum())
         for each in (sample.weights, sample.weighted_costs)

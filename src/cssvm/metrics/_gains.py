@@ -33,8 +33,8 @@ class Gains(NamedTuple):
 
 def gains(rows: ScoredSamples, *, threshold: float | None = None, acted_on: Mask | None = None) -> Gains:
     """The gains of scored rows, and those of the decisions: at a threshold, or whether each row is acted on, (n,)."""
-    rows.sample.check_both_classes_weighted("gains")
-    sample, ranking, weights = rows.sample, rows.ranking, rows.sample.weights
+    rows.samples.check_both_classes_weighted("gains")
+    sample, ranking, weights = rows.samples, rows.ranking, rows.samples.weights
     total = float(weights.sum())
     signed = np.where(sample.positive, sample.weighted_costs, -sample.weighted_costs)
     acted, saved = (ranking.accepted(rows.ranked(each)) / total for each in (weights, signed))

@@ -50,6 +50,6 @@ def held_out_rows(
         scores.append(found.values)
     sample = Samples.read(y, pos_label=target, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
     folds = [sample.take(rows) for rows in parts]
-    scored = [ScoredSamples.of(fold, fold.scores(own)) for fold, own in zip(folds, scores, strict=True)]
+    scored = [ScoredSamples.from_samples(fold, fold.scores(own)) for fold, own in zip(folds, scores, strict=True)]
     pooled = sample.take(np.concatenate(parts))
-    return HeldOut(scored, ScoredSamples.of(pooled, np.concatenate(scores)))
+    return HeldOut(scored, ScoredSamples.from_samples(pooled, np.concatenate(scores)))

@@ -90,7 +90,7 @@ def cost_roc(
     acted_on : (n,) bool, the classifier's own decisions, if they are known; otherwise they are believed to be those of
     `own_threshold`. A threshold of None leaves its point out.
     """
-    rows.sample.check_both_classes_weighted(BOTH_ERRORS)
+    rows.samples.check_both_classes_weighted(BOTH_ERRORS)
     thresholds = {BEST: minimum_risk(rows).threshold, CHOSEN: threshold, OWN: own_threshold}
     by_cost = rows.weighed_by_stakes()
     fpr, tpr = roc_of_rows(by_cost)
@@ -103,10 +103,10 @@ def cost_roc(
         tpr=tpr,
         hull_fpr=hull.fpr,
         hull_tpr=hull.tpr,
-        slope=rows.sample.alarm_cost / rows.sample.miss_cost,
+        slope=rows.samples.alarm_cost / rows.samples.miss_cost,
         points=points,
         normalized=normalize,
-        cost_weighted=rows.sample.costs_differ,
+        cost_weighted=rows.samples.costs_differ,
     )
 
 
@@ -117,7 +117,7 @@ def operating_point(rows: ScoredSamples, threshold: float, normalize: bool) -> O
 
 def point_of_decisions(rows: ScoredSamples, accepted: Mask, normalize: bool) -> OperatingPoint:
     """Rates, weighted by cost, and risk of calling these rows targets, (n,) bool."""
-    sample = rows.sample
+    sample = rows.samples
     return OperatingPoint(
         threshold=np.nan,
         fpr=float(sample.weighted_costs[accepted & ~sample.positive].sum() / sample.alarm_cost),
@@ -128,14 +128,14 @@ def point_of_decisions(rows: ScoredSamples, accepted: Mask, normalize: bool) -> 
 
 def cost_curve_at_costs(rows: ScoredSamples) -> CostCurveAtCosts:
     """The cost curve, rates weighing each row by its cost, and where the costs of the rows operate."""
-    rows.sample.check_both_classes_weighted(BOTH_ERRORS)
+    rows.samples.check_both_classes_weighted(BOTH_ERRORS)
     return CostCurveAtCosts(*cost_curve_of_rows(rows.weighed_by_stakes()), _target_share(rows))
 
 
 def mean_cost_curve(held_out: HeldOut) -> CostCurveAtCosts:
     """The mean of the folds' cost curves, with these; the operating point is that of all rows."""
     for fold in held_out.folds:
-        fold.sample.check_both_classes_weighted(BOTH_ERRORS)
+        fold.samples.check_both_classes_weighted(BOTH_ERRORS)
     curves = [cost_curve_of_rows(fold.weighed_by_stakes()) for fold in held_out.folds]
     # Every curve is straight between its own vertices, so their mean is between all of them.
     vertices = np.unique(np.concatenate([curve.probability_cost for curve in curves]))
@@ -145,5 +145,5 @@ def mean_cost_curve(held_out: HeldOut) -> CostCurveAtCosts:
 
 def _target_share(rows: ScoredSamples) -> float:
     """PC(+), the target's share of the cost of being wrong on every row."""
-    sample = rows.sample
+    sample = rows.samples
     return sample.miss_cost / (sample.miss_cost + sample.alarm_cost)

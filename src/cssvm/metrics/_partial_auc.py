@@ -32,11 +32,11 @@ def tp_auc_loss(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class, or what `positive_class_scores` returns.
+        Scores, higher for the positive class, or what `positive_class_scores` returns.
     t : float, default=0.9
         Smallest true positive rate looked at, in [0, 1).
     pos_label : label, default=None
-        The target class; None means the larger of the two labels.
+        The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Sample weights. If None, all weights are 1.
 
@@ -53,7 +53,7 @@ def tp_auc_loss(
     >>> tp_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0.5)
     0.5
     """
-    rows = ScoredSamples.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    rows = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     return ranked_tp_auc_loss(rows, t=t).value
 
 
@@ -67,11 +67,11 @@ def tn_auc_loss(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class, or what `positive_class_scores` returns.
+        Scores, higher for the positive class, or what `positive_class_scores` returns.
     t : float, default=0.9
         Smallest true negative rate looked at, in [0, 1): false positive rates up to 1 - t.
     pos_label : label, default=None
-        The target class; None means the larger of the two labels.
+        The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Sample weights. If None, all weights are 1.
 
@@ -90,14 +90,14 @@ def tn_auc_loss(
     >>> tn_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0)
     0.25
     """
-    rows = ScoredSamples.read(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    rows = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     return ranked_tn_auc_loss(rows, t=t).value
 
 
 def ranked_tp_auc_loss(rows: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
     """`tp_auc_loss` of checked rows, as a function of the weights."""
     width = _checked_width(rows, t)
-    positive = rows.ranked(rows.sample.positive)
+    positive = rows.ranked(rows.samples.positive)
 
     def values(weights: Vector) -> Vector:
         fpr, fnr = rows.ranking.rates(positive, weights)
@@ -109,7 +109,7 @@ def ranked_tp_auc_loss(rows: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
 def ranked_tn_auc_loss(rows: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
     """`tn_auc_loss` of checked rows, as a function of the weights."""
     width = _checked_width(rows, t)
-    positive = rows.ranked(rows.sample.positive)
+    positive = rows.ranked(rows.samples.positive)
 
     def values(weights: Vector) -> Vector:
         fpr, fnr = rows.ranking.rates(positive, weights)
@@ -135,5 +135,5 @@ def _checked_width(rows: ScoredSamples, t: Any) -> float:
     """The width 1 - t of the part of the curve that counts."""
     if not is_number(t) or not 0 <= t < 1:
         raise ValueError(f"t must be a rate in [0, 1); got t={t!r}. Pass for example t=0.9, or t=0 for 1 - AUC.")
-    rows.sample.check_both_classes_weighted("a ROC curve")
+    rows.samples.check_both_classes_weighted("a ROC curve")
     return 1.0 - float(t)

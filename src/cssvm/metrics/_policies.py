@@ -1,12 +1,11 @@
-"""What several ways to decide cost on the same rows, and how they differ: the lines of a table of money.
+"""Expected costs of several policies on the same samples, and how they differ: the lines of a table of policies.
 
-Acting on row i costs a_i and leaving it alone l_i, given its class. A policy that acts on it in a share d_i of the
-times costs
+Predicting sample i positive, that is acting on it, costs a_i; predicting it negative, skipping it, costs l_i, given its
+class. A policy that acts on it with probability d_i costs, per sample,
 
     sum_i w_i (d_i a_i + (1 - d_i) l_i) / sum_i w_i
 
-per case. Resamples of the rows, or of groups of them, are shared by all policies, so that a difference is one of the
-same rows.
+All policies share the resamples of the samples, or of groups of them, so that differences are paired.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.cost_matrix import OUTCOMES
 from .._core.samples import Samples
 from .._core.types import Vector
 from ._bootstrap import generator, percentile_interval, resample_counts
+from ._income import ActionCosts
 
 
 class Interval(NamedTuple):
@@ -35,76 +34,71 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Policy:
-    """One way to decide, on the held-out rows.
+    """One way to decide, on samples that were not trained on.
 
-    cost : per case, negative for an income; total : of all rows, likewise; difference : of the cost per case to the
-    model's, row by row, positive where this policy costs more; misses, alarms, actions : weights of the rows missed, of
-    the false alarms, and of all rows acted on.
+    Attributes
+    ----------
+    name : str
+        Name of the policy.
+    cost : Interval
+        Cost per sample, negative for an income.
+    total : float
+        Cost of all samples.
+    false_negatives, false_positives, actions : float
+        Weights of the false negatives, of the false positives, and of all samples acted on (predicted positive).
+    difference : Interval or None
+        Cost per sample minus that of the model, paired by sample: positive where this policy costs more; None for the
+        model itself.
     """
 
     name: str
     cost: Interval
     total: float
-    misses: float
-    alarms: float
+    false_negatives: float
+    false_positives: float
     actions: float
     difference: Interval | None
 
 
-class Money(NamedTuple):
-    """What acting on each row costs, and what leaving it alone, given its class: (n,) each."""
-
-    acting: Vector
-    leaving: Vector
-
-    @classmethod
-    def of(cls, sample: Samples, outcomes: dict[str, Any]) -> Money:
-        """From the costs of the four outcomes, numbers or (n,) each."""
-        tp, fp, tn, fn = (np.asarray(outcomes[name], dtype=np.float64) for name in OUTCOMES)
-        return cls(np.where(sample.positive, tp, fp), np.where(sample.positive, fn, tn))
-
-    def at(self, rows: Any) -> Money:
-        """Of these rows."""
-        return Money(self.acting[rows], self.leaving[rows])
-
-
-def compared_policies(
-    accepted: dict[str, Vector],
-    sample: Samples,
-    money: Money,
+def compare_policies(
+    action_shares: dict[str, Vector],
+    samples: Samples,
+    costs: ActionCosts,
     n_resamples: int,
     confidence: float,
     random_state: Any,
     *,
     groups: Any = None,
 ) -> list[Policy]:
-    """The line of each policy, given the share of times that each row was acted on; the first is the model's.
+    """One `Policy` for each name, the first being the model's.
 
-    groups : (n,) labels of rows that are drawn together, or None.
+    action_shares : by name, (n_samples,) how often the policy acts on each sample, as a share; groups : (n_samples,)
+    labels of samples that are drawn together, or None.
     """
-    weights = sample.weights
-    wrong = np.array([np.where(sample.positive, 1.0 - each, each) for each in accepted.values()])
-    weighted_costs = np.array(
-        [weights * (each * money.acting + (1.0 - each) * money.leaving) for each in accepted.values()]
-    )
-    group = np.arange(len(sample)) if groups is None else np.unique(groups, return_inverse=True)[1]
-    drawn, stakes_drawn = np.bincount(group, weights), np.array([np.bincount(group, each) for each in weighted_costs])
-    counts = resample_counts([np.arange(len(drawn))], n_resamples, generator(random_state), stratified=False)
-    means = np.concatenate([batch @ stakes_drawn.T / (batch @ drawn)[:, np.newaxis] for batch in counts])
-    cost, total = weighted_costs.sum(axis=1) / weights.sum(), weighted_costs.sum(axis=1)
+    weights, positive = samples.weights, samples.positive
+    shares = np.array(list(action_shares.values()))
+    weighted_costs = weights * (shares * costs.act + (1.0 - shares) * costs.skip)
+    group = np.arange(len(samples)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    group_weights = np.bincount(group, weights)
+    group_costs = np.array([np.bincount(group, each) for each in weighted_costs])
+    everything = [np.arange(len(group_weights))]
+    counts = resample_counts(everything, n_resamples, generator(random_state), stratified=False)
+    means = np.concatenate([batch @ group_costs.T / (batch @ group_weights)[:, np.newaxis] for batch in counts])
+    total = weighted_costs.sum(axis=1)
+    cost = total / weights.sum()
     low, high = percentile_interval(means, confidence)
-    apart_low, apart_high = percentile_interval(means - means[:, :1], confidence)
+    difference_low, difference_high = percentile_interval(means - means[:, :1], confidence)
     return [
         Policy(
             name=name,
             cost=Interval(float(cost[k]), float(low[k]), float(high[k])),
             total=float(total[k]),
-            misses=float((wrong[k] * weights)[sample.positive].sum()),
-            alarms=float((wrong[k] * weights)[~sample.positive].sum()),
-            actions=float(acted @ weights),
+            false_negatives=float(((1.0 - share) * weights)[positive].sum()),
+            false_positives=float((share * weights)[~positive].sum()),
+            actions=float(share @ weights),
             difference=None
             if k == 0
-            else Interval(float(cost[k] - cost[0]), float(apart_low[k]), float(apart_high[k])),
+            else Interval(float(cost[k] - cost[0]), float(difference_low[k]), float(difference_high[k])),
         )
-        for k, (name, acted) in enumerate(accepted.items())
+        for k, (name, share) in enumerate(action_shares.items())
     ]

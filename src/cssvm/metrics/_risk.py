@@ -113,11 +113,11 @@ def min_cost_risk(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class, or what `positive_class_scores` returns.
+        Scores, higher for the positive class, or what `positive_class_scores` returns.
     fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-        Costs of a miss and of a false alarm, as in `cost_risk`.
+        Costs of a false negative and of a false positive, as in `cost_risk`.
     pos_label : label, default=None
-        The target class; None means the larger of the two labels.
+        The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Sample weights. If None, all weights are 1.
     prior : float, default=None
@@ -144,7 +144,7 @@ def min_cost_risk(
     >>> print(f"{best.risk:.1f} at {best.threshold:.1f}, fpr {best.fpr:.2f}, fnr {best.fnr:.2f}")
     0.2 at 0.3, fpr 0.33, fnr 0.00
     """
-    rows = ScoredSamples.read(
+    rows = ScoredSamples.from_labels(
         y_true, y_score, fn_cost=fn_cost, fp_cost=fp_cost, pos_label=pos_label, sample_weight=sample_weight
     )
     return minimum_risk(rows, prior=prior, normalize=normalize)
@@ -169,13 +169,13 @@ def expected_cost_at(
     y_true : array-like of shape (n_samples,)
         Labels of two classes. A sample of one class is accepted unless `prior` is given.
     y_score : array-like of shape (n_samples,)
-        Scores, higher for the target class, or what `positive_class_scores` returns.
+        Scores, higher for the positive class, or what `positive_class_scores` returns.
     thresholds : float or array-like
         Thresholds, of any shape and order; infinite ones are allowed.
     fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-        Costs of a miss and of a false alarm, as in `cost_risk`.
+        Costs of a false negative and of a false positive, as in `cost_risk`.
     pos_label : label, default=None
-        The target class; None means the larger of the two labels.
+        The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
         Sample weights. If None, all weights are 1.
     prior : float, default=None
@@ -194,7 +194,7 @@ def expected_cost_at(
     >>> expected_cost_at([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], [0.0, 0.5, 1.0], fn_cost=3)
     array([0.5, 1. , 1.5])
     """
-    rows = ScoredSamples.read(
+    rows = ScoredSamples.from_labels(
         y_true, y_score, fn_cost=fn_cost, fp_cost=fp_cost, pos_label=pos_label, sample_weight=sample_weight
     )
     return risk_at(rows, np.asarray(thresholds, dtype=np.float64), prior=prior, normalize=normalize)
@@ -210,7 +210,7 @@ def risk_of_decisions(
 
 def minimum_risk(rows: ScoredSamples, *, prior: float | None = None, normalize: bool = False) -> MinimumRisk:
     """`min_cost_risk` of checked rows."""
-    sample = rows.sample
+    sample = rows.samples
     sample.check_both_classes_weighted("the best threshold")
     weighted_costs, _ = _checked_weighted_costs(sample, prior, normalize)
     threshold = cheapest_threshold(rows.ranking, rows.ranked(sample.positive), rows.ranked(weighted_costs))
@@ -227,16 +227,16 @@ def risk_at(rows: ScoredSamples, thresholds: Vector, *, prior: float | None = No
     """`expected_cost_at` of checked rows, in the shape of `thresholds`."""
     if np.isnan(thresholds).any():
         raise ValueError("thresholds must be numbers or infinite; got nan. Drop the missing thresholds.")
-    weighted_costs, total = _checked_weighted_costs(rows.sample, prior, normalize)
-    lost = rows.ranking.cost_at_cuts(rows.ranked(rows.sample.positive), rows.ranked(weighted_costs))
+    weighted_costs, total = _checked_weighted_costs(rows.samples, prior, normalize)
+    lost = rows.ranking.cost_at_cuts(rows.ranked(rows.samples.positive), rows.ranked(weighted_costs))
     return lost[rows.ranking.cut(thresholds)] / total
 
 
 def ranked_min_risk(rows: ScoredSamples, *, prior: float | None = None, normalize: bool = False) -> RankedMetric:
     """The risk of `minimum_risk` as a function of the weights."""
-    rows.sample.check_both_classes_weighted("the best threshold")
-    _check_prior(rows.sample, prior)
-    positive, cost = rows.ranked(rows.sample.positive), rows.ranked(rows.sample.cost)
+    rows.samples.check_both_classes_weighted("the best threshold")
+    _check_prior(rows.samples, prior)
+    positive, cost = rows.ranked(rows.samples.positive), rows.ranked(rows.samples.cost)
 
     def values(weights: Vector) -> Vector:
         weighted_costs, total = weighted_costs_and_total(positive, weights, cost, prior, normalize)

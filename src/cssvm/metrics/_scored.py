@@ -1,9 +1,9 @@
-"""Scored rows: a checked sample with a score for each row, sorted once.
+"""Scored samples: checked samples with a score each, and the order of the scores.
 
-All metrics have two floors. The public functions take labels, scores and costs as users have them, read them into a
-`Samples` or a `ScoredSamples` and call a function of the second floor, which takes these and checks no rows again. The
-estimators, the search and the displays call the second floor. A row is *accepted*, that is taken for the target, if its
-score is at or above the threshold. Rows of weight zero are absent.
+All metrics have two layers. The public functions take labels, scores and costs as users have them, read them into
+`Samples` or `ScoredSamples` and call a function of the second layer, which takes these and does not check them again.
+The estimators, the search, the evaluation and the displays call the second layer. A sample is predicted positive if its
+score is at or above the threshold. Samples of weight zero are left out.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from .._core.positive_class import PositiveClass, PositiveClassScores
 from .._core.samples import Samples
-from .._core.types import Vector
+from .._core.types import Mask, Vector
 from ._ranking import Ranking
 
 BELOW_CHANCE = 2.0  # standard deviations of the area under the ROC curve of random scores
@@ -26,23 +27,31 @@ BELOW_CHANCE = 2.0  # standard deviations of the area under the ROC curve of ran
 
 @dataclass(frozen=True, eq=False)
 class ScoredSamples:
-    """Rows of positive weight, their scores and their order.
+    """Samples with a score and, where they are known, the predictions of a model; row i of each is the same sample.
 
-    scores : (n_samples,) float64 or float32, higher for the target, in the order of the rows of `sample`.
+    samples : labels, weights and costs
+    scores : (n_samples,) float64 or float32, higher for the positive class
+    predictions : (n_samples,) bool, whether each sample was predicted positive; None if not known
+    tie : scores that differ by no more than this are equal
     """
 
-    sample: Samples
+    samples: Samples
     scores: NDArray[Any]
-    ranking: Ranking
+    predictions: Mask | None = None
+    tie: float = 0.0
 
     @classmethod
-    def of(cls, sample: Samples, scores: NDArray[Any], *, tie: float = 0.0) -> ScoredSamples:
-        """Sort checked rows by their scores (n,), equal up to `tie`; rows of weight zero are left out."""
-        sample, scores = sample.present(scores)
-        return cls(sample, scores, Ranking.of(scores, tie=tie))
+    def from_samples(
+        cls, samples: Samples, scores: NDArray[Any], *, predictions: Mask | None = None, tie: float = 0.0
+    ) -> ScoredSamples:
+        """Checked samples with their scores (n_samples,); samples of weight zero are left out."""
+        counted = samples.counted()
+        if isinstance(counted, slice):
+            return cls(samples, scores, predictions, tie)
+        return cls(samples, scores, predictions, tie).take(counted)
 
     @classmethod
-    def read(
+    def from_labels(
         cls,
         y_true: Any,
         y_score: Any,
@@ -55,54 +64,74 @@ class ScoredSamples:
     ) -> ScoredSamples:
         """Check labels, scores, costs and weights as users pass them; scores keep their type unless `in_double`.
 
-        y_score : scores, or `PositiveClassScores`, which know their target; others are believed to be higher for the target,
-        with a warning where the rows say the opposite.
+        y_score : scores, or `PositiveClassScores`, which name their positive class. Other scores are taken to be higher
+        for the positive class, with a warning where the labels say the opposite.
         """
         oriented = isinstance(y_score, PositiveClassScores)
         if oriented:
-            pos_label, y_score = _agreed_target(pos_label, y_score), y_score.values
-        sample = Samples.read(
+            pos_label, y_score = _agreed_class(pos_label, y_score), y_score.values
+        samples = Samples.read(
             y_true, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight
         )
-        scores = sample.scores(y_score)
-        rows = cls.of(sample, scores.astype(np.float64, copy=False) if in_double else scores)
+        scores = samples.scores(y_score)
+        scored = cls.from_samples(samples, scores.astype(np.float64, copy=False) if in_double else scores)
         if not oriented:
-            rows.warn_below_chance()
-        return rows
+            scored.warn_below_chance()
+        return scored
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The order of the samples by falling score."""
+        return Ranking.of(self.scores, tie=self.tie)
+
+    @property
+    def positive(self) -> Mask:
+        """(n_samples,) bool, the samples of the positive class."""
+        return self.samples.positive
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """(n_samples,) labels."""
+        return self.samples.labels
+
+    def take(self, rows: Any) -> ScoredSamples:
+        """Some of the samples: a slice, a mask or row numbers."""
+        predictions = None if self.predictions is None else self.predictions[rows]
+        return ScoredSamples(self.samples.take(rows), self.scores[rows], predictions, self.tie)
+
+    def ranked(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of the samples (n_samples,) in the order of the ranking."""
+        return values[self.ranking.order]
 
     def warn_below_chance(self) -> None:
-        """Warn if the target ranks clearly below the other class."""
-        positive = self.ranked(self.sample.positive)
-        n_target, n_other = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
-        if not n_target or not n_other:
+        """Warn if the positive class ranks clearly below the negative one."""
+        positive = self.ranked(self.positive)
+        n_positive, n_negative = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+        if not n_positive or not n_negative:
             return
-        alarms, hits = self.ranking.alarms_and_hits(positive, np.ones(len(positive)))
-        area = float(np.trapezoid(hits, alarms)) / (n_target * n_other)
-        deviation = np.sqrt((n_target + n_other + 1) / (12.0 * n_target * n_other))  # of the area if scores are chance
+        false_positives, true_positives = self.ranking.alarms_and_hits(positive, np.ones(len(positive)))
+        area = float(np.trapezoid(true_positives, false_positives)) / (n_positive * n_negative)
+        deviation = np.sqrt((n_positive + n_negative + 1) / (12.0 * n_positive * n_negative))  # if scores are random
         if area < 0.5 - BELOW_CHANCE * deviation:
             warnings.warn(
-                f"The scores rank {self.sample.target.shown}, the target, below the other class: the area under the "
-                f"ROC curve is {area:.2f}, chance gives 0.50 +- {deviation:.2f}. Scores must be higher for pos_label; "
-                "decision_function is higher for classes_[1]. Pass positive_class_scores(model, X) in place of "
-                "model.decision_function(X), or another pos_label.",
+                f"The scores rank {self.samples.target.shown}, the positive class, below the negative class: the area "
+                f"under the ROC curve is {area:.2f}, chance gives 0.50 +- {deviation:.2f}. Scores must be higher for "
+                "pos_label; decision_function is higher for classes_[1]. Pass positive_class_scores(model, X) in place "
+                "of model.decision_function(X), or another pos_label.",
                 UserWarning,
                 stacklevel=4,
             )
 
-    def ranked(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of the rows (n,) in the order of the ranking."""
-        return values[self.ranking.order]
-
     def weighed_by_stakes(self) -> ScoredSamples:
-        """The rows with their weighted costs as weights, so that rates are shares of the cost; those without are left out."""
-        sample = self.sample.weighed_by_stakes()
-        if sample.weights.all():
-            return replace(self, sample=sample)
-        return ScoredSamples.of(sample, self.scores)
+        """The samples with their weighted costs as weights, so that rates are shares of the cost."""
+        return ScoredSamples.from_samples(self.samples.weighed_by_stakes(), self.scores, tie=self.tie)
 
 
-def _agreed_target(pos_label: Any, scores: PositiveClassScores) -> PositiveClass:
-    """The target of the scores, which must be `pos_label` if one is given."""
+def _agreed_class(pos_label: Any, scores: PositiveClassScores) -> PositiveClass:
+    """The positive class of the scores, which must be `pos_label` if one is given."""
     if pos_label is None or isinstance(pos_label, PositiveClass):
         return scores.target
     if pos_label != scores.pos_label:
@@ -119,10 +148,10 @@ class RankedMetric(NamedTuple):
     values : maps weights (..., n_samples), in the order of the ranking, to the metric (...,).
     """
 
-    rows: ScoredSamples
+    scored: ScoredSamples
     values: Callable[[Vector], Vector]
 
     @property
     def value(self) -> float:
         """The metric for the weights of the sample."""
-        return float(self.values(self.rows.ranked(self.rows.sample.weights)))
+        return float(self.values(self.scored.ranked(self.scored.samples.weights)))

@@ -25,7 +25,7 @@ from .._core.alignment import is_series, matched
 from .._core.cost_matrix import OUTCOMES, decision_costs
 from .._core.decision import costs_for_predict, decide, row_costs
 from .._core.positive_class import RESPONSES, PositiveClass, own_pos_label, positive_class_scores
-from ._money import as_costs, income, savings_score
+from ._income import as_costs, income, savings_score
 from ._partial_auc import tn_auc_loss, tp_auc_loss
 from ._risk import cost_risk, min_cost_risk
 

@@ -86,7 +86,7 @@ def fold_threshold_costs(
 ) -> ThresholdCosts:
     """Cost at each threshold on all held-out rows, and on those of each fold."""
     for fold in held_out.folds:
-        fold.sample.check_both_classes_weighted(BOTH_ERRORS)
+        fold.samples.check_both_classes_weighted(BOTH_ERRORS)
     costs = _without_band(held_out.pooled, threshold, thresholds, normalize)
     by_fold = [risk_at(fold, costs.thresholds, normalize=normalize) for fold in held_out.folds]
     return costs._replace(fold_costs=np.array(by_fold))
@@ -100,7 +100,7 @@ def resampled_costs(
     Normalised costs are divided by the cost of being wrong on every row of the resample.
     """
     ascending, place = np.unique(thresholds, return_inverse=True)
-    sample, cell = rows.sample, np.searchsorted(ascending, rows.scores, side="right")
+    sample, cell = rows.samples, np.searchsorted(ascending, rows.scores, side="right")
     alike = np.column_stack([sample.positive, cell, sample.cost, sample.weights])
     groups, sizes = np.unique(alike, axis=0, return_counts=True)
     weight, weighted_cost = groups[:, 3], groups[:, 2] * groups[:, 3]
@@ -127,7 +127,7 @@ def _without_band(
     rows: ScoredSamples, threshold: float | None, thresholds: ArrayLike | None, normalize: bool
 ) -> ThresholdCosts:
     """The chosen threshold and the cost at each, without resampling."""
-    rows.sample.check_both_classes_weighted(BOTH_ERRORS)
+    rows.samples.check_both_classes_weighted(BOTH_ERRORS)
     chosen = float(minimum_risk(rows).threshold if threshold is None else threshold)
     grid = _even_grid(rows, chosen) if thresholds is None else _given_grid(thresholds)
     cost = risk_at(rows, np.append(grid, chosen), normalize=normalize)

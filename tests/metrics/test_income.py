@@ -40,7 +40,7 @@ def test_costs_of_outcomes_are_read_only_on_rows_they_apply_to():
     }
     assert income(y, pred, **amounts) == 5 - 7 - 2 + 0.5
     assert income(y, pred, **amounts, sample_weight=[2, 1, 0, 4]) == 10 - 7 + 2
-    with pytest.raises(ValueError, match="tp_cost must be finite on every row it applies to; got nan on 1 of 2"):
+    with pytest.raises(ValueError, match="tp_cost must be finite on every sample it applies to; got nan on 1 of 2"):
         income(y, [1, 1, 0, 0], **amounts)
 
 
@@ -115,5 +115,5 @@ def test_savings_equal_their_definition_row_by_row(case, data):
 def test_savings_need_a_constant_decision_that_costs_something():
     with pytest.raises(ValueError, match="both classes"):
         savings_score([1, 1], [1, 0])
-    with pytest.raises(ValueError, match="best constant decision, which must cost something"):
+    with pytest.raises(ValueError, match="best constant prediction, which must cost something"):
         savings_score([1, 1, 0], [1, 0, 0], fn_cost=[0, 1, 1], sample_weight=[1, 0, 1])
