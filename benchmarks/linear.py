@@ -32,8 +32,8 @@ from benchmarks.rows import standardise
 from benchmarks.tables import Column, table
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV
 from cssvm._runtime import threads
-from cssvm._solvers.linear.blocks import Point, Step
-from cssvm._solvers.linear.local import LocalBlocks
+from cssvm._solvers.linear.blocks import LocalBlocks
+from cssvm._solvers.linear.passes import LinearFunction, Step
 from cssvm.datasets import ChecksumError, MissingDatasetError, load
 
 C = 1.0
@@ -220,8 +220,8 @@ def pass_seconds(folder: str, fn_cost: float, repeats: int) -> dict[str, float]:
     """Of one look at 10^6 rows, and of one iteration of the interior-point method on as many."""
     X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
     blocks = LocalBlocks.of(X, np.where(y == 1, 1.0, -1.0), np.where(y == 1, fn_cost, 1.0))
-    here, found = Point(np.full(X.shape[1], 0.01), 0.1), {}
-    step = Step(Point(np.zeros(X.shape[1]), 0.0), here, here, 1.0, 1e-3)
+    here, found = LinearFunction(np.full(X.shape[1], 0.01), 0.1), {}
+    step = Step(LinearFunction(np.zeros(X.shape[1]), 0.0), here, here, 1.0, 1e-3)
     with threads.single_threaded_blas():
         blocks.measure(None)
 
@@ -230,7 +230,7 @@ def pass_seconds(folder: str, fn_cost: float, repeats: int) -> dict[str, float]:
             blocks.reach(step)
             blocks.measure(step)
 
-        for name, function in {"look": lambda: blocks.look(here), "iteration": iteration}.items():
+        for name, function in {"look": lambda: blocks.margin_histogram(here), "iteration": iteration}.items():
             function()  # compiled
             seconds = []
             for _ in range(repeats):

@@ -23,9 +23,9 @@ from cssvm._kernels import make_kernel
 from cssvm._runtime import threads
 from cssvm._runtime.sums import update_row_sum
 from cssvm._solvers.dual import DualProblem, solve, solve_path, tuning
-from cssvm._solvers.dual.free_system import FreeSystem
+from cssvm._solvers.dual.bordered_kkt import BorderedKKT
 from cssvm._solvers.dual.interior import interior_solution, low_rank_factor
-from cssvm._solvers.dual.pairs import update_by_pairs
+from cssvm._solvers.dual.smo import update_by_smo
 
 FEATURES = 20
 GAMMAS = (0.2 / FEATURES, 1.0 / FEATURES, 4.0 / FEATURES)
@@ -64,23 +64,23 @@ class Choice(NamedTuple):
 
 PATH, DECOMPOSITION = "path", "decomposition"
 CHOICES = (
-    Choice("SLEEP_DEPTH_VIOLATIONS", (0.5, 2.0), PATH),
-    Choice("SLEEP_DEPTH_VIOLATIONS", (0.5, 2.0), DECOMPOSITION),
-    Choice("AWAKE_SHARE", (0.0, 0.6, 0.7, 0.9), PATH),
-    Choice("AWAKE_SHARE", (0.0, 0.6, 0.7, 0.9), DECOMPOSITION),
+    Choice("SHRINKING_DEPTH", (0.5, 2.0), PATH),
+    Choice("SHRINKING_DEPTH", (0.5, 2.0), DECOMPOSITION),
+    Choice("ACTIVE_SHARE", (0.0, 0.6, 0.7, 0.9), PATH),
+    Choice("ACTIVE_SHARE", (0.0, 0.6, 0.7, 0.9), DECOMPOSITION),
     Choice("LOCAL_ACCURACY_SHARE", (0.1, 0.5), PATH),
     Choice("LOCAL_ACCURACY_SHARE", (0.1, 0.5), DECOMPOSITION),
-    Choice("FIRST_ROWS", (1024, 4096), DECOMPOSITION),
+    Choice("FIRST_WORKING_SET", (1024, 4096), DECOMPOSITION),
     Choice("KEPT_SHARE", (0.5, 0.9), DECOMPOSITION),
     Choice("SETTLED_SHARE", (0.05, 0.2), DECOMPOSITION),
-    Choice("TURN_STEPS_PER_ROW", (5, 10, 40), DECOMPOSITION),
-    Choice("LOOK_STEPS_PER_ROW", (2, 10, 20), PATH),
-    Choice("START_STEPS_PER_ROW", (0.25, 1.0), PATH),
-    Choice("NEXT_STEPS_PER_ROW", (0.1, 0.5), PATH),
-    Choice("COPY_ROWS", (1000, 4000), PATH),
-    Choice("FIT_STEPS_PER_ROW", (3.0, 12.0), DECOMPOSITION),
-    Choice("FIT_ROUND_SHARE", (0.1, 0.5), DECOMPOSITION),
-    Choice("PATH_ROUND_SHARE", (1.0, 4.0), PATH),
+    Choice("MAX_STEPS_PER_SET", (5, 10, 40), DECOMPOSITION),
+    Choice("STEPS_PER_LOOK", (2, 10, 20), PATH),
+    Choice("PATH_FIRST_STEPS", (0.25, 1.0), PATH),
+    Choice("PATH_NEXT_STEPS", (0.1, 0.5), PATH),
+    Choice("COPIED_PROBLEM", (1000, 4000), PATH),
+    Choice("FIT_FIRST_STEPS", (3.0, 12.0), DECOMPOSITION),
+    Choice("FIT_NEWTON_SHARE", (0.1, 0.5), DECOMPOSITION),
+    Choice("PATH_NEWTON_SHARE", (1.0, 4.0), PATH),
     Choice("SMALL_SYSTEM", (250, 1000), PATH),
     Choice("FIXING_TRIALS", (2, 4), PATH),
     Choice("LARGE_FIXING_TRIALS", (4, 16), DECOMPOSITION),
@@ -117,7 +117,7 @@ def problem_of(n: int, C: float = 1.0) -> tuple[np.ndarray, DualProblem]:
     return data.X, DualProblem(*signed_terms(y, np.ones(n), C * np.where(y > 0, FN_COST, 1.0)))
 
 
-def pair_step_cost(sizes: Sequence[int], repeats: int) -> tuning.PairStepCost:
+def pair_step_cost(sizes: Sequence[int], repeats: int) -> tuning.SMOStepCost:
     """Time steps from zero in float32, at tolerance 0, so that all of them are taken."""
     ns = []
     for n in sizes:
@@ -126,11 +126,11 @@ def pair_step_cost(sizes: Sequence[int], repeats: int) -> tuning.PairStepCost:
         count = min(STEPS, n)
 
         def steps(K=K, ones=ones, p=p, problem=problem, count=count, n=n):
-            update_by_pairs(K, ones, p.copy(), np.zeros(n), problem.lower, problem.upper, 0.0, count)
+            update_by_smo(K, ones, p.copy(), np.zeros(n), problem.lower, problem.upper, 0.0, count)
 
         ns.append(1e9 * best_seconds(steps, repeats) / count)
     features = np.column_stack([np.ones(len(sizes)), sizes])
-    return tuning.PairStepCost(*fitted(features, np.array(ns)).tolist())
+    return tuning.SMOStepCost(*fitted(features, np.array(ns)).tolist())
 
 
 def newton_cost(sizes: Sequence[int], repeats: int) -> tuning.NewtonCost:
@@ -142,7 +142,7 @@ def newton_cost(sizes: Sequence[int], repeats: int) -> tuning.NewtonCost:
     for m in sizes:
         members, total = np.sort(order[:m]), np.zeros(n)
         residual = problem.linear[members]
-        systems.append(best_seconds(lambda a=members: FreeSystem(K, a, 1e-3, np.float32), repeats))
+        systems.append(best_seconds(lambda a=members: BorderedKKT(K, a, 1e-3, np.float32), repeats))
         products.append(best_seconds(lambda a=members, g=residual, t=total: update_row_sum(t, K, a, g, 0), repeats))
     m = np.array(sizes, dtype=np.float64)
     fixed, cube, square = fitted(np.column_stack([m**0, m**3, m**2]), 1e9 * np.array(systems))
@@ -156,7 +156,7 @@ def interior_cost(sizes: Sequence[tuple[int, int]], repeats: int) -> tuning.Inte
     for n, rank in sizes:
         X, problem = problem_of(n)
         X = np.random.default_rng(0).normal(size=(n, rank)) + X[:, :1]
-        rows = make_kernel("linear").rows(X, upper_bounds=problem.upper - problem.lower, tol=1e-3).precise()
+        rows = make_kernel("linear").rows(X, upper_bounds=problem.upper - problem.lower, tol=1e-3).to_float64()
 
         def solution(rows=rows, problem=problem, rank=rank):
             return interior_solution(low_rank_factor(rows, rank), problem)
@@ -171,7 +171,7 @@ def interior_cost(sizes: Sequence[tuple[int, int]], repeats: int) -> tuning.Inte
 def cost_rows(sizes: Sizes) -> list[list[str]]:
     with threadpool_limits(1), threads.single_threaded_blas():
         measured_costs = (
-            ("PAIR_STEP", tuning.PAIR_STEP, pair_step_cost(sizes.pair_steps, sizes.repeats)),
+            ("SMO_STEP", tuning.SMO_STEP, pair_step_cost(sizes.pair_steps, sizes.repeats)),
             ("NEWTON", tuning.NEWTON, newton_cost(sizes.newton, sizes.repeats)),
             ("INTERIOR", tuning.INTERIOR, interior_cost(sizes.interior, sizes.repeats)),
         )

@@ -56,17 +56,17 @@ def test_the_tuning_benchmark_prints_every_cost_and_every_constant(capsys):
 
     tuning.main(["--quick"])
     printed = capsys.readouterr().out
-    for name in ("PAIR_STEP.fixed_ns", "NEWTON.per_cube_ns", *(choice.constant for choice in tuning.CHOICES)):
+    for name in ("SMO_STEP.fixed_ns", "NEWTON.per_cube_ns", *(choice.constant for choice in tuning.CHOICES)):
         assert name in printed
 
 
 def test_the_tuning_benchmark_leaves_constants_as_they_were_and_refuses_unknown_ones():
     from benchmarks import tuning
 
-    before = tuning.tuning.AWAKE_SHARE
-    with pytest.raises(KeyboardInterrupt), tuning.constant_set("AWAKE_SHARE", 0.1):
+    before = tuning.tuning.ACTIVE_SHARE
+    with pytest.raises(KeyboardInterrupt), tuning.constant_set("ACTIVE_SHARE", 0.1):
         raise KeyboardInterrupt
-    assert before == tuning.tuning.AWAKE_SHARE
+    assert before == tuning.tuning.ACTIVE_SHARE
     with pytest.raises(SystemExit):
         tuning.main(["--quick", "--constants", "NO_SUCH"])
 

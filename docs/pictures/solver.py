@@ -34,7 +34,7 @@ def draw(n: int = 20_000) -> None:
         axis.set_ylabel("violation (dotted: tolerance)", color=BLUE)
         count = axis.twinx()
         last = trace[-1]
-        count.step(time, [r.n_awake for r in trace] + [last.n_awake], where="post", color=ORANGE, label="awake")
+        count.step(time, [r.n_active for r in trace] + [last.n_active], where="post", color=ORANGE, label="awake")
         count.step(time, [r.size for r in trace] + [last.size], where="post", color=GREEN, label="in the working set")
         count.plot(time[1:], [r.n_moved for r in trace], "o", color=GREEN, markersize=4, label="moved")
         count.set(ylim=(0, 1.05 * n))

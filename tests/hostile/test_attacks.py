@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
-from cssvm._solvers.dual.pairs import update_by_pairs
+from cssvm._solvers.dual.smo import update_by_smo
 from tests.hostile.attack import FINE, attack
 from tests.hostile.oracle import truth
 
@@ -32,7 +32,7 @@ def test_barriers_hold_for_gradients_of_any_size(size, dtype):
     gradient = np.array([-1.0, -1.0, -2.0, -2.0]) * size
     beta, lower, upper = np.zeros(4), np.array([0.0, 0.0, -1.0, -1.0]), np.array([1.0, 1.0, 0.0, 0.0])
     gradient = gradient.astype(dtype)
-    steps, _ = update_by_pairs(np.eye(4, dtype=dtype), np.ones(4, dtype), gradient, beta, lower, upper, 1e-3, 10)
+    steps, _ = update_by_smo(np.eye(4, dtype=dtype), np.ones(4, dtype), gradient, beta, lower, upper, 1e-3, 10)
     assert steps <= 10
     assert (beta >= lower).all()
     assert (beta <= upper).all()
@@ -43,7 +43,7 @@ def test_barriers_hold_for_gradients_of_any_size(size, dtype):
 def test_gradients_that_are_not_numbers_leave_no_trace_outside_their_arrays(value):
     memory = np.zeros(400)
     beta, lower, upper = memory[100:104], np.array([0.0, 0.0, -1.0, -1.0]), np.array([1.0, 1.0, 0.0, 0.0])
-    update_by_pairs(np.eye(4), np.ones(4), np.full(4, value), beta, lower, upper, 1e-3, 10)
+    update_by_smo(np.eye(4), np.ones(4), np.full(4, value), beta, lower, upper, 1e-3, 10)
     assert not memory[:100].any()
     assert not memory[104:].any()
 

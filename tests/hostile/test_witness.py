@@ -6,15 +6,15 @@ import scipy.sparse as sp
 
 from cssvm import CostSensitiveSVC
 from cssvm._kernels import make_kernel
-from cssvm._kernels.providers import MatrixRows
-from cssvm._kernels.relations import InnerProduct, L1Distance, SquaredDistance
+from cssvm._kernels.gram import MatrixGram
+from cssvm._kernels.pairwise import InnerProduct, L1Distance, SquaredDistance
 from cssvm._solvers.dual import Status, solve
 from tests.solvers.dual.problems import gram, random_problem, signed
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("relation", [InnerProduct(), SquaredDistance(), L1Distance()])
-def test_the_definition_is_the_relation_of_dense_rows(relation, kind):
+def test_the_definition_is_the_relation_of_dense_rows(term, kind):
     rng = np.random.default_rng(0)
     A, B = (np.where(rng.random((n, 7)) < 0.4, rng.normal(size=(n, 7)), 0.0) for n in (5, 9))
     difference = A[:, None] - B[None]
@@ -22,18 +22,18 @@ def test_the_definition_is_the_relation_of_dense_rows(relation, kind):
         "InnerProduct": A @ B.T,
         "SquaredDistance": (difference**2).sum(axis=2),
         "L1Distance": np.abs(difference).sum(axis=2),
-    }[type(relation).__name__]
-    np.testing.assert_allclose(relation.by_definition(kind(A), kind(B)), expected, atol=1e-12)
+    }[type(term).__name__]
+    np.testing.assert_allclose(term.reference_values(kind(A), kind(B)), expected, atol=1e-12)
 
 
-class LyingRows(MatrixRows):
+class LyingRows(MatrixGram):
     """A kernel matrix that the solver sees with errors, and the definition without."""
 
     def __init__(self, K, errors):
         super().__init__(K + errors)
         self.true = K
 
-    def by_definition(self, left, right):
+    def reference_values(self, left, right):
         return self.true[np.ix_(left, right)]
 
 

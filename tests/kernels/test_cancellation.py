@@ -17,7 +17,7 @@ FUNCTIONS = {
 }
 
 
-def by_definition(name, gamma, A, B):
+def reference_values(name, gamma, A, B):
     """The kernel matrix of dense rows, from SciPy's distances."""
     metric, function = FUNCTIONS[name]
     distances = cdist(A, B, metric)
@@ -44,7 +44,7 @@ def rows(scale, *, n=30, d=3):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_kernel_values_are_those_of_the_definition(name, scale, gamma, kind):
     X, kernel = rows(scale), make_kernel(name, gamma=gamma)
-    expected = by_definition(name, gamma, X, X)
+    expected = reference_values(name, gamma, X, X)
     np.testing.assert_allclose(kernel.matrix(kind(X), kind(X)), expected, rtol=1e-7, atol=1e-9)
     provider = kernel.rows(kind(X), upper_bounds=np.ones(len(X)), tol=1e-3)
     block, everything = np.empty((len(X), len(X)), provider.dtype), np.arange(len(X))
@@ -63,7 +63,7 @@ def test_sparse_rows_with_unsorted_features_are_read_right():
     unsorted = X.copy()
     unsorted.indices, unsorted.data = X.indices[[1, 0, 3, 2]], X.data[[1, 0, 3, 2]]
     unsorted.has_sorted_indices = False
-    expected = by_definition("rbf", 0.1, X.toarray(), X.toarray())
+    expected = reference_values("rbf", 0.1, X.toarray(), X.toarray())
     np.testing.assert_allclose(make_kernel("rbf", gamma=0.1).matrix(unsorted, unsorted), expected)
 
 
@@ -75,7 +75,7 @@ def test_fits_on_unscaled_features_are_those_of_libsvm_on_the_same_kernel_matrix
     y = (X[:, 0] + 0.3 * rng.normal(size=60) > 0).astype(int)
     X *= scale
     X[1::2] = X[::2] + rng.normal(size=X[1::2].shape)  # near enough for kernel values between 0 and 1
-    K = by_definition("rbf", 1 / 3, X, X)
+    K = reference_values("rbf", 1 / 3, X, X)
     model = CostSensitiveSVC(gamma="auto", tol=1e-6).fit(kind(X), y)
     reference = SVC(kernel="precomputed", tol=1e-6).fit(K, y)
     np.testing.assert_allclose(model.decision_function(kind(X)), reference.decision_function(K), atol=1e-5)

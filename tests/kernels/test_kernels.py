@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from cssvm._kernels import KERNELS, make_kernel
-from cssvm._kernels.providers import MIN_ROWS, CachedGram, ComputedGram, MatrixRows
+from cssvm._kernels.gram import MIN_ROWS, CachedGram, ComputedGram, MatrixGram
 from cssvm._kernels.tiles import DENSE_ENOUGH, SparsePoints, prepare_points
 from cssvm._runtime import threads
 from cssvm._runtime.memory import available_bytes
@@ -68,7 +68,7 @@ MIXED = ["sparse vectors, dense rows", "dense vectors, sparse rows"]
 def test_values_equal_the_reference(name, kind):
     vectors, X = rows_of_kind(kind)
     kernel = make_kernel(name, **CASES[name].parameters)
-    if kind == "shifted" and not kernel.relation.is_distance:
+    if kind == "shifted" and not kernel.term.is_distance:
         pytest.skip("products of shifted rows are as large in the reference")
     centre = dense(vectors).mean(axis=0) if kind == "shifted" else 0.0  # the reference loses digits without this
     reference = gram(name, dense(X) - centre, dense(vectors) - centre)
@@ -171,7 +171,7 @@ def test_sum_of_rows_without_room_for_them_all():
 def test_precomputed_rows_are_looked_up():
     X = np.random.default_rng(0).normal(size=(30, 30))
     K = X @ X.T
-    rows, some, others = MatrixRows(K), np.array([3, 29, 4]), np.array([0, 12])
+    rows, some, others = MatrixGram(K), np.array([3, 29, 4]), np.array([0, 12])
     np.testing.assert_array_equal(block_of(rows, some, others), K[np.ix_(some, others)])
     np.testing.assert_allclose(sum_of(rows, some, np.ones(3), others), K[np.ix_(some, others)].sum(axis=0))
 
@@ -200,12 +200,12 @@ def test_every_kernel_states_what_is_true_of_it(name):
     assert not kernel.bounded or np.abs(K).max() <= 1 + 1e-12
     assert not kernel.positive_definite or np.linalg.eigvalsh(K).min() > -1e-9 * np.abs(K).max()
     assert kernel.is_linear == np.allclose(K, X @ X.T)
-    if kernel.relation.is_distance:
+    if kernel.term.is_distance:
         np.testing.assert_allclose(K.diagonal(), 1.0)
         np.testing.assert_allclose(gram(name, X + 7.0), K, atol=1e-8)
         t = np.linspace(0, 20, 100_001)
-        slopes = np.abs(np.diff(make_kernel(name, gamma=1.0).of_relation(t)) / np.diff(t))
-        assert 0.95 * kernel.steepness < slopes.max() < 1.01 * kernel.steepness
+        slopes = np.abs(np.diff(make_kernel(name, gamma=1.0).from_term(t)) / np.diff(t))
+        assert 0.95 * kernel.lipschitz < slopes.max() < 1.01 * kernel.lipschitz
 
 
 def test_a_callable_may_return_a_sparse_matrix():

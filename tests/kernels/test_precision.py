@@ -56,15 +56,15 @@ FLOAT64_KINDS = ["narrow", "wide", "large coefficients"]
 def test_predictions_are_right_in_the_precision_that_is_chosen(name, kind):
     vectors, gamma, coef = problem(kind, name)
     rows, kernel = new_rows(vectors), make_kernel(name, gamma=gamma)
-    precise = prediction_precision(kernel, vectors, coef) == np.float64
-    assert precise == (kind in FLOAT64_KINDS)
+    to_float64 = prediction_precision(kernel, vectors, coef) == np.float64
+    assert to_float64 == (kind in FLOAT64_KINDS)
     centre = 0.0 if sp.issparse(vectors) else vectors.mean(axis=0)  # the reference loses digits without this
     dense_rows, dense_vectors = (M.toarray() if sp.issparse(M) else M - centre for M in (rows, vectors))
     K = gram(name, dense_rows, dense_vectors, gamma=gamma)
     errors = np.abs(kernel.expand(rows, np.arange(N), vectors, coef) - K @ coef)
     scale = np.sqrt(np.mean((K @ coef)[:100] ** 2))
-    assert errors.max() <= (1e-9 * np.abs(K @ np.abs(coef)).max() if precise else SCORE_ERROR * scale)
-    if not precise:
+    assert errors.max() <= (1e-9 * np.abs(K @ np.abs(coef)).max() if to_float64 else SCORE_ERROR * scale)
+    if not to_float64:
         assert errors.max() <= SUM_ERROR * (K @ np.abs(coef))[:100].mean()
 
 

@@ -55,6 +55,6 @@ def default_processes(processes):
 @pytest.fixture(autouse=True)
 def many_rows(monkeypatch):
     """The rows of `problems` are many: a sample is solved first, then those near their margin."""
-    monkeypatch.setattr("cssvm._solvers.linear.active.LEAST_NEAR", 100)
-    for module in ("cssvm._solvers.linear.active", "cssvm.dask._linear_svc"):
+    monkeypatch.setattr("cssvm._solvers.linear.active_set.LEAST_NEAR", 100)
+    for module in ("cssvm._solvers.linear.active_set", "cssvm.dask._linear_svc"):
         monkeypatch.setattr(f"{module}.FEW_ROWS", 1000)

@@ -7,9 +7,8 @@ import numpy as np
 
 from cssvm._runtime import threads
 from cssvm._solvers.linear import solve_active
-from cssvm._solvers.linear.local import LocalBlocks
-from cssvm._solvers.linear.solver import FINE_SHARE, SMALL
-from cssvm._solvers.linear.summed import block_rows
+from cssvm._solvers.linear.blocks import LocalBlocks, block_rows
+from cssvm._solvers.linear.linear_solver import FINE_SHARE, SMALL
 from cssvm.dask._partitions import read_partitions
 from cssvm.dask._problem import BlockReader, Problem
 

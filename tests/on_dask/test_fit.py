@@ -28,7 +28,7 @@ def arrays():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Chosen rows make several blocks, which stay on the cluster."""
-    monkeypatch.setattr("cssvm._solvers.linear.summed.BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr("cssvm._solvers.linear.blocks.BLOCK_BYTES", 1 << 13)
     monkeypatch.setattr(blocks, "HERE_BYTES", 0)
 
 
@@ -45,7 +45,7 @@ def numbers(model):
     ],
 )
 def test_the_local_solver_given_the_same_blocks_has_the_same_bits(client, arrays, monkeypatch, room, here):
-    monkeypatch.setattr("cssvm._solvers.linear.summed.BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr("cssvm._solvers.linear.blocks.BLOCK_BYTES", 1 << 13)
     monkeypatch.setattr(blocks, "HERE_BYTES", here)
     monkeypatch.setattr(Session, "room", room)
     X, y, amount = in_partitions(*arrays)
@@ -169,7 +169,7 @@ def test_a_fit_leaves_no_tasks_behind(client, arrays, small_blocks):
     assert left_behind(client) == []
 
 
-PHASES = ("survey", "sampled", "predict", "totals", "measure", "reach", "look", "near")
+PHASES = ("survey", "subsample", "predict", "totals", "measure", "reach", "margin_histogram", "near_margin")
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -199,7 +199,7 @@ def test_an_interrupted_fit_leaves_no_tasks_and_the_estimator_as_it_was(
 def test_checkpoints_keep_what_a_state_depends_on_short(client, arrays, small_blocks, monkeypatch, every, grows):
     """Without them all iterations would have to be repeated for a worker that dies in the last one."""
     monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", every)
-    monkeypatch.setattr("cssvm._solvers.linear.active.FEW_ROWS", 10**6)
+    monkeypatch.setattr("cssvm._solvers.linear.active_set.FEW_ROWS", 10**6)
     monkeypatch.setattr("cssvm.dask._linear_svc.FEW_ROWS", 0)
     known, move = [], blocks.DaskBlocks._move
 
@@ -226,7 +226,7 @@ def test_states_are_sent_in_parts_that_fit(client, arrays, small_blocks, monkeyp
 @pytest.mark.system
 def test_a_step_keeps_no_more_than_one_state_for_each_block(client, arrays, small_blocks, monkeypatch):
     """Beside those of the blocks that are under way."""
-    monkeypatch.setattr("cssvm._solvers.linear.active.FEW_ROWS", 10**6)
+    monkeypatch.setattr("cssvm._solvers.linear.active_set.FEW_ROWS", 10**6)
     monkeypatch.setattr("cssvm.dask._linear_svc.FEW_ROWS", 0)
     monkeypatch.setattr(blocks.DaskBlocks, "_at_once", 2)
     move, kept = blocks.DaskBlocks._move, []

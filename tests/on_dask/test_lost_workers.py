@@ -35,7 +35,7 @@ def collections():
 def on_the_cluster(monkeypatch):
     """All rows are read in each pass; chosen ones and their states stay on the cluster, in several blocks."""
     monkeypatch.setattr(Session, "room", 0)
-    monkeypatch.setattr("cssvm._solvers.linear.summed.BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr("cssvm._solvers.linear.blocks.BLOCK_BYTES", 1 << 13)
     monkeypatch.setattr(blocks, "HERE_BYTES", 0)
     monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", 3)
 
@@ -60,9 +60,9 @@ def kill_one(client):
 
 
 PASSES = [
-    ("survey", "sampled", "predict"),
-    ("totals", "measure", "near"),
-    ("join", "reach", "look"),
+    ("survey", "subsample", "predict"),
+    ("totals", "measure", "near_margin"),
+    ("join", "reach", "margin_histogram"),
     ("restore", "keep", "reader"),
 ]
 

@@ -45,7 +45,7 @@ def test_a_fit_that_fails_in_a_late_pass_leaves_other_work_alone(client, held, c
         model.fit(*collections)
 
 
-@pytest.mark.parametrize("phase", ["survey", "sampled", "measure", "predict"])
+@pytest.mark.parametrize("phase", ["survey", "subsample", "measure", "predict"])
 def test_a_fit_that_is_interrupted_leaves_other_work_alone(client, held, collections, monkeypatch, phase):
     monkeypatch.setattr("cssvm.dask._blocks.HERE_BYTES", 0)
     submit = Session.submit

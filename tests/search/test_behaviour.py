@@ -156,7 +156,7 @@ def test_too_few_rows_of_a_class_mean_fewer_folds(data):
 
 
 def test_machines_that_do_not_converge_are_reported(data, monkeypatch):
-    monkeypatch.setattr("cssvm._solvers.dual.tuning.MAX_STEPS_PER_ROW", 0)
+    monkeypatch.setattr("cssvm._solvers.dual.tuning.PATH_MAX_STEPS", 0)
     with pytest.warns(
         ConvergenceWarning,
         match="12 of the search's 12 fits did not converge.*StandardScaler.*smaller Cs",

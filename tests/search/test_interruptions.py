@@ -16,7 +16,7 @@ from cssvm._runtime import threads
 from cssvm._runtime.memory import MEGABYTE
 from cssvm._search.engine import FOR_MATRICES
 from cssvm._search.run import Run
-from cssvm._solvers.dual.workspace import Workspace
+from cssvm._solvers.dual.smo_newton import Workspace
 
 
 @pytest.fixture(scope="module")

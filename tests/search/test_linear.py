@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVCCV, evaluate
-from cssvm._solvers.linear import active
+from cssvm._solvers.linear import active_set
 from cssvm.metrics import cost_risk, min_cost_risk, tp_auc_loss
 from cssvm.metrics._thresholds import SCORE_TIE
 
@@ -205,8 +205,8 @@ def test_a_table_of_words_goes_through_its_transformer_to_the_decision(data):
 @pytest.fixture
 def for_few_rows(monkeypatch):
     """As with many rows, for some thousand of them."""
-    monkeypatch.setattr(active, "FEW_ROWS", 1500)
-    monkeypatch.setattr(active, "LEAST_NEAR", 50)
+    monkeypatch.setattr(active_set, "FEW_ROWS", 1500)
+    monkeypatch.setattr(active_set, "LEAST_NEAR", 50)
 
 
 def many_rows(n=4000):

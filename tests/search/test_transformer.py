@@ -84,7 +84,7 @@ def test_a_parameter_set_after_fit_does_not_change_predictions():
 
 def test_models_that_do_not_converge_behind_an_ensemble_are_reported(monkeypatch):
     """An ensemble that is not fitted has no length, and so no truth value."""
-    monkeypatch.setattr("cssvm._solvers.dual.tuning.MAX_STEPS_PER_ROW", 0)
+    monkeypatch.setattr("cssvm._solvers.dual.tuning.PATH_MAX_STEPS", 0)
     X, y = make_classification(60, 4, random_state=0)
     transformer = RandomTreesEmbedding(n_estimators=3, random_state=0)
     with warnings.catch_warnings(record=True) as caught:

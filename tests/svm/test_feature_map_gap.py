@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVC, feature_map_gap
-from cssvm._solvers.linear import Point, dual_variables, solve_linear, variables
+from cssvm._solvers.linear import LinearFunction, linear_solver, recover_dual, solve_linear
 from tests.solvers.linear.problems import dual_objective, random_problem, rare_problem
 
 GAMMA = 0.1
@@ -160,10 +160,10 @@ def test_what_has_no_bounds_is_refused_with_the_reason(data):
 @pytest.mark.parametrize("few", [40, 10_000], ids=["near rows", "all rows"])
 @pytest.mark.parametrize("problem", [random_problem(900, 6, seed=1), rare_problem(3000)], ids=["noisy", "rare"])
 def test_dual_variables_of_a_solution_are_feasible_and_optimal(problem, few, monkeypatch):
-    monkeypatch.setattr(variables, "FEW_ROWS", few)
+    monkeypatch.setattr(linear_solver, "FEW_ROWS", few)
     X, linear, upper_bounds = problem
     solution, _ = solve_linear(X, linear, upper_bounds, tol=1e-6)
-    beta = dual_variables(X, linear, upper_bounds, Point(solution.coef, solution.bias), tol=1e-6)
+    beta = recover_dual(X, linear, upper_bounds, LinearFunction(solution.coef, solution.bias), tol=1e-6)
     assert abs(beta.sum()) <= 1e-12 * np.abs(beta).sum()
     assert (np.sign(linear) * beta >= 0).all()
     assert (np.abs(beta) <= upper_bounds).all()

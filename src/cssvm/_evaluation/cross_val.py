@@ -23,9 +23,9 @@ from .._core.positive_class import check_same_target, listed, positive_class_sco
 from .._core.samples import Samples, at_rows
 from .._core.types import Mask, RowNumbers, Vector
 from .._meta import CostThresholdClassifier
-from .._runtime.backends import in_this_process
 from .._runtime.interrupts import interrupts
 from .._runtime.progress import Silent
+from .._runtime.threads import in_this_process
 from ..metrics._action import LESS_OWN, ActionScores, action_scores
 from ..metrics._income import ActionCosts
 from ..metrics._risk import minimum_risk

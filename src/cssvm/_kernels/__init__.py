@@ -1,7 +1,6 @@
 """Kernels: one class each, the registry, rows of the Gram matrix within a byte budget, values that a search shares."""
 
 from .base import Expansion, Kernel
-from .conformal import Conformal
 from .functions import (
     DEFAULT_KERNEL,
     KERNEL_NAMES,
@@ -12,16 +11,14 @@ from .functions import (
     kernel_class,
     make_kernel,
 )
+from .gram import GramRows, SharedValues
 from .precision import error_allowed, float32_suffices
-from .providers import GramRows
-from .shared import SharedValues
 
 __all__ = [
     "DEFAULT_KERNEL",
     "KERNELS",
     "KERNEL_NAMES",
     "LINEAR_KERNEL",
-    "Conformal",
     "Expansion",
     "GramRows",
     "Kernel",

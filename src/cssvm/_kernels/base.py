@@ -16,10 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._runtime import threads
+from .gram import GramRows, SharedTerm, SharedValues, computed_rows
+from .pairwise import PairwiseTerm, centred_sizes
 from .precision import SCORE_TOL, error_allowed, prediction_precision
-from .providers import GramRows, computed_rows
-from .relations import Relation, centred_sizes
-from .shared import SharedRelation, SharedValues
 from .tiles import KERNEL_ERROR, cancellation, prepare_points, prepare_vectors, update_minus_sums, update_values
 
 EXPAND_ROWS = 1 << 14  # rows of X at a time
@@ -85,22 +84,10 @@ class Kernel(ABC):
             Budget for kernel values in megabytes; "auto" takes half of the memory available now.
         """
 
-    def value_rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
-        """As `rows`, of kernel values themselves: those may differ by what a sum of beta of zero hides."""
-        return self.rows(X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
-
-    def on(self, rows: Any) -> Kernel:
-        """The kernel for these of the training rows; it is the same unless it knows them."""
-        return self
-
-    def own(self, X: Any) -> np.ndarray:
+    def diagonal_of(self, X: Any) -> np.ndarray:
         """The k(x, x) of the rows of X, (len(X),) float64."""
         parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
         return np.concatenate([self.matrix(part, part).diagonal() for part in parts])
-
-    def norms_from(self, X: Any, rows: Any) -> Callable[[Any], np.ndarray]:
-        """What gives the k(x, x) of new rows too, from the training rows `rows` of X where it must be estimated."""
-        return OwnNorms(self)
 
     def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
         """Precision in which `expand` computes with these vectors; who expands often asks once."""
@@ -122,10 +109,6 @@ class Kernel(ABC):
     def matrix(self, A: Any, B: Any) -> np.ndarray:
         """All kernel values (len(A), len(B)) float64."""
 
-    def between(self, X: Any, support: np.ndarray, vectors: Any) -> np.ndarray:
-        """The kernel values of rows X and support vectors, given as for `expand`, (len(X), n_SV) float64."""
-        return self.matrix(X, vectors)
-
     @abstractmethod
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
         """What all kernels of this class have in common on the rows of X, whatever their parameters.
@@ -134,30 +117,19 @@ class Kernel(ABC):
         """
 
 
-@dataclass(frozen=True)
-class OwnNorms:
-    """The k(x, x) of any rows by the kernel itself; an object, unlike its method, can be part of a model file."""
-
-    kernel: Kernel
-
-    def __call__(self, X: Any) -> np.ndarray:
-        """(len(X),) float64."""
-        return self.kernel.own(X)
-
-
 class ComputedKernel(Kernel):
     """A kernel that is a function of a relation: k(x, z) = function(gamma relation(x, z), ...)."""
 
-    relation: ClassVar[Relation]
+    term: ClassVar[PairwiseTerm]
     # Completes the advice to scale the features.
     remedy: ClassVar[str] = ""
     # Largest |dk/dt| for t = gamma times the relation; only read for distances.
-    steepness: ClassVar[float] = 1.0
+    lipschitz: ClassVar[float] = 1.0
 
     @classmethod
     def gamma_unit(cls, spread: float, n_features: int) -> float:
         """1 / the typical size of the relation of two rows."""
-        return 1.0 / cls.relation.typical(spread, n_features) if spread > 0 else 1.0
+        return 1.0 / cls.term.typical(spread, n_features) if spread > 0 else 1.0
 
     def rank(self, n_features: int) -> int:
         """What the rank of a matrix of kernel values does not exceed, whatever the number of rows."""
@@ -165,10 +137,10 @@ class ComputedKernel(Kernel):
 
     def check_finite(self, X: Any) -> None:
         """Refuse rows so large that values of this kernel among them overflow."""
-        if self.relation.is_distance:
+        if self.term.is_distance:
             return
         with np.errstate(over="ignore", invalid="ignore"):
-            bound = self.bound(float(self.relation.sizes(X).max(initial=0.0)))
+            bound = self.bound(float(self.term.sizes(X).max(initial=0.0)))
         if not np.isfinite(bound):
             raise ValueError(
                 f'kernel="{self.name}" overflows on this X, whose entries are as large as {_largest(X):.3g}. Scale the '
@@ -193,16 +165,16 @@ class ComputedKernel(Kernel):
         """Write kernel values into `out` at (top, start), from the values of a tile and gamma times the sizes."""
 
     @abstractmethod
-    def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
+    def update_from_term(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
         """Write kernel values into the rows of `out` from `top` on, from values of the relation."""
 
     @abstractmethod
-    def of_relation(self, values: np.ndarray) -> np.ndarray:
+    def from_term(self, values: np.ndarray) -> np.ndarray:
         """The kernel as a function of the relation, float64."""
 
-    def own(self, X: Any) -> np.ndarray:
+    def diagonal_of(self, X: Any) -> np.ndarray:
         """From the relation of each row to itself."""
-        return self.of_relation(self.relation.own(X))
+        return self.from_term(self.term.diagonal_of(X))
 
     def rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Rows computed afresh, or stored where that takes long."""
@@ -225,7 +197,7 @@ class ComputedKernel(Kernel):
             total = np.zeros(X.shape[0])
             with threads.single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
                 for i in range(0, X.shape[0], EXPAND_ROWS):
-                    rows = points.alike(X[i : i + EXPAND_ROWS])
+                    rows = points.prepare_like(X[i : i + EXPAND_ROWS])
                     update_minus_sums(points, rows, -coef, total[i : i + EXPAND_ROWS], kind)
             return total
 
@@ -242,8 +214,8 @@ class ComputedKernel(Kernel):
         """The relation of all pairs of rows."""
         self.check_finite(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            exact = cancellation(self, centred_sizes(self.relation, X)) <= allowed
-        return SharedRelation.compute(self.relation if exact else self.relation.by_differences, X, dtype)
+            exact = cancellation(self, centred_sizes(self.term, X)) <= allowed
+        return SharedTerm.compute(self.term if exact else self.term.by_differences, X, dtype)
 
 
 def _largest(X: Any) -> float:

@@ -26,9 +26,8 @@ from .._runtime import threads
 from .._runtime.compiler import OPTIONS, bits_of_float64, float32_from_bits, float64_from_bits, fmax, fmin, njit
 from .base import ComputedKernel, Expansion, Kernel
 from .given import CallableKernel, Precomputed
-from .providers import GramRows, rows_of_values
-from .relations import InnerProduct, L1Distance, SquaredDistance, far_centre
-from .shared import SharedRelation, SharedValues
+from .gram import SharedTerm, SharedValues
+from .pairwise import InnerProduct, L1Distance, SquaredDistance, far_centre
 from .tiles import KERNEL_ERROR
 
 _f = np.float32
@@ -156,12 +155,12 @@ class DistanceKernel(ComputedKernel):
         """Sizes come multiplied by gamma."""
         self._loop(values, left, right, -self.gamma * factor, out, top, start)
 
-    def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
+    def update_from_term(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
         """The values are all of the distance: there are no sizes to add."""
         none = np.zeros(max(values.shape), values.dtype)
         self._loop(values, none, none, -self.gamma, out, top, 0)
 
-    def of_relation(self, values: np.ndarray) -> np.ndarray:
+    def from_term(self, values: np.ndarray) -> np.ndarray:
         """By NumPy."""
         return self.function(-self.gamma * values)
 
@@ -169,7 +168,7 @@ class DistanceKernel(ComputedKernel):
 class ProductKernel(ComputedKernel):
     """function(gamma * product + coef0, degree)."""
 
-    relation = InnerProduct()
+    term = InnerProduct()
     remedy = ", or lower gamma"
     function: ClassVar[Any]  # (x, degree) -> k
     _loop: ClassVar[Any]
@@ -190,11 +189,11 @@ class ProductKernel(ComputedKernel):
         """Sizes do not matter."""
         self._loop(values, float(self.gamma), float(self.coef0), int(self.degree), out, top, start)
 
-    def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
+    def update_from_term(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
         """The values of tiles are the products themselves."""
         self.update_tile(values, values, values, 1.0, out, top, 0)
 
-    def of_relation(self, values: np.ndarray) -> np.ndarray:
+    def from_term(self, values: np.ndarray) -> np.ndarray:
         """By NumPy."""
         return self.function(self.gamma * values + self.coef0, int(self.degree))
 
@@ -244,18 +243,13 @@ class Linear(ComputedKernel):
     """<x, z>, which is the relation itself: values are copied, and nothing is compiled."""
 
     name = "linear"
-    relation = InnerProduct()
+    term = InnerProduct()
     positive_definite = True
     is_linear = True
 
     def rank(self, n_features: int) -> int:
         """That of the rows themselves."""
         return n_features
-
-    def value_rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
-        """Products of the rows as they are, not relative to a centre."""
-        self.check_finite(X)
-        return rows_of_values(self, X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
 
     def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """One product with the weights."""
@@ -277,7 +271,7 @@ class Linear(ComputedKernel):
         """The products of all pairs of rows, relative to a centre, which changes the bias of machines only."""
         self.check_finite(X)
         centre = far_centre(X)
-        return SharedRelation.compute(self.relation, X if centre is None else X - centre, dtype)
+        return SharedTerm.compute(self.term, X if centre is None else X - centre, dtype)
 
     def update_tile(
         self,
@@ -292,11 +286,11 @@ class Linear(ComputedKernel):
         """Sizes do not matter."""
         out[top : top + values.shape[0], start : start + values.shape[1]] = values
 
-    def update_from_relation(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
+    def update_from_term(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
         """The values are the products."""
         self.update_tile(values, values, values, 1.0, out, top, 0)
 
-    def of_relation(self, values: np.ndarray) -> np.ndarray:
+    def from_term(self, values: np.ndarray) -> np.ndarray:
         """The products."""
         return values
 
@@ -331,7 +325,7 @@ class Rbf(DistanceKernel):
     """exp(-gamma |x - z|_2^2)."""
 
     name = "rbf"
-    relation = SquaredDistance()
+    term = SquaredDistance()
     function = staticmethod(exp_nonpositive)
 
 
@@ -348,7 +342,7 @@ class Laplacian(DistanceKernel):
     """exp(-gamma |x - z|_1)."""
 
     name = "laplacian"
-    relation = L1Distance()
+    term = L1Distance()
     function = staticmethod(exp_nonpositive)
 
 
@@ -359,8 +353,8 @@ class Matern32(DistanceKernel):
     """
 
     name = "matern32"
-    relation = SquaredDistance()
-    steepness = 3.0
+    term = SquaredDistance()
+    lipschitz = 3.0
     function = staticmethod(_matern32)
 
 
@@ -368,8 +362,8 @@ class Matern52(DistanceKernel):
     """(1 + s + s^2 / 3) exp(-s), s = sqrt(10 gamma) |x - z|_2: the one of nu = 5/2, scaled like `Matern32`."""
 
     name = "matern52"
-    relation = SquaredDistance()
-    steepness = 5 / 3
+    term = SquaredDistance()
+    lipschitz = 5 / 3
     function = staticmethod(_matern52)
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .base import Expansion, Kernel
-from .providers import CachedGram, GramRows, MatrixRows, row_budget
-from .shared import SharedMatrix, SharedValues
+from .gram import CachedGram, GramRows, MatrixGram, SharedMatrix, SharedValues, row_budget
 
 EXPAND_VALUES = 1 << 22  # kernel values of a callable at a time
 SYMMETRY_ROWS = 512  # compared at a time in the symmetry check, to keep its memory small
@@ -56,7 +55,7 @@ class Precomputed(Kernel):
 
     def rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """Rows looked up, of the symmetric matrix that X is up to rounding."""
-        return MatrixRows(_symmetric(_dense(X)))
+        return MatrixGram(_symmetric(_dense(X)))
 
     def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
         """A product with the columns of the support vectors."""
@@ -66,57 +65,9 @@ class Precomputed(Kernel):
         """There are no features to compute them from."""
         raise TypeError("a kernel matrix was given: kernel values between other rows cannot be computed")
 
-    def between(self, X: Any, support: np.ndarray, vectors: Any) -> np.ndarray:
-        """Looked up."""
-        return np.asarray(X[:, support], dtype=np.float64)
-
-    def norms_from(self, X: Any, rows: Any) -> Callable[[Any], np.ndarray]:
-        """That of all training rows where they have the same, as most kernels do, else of a projection on them."""
-        own = X.diagonal()[rows]
-        if np.ptp(own) <= np.sqrt(np.finfo(X.dtype).eps) * np.abs(own).max():
-            return ConstantNorms(float(own[0]))
-        return ProjectedNorms.on(X, rows)
-
     def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
         """The matrix itself."""
         return SharedMatrix(_symmetric(X), dtype)
-
-
-@dataclass(frozen=True)
-class ConstantNorms:
-    """The same k(x, x) for all rows."""
-
-    value: float
-
-    def __call__(self, X: Any) -> np.ndarray:
-        """(len(X),) float64."""
-        return np.full(X.shape[0], self.value)
-
-
-@dataclass(frozen=True)
-class ProjectedNorms:
-    """k(x, x) of rows of which only the kernel values k with n training rows are known: k' K^+ k.
-
-    It is the squared length of phi(x) projected on the span of the training rows: the smallest k(x, x) that there can
-    be, and the true one of training rows, and of all rows where training rows outnumber the features.
-
-    directions : (n, rank) float64, K^+ = directions directions'
-    """
-
-    directions: np.ndarray
-
-    @classmethod
-    def on(cls, X: Any, rows: Any) -> ProjectedNorms:
-        """From the rows and columns `rows` of the kernel matrix X."""
-        values, vectors = np.linalg.eigh(np.asarray(X[np.ix_(rows, rows)], dtype=np.float64))
-        large = values > len(rows) * np.finfo(X.dtype).eps * np.abs(values).max()
-        directions = np.zeros((len(X), int(large.sum())))
-        directions[rows] = vectors[:, large] / np.sqrt(values[large])
-        return cls(directions)
-
-    def __call__(self, X: Any) -> np.ndarray:
-        """(len(X),) float64."""
-        return np.square(X @ self.directions).sum(axis=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,13 +121,13 @@ class CallableGram:
 
     def __init__(self, kernel: CallableKernel, X: Any):
         self.kernel, self.X, self.rank, self.errors = kernel, X, X.shape[0], np.zeros(X.shape[0])
-        self.diagonal = kernel.own(X)
+        self.diagonal = kernel.diagonal_of(X)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Write K[left][:, right] into the corner of `out`."""
-        out[: len(left), : len(right)] = self.by_definition(left, right)
+        out[: len(left), : len(right)] = self.reference_values(left, right)
 
-    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def reference_values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """K[left][:, right]; there is no other way to have them."""
         return self.kernel.matrix(self.X[left], self.X[right])
 

@@ -2,9 +2,9 @@
 
 A decision value is the sum of n products beta_i K_i. Independent rounding errors of relative size u in K add up to
 about u |beta K|_2. The values of tiles bring errors of their own to a kernel of distances, relative to the sizes of the
-rows, which the kernel multiplies by its steepness. At row j, for weights w that are beta or its bounds:
+rows, which the kernel multiplies by its lipschitz. At row j, for weights w that are beta or its bounds:
 
-    error_j = u sqrt(sum_i (w_i K_ij (1 + steepness gamma (size_i + size_j)))^2)
+    error_j = u sqrt(sum_i (w_i K_ij (1 + lipschitz gamma (size_i + size_j)))^2)
 
 A fit may use float32 where the error stays within what its tolerance allows, a prediction where it does not show in
 the scores.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._core.types import RowNumbers, Vector
-from .relations import NORM_BLOCK, centred_sizes
+from .pairwise import NORM_BLOCK, centred_sizes
 from .tiles import KERNEL_ERROR, prepare_points, update_values
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def precisions(kernel: ComputedKernel, X: Any, upper_bounds: np.ndarray, tol: fl
     For kernel values alone a typical one, the root mean square of a sample, stands for all.
     """
     n = len(upper_bounds)
-    distance = kernel.relation.is_distance
+    distance = kernel.term.is_distance
     if n <= (EXACT_ROWS if distance else EXACT_ROWS_OF_PRODUCTS):
         return np.float64, np.float64
     some, others = X[:: -(-n // SAMPLE[0])], X[:: -(-n // SAMPLE[1])]
@@ -75,7 +75,7 @@ def prediction_precision(kernel: ComputedKernel, vectors: Any, coef: Vector) -> 
     The errors at the support vectors stand for those at all rows: far from all of them a kernel of distances is near
     0. Products grow with the new row, so kernels of products stay in float64.
     """
-    if len(coef) <= EXACT_ROWS or not kernel.relation.is_distance:
+    if len(coef) <= EXACT_ROWS or not kernel.term.is_distance:
         return np.float64
     errors, sums, absolute = rounding(kernel, vectors, coef, PREDICTION_COLUMNS)
     allowed = min(SCORE_ERROR * np.sqrt(np.mean(sums**2)), SUM_ERROR * np.mean(absolute))
@@ -85,7 +85,7 @@ def prediction_precision(kernel: ComputedKernel, vectors: Any, coef: Vector) -> 
 def rounding(kernel: ComputedKernel, X: Any, weights: Vector, n_columns: int) -> Rounding:
     """The effect of float32 on sums of (n, d) rows X with these weights, for a kernel of distances."""
     with np.errstate(over="ignore", invalid="ignore"):
-        sizes = kernel.steepness * kernel.gamma * centred_sizes(kernel.relation, X)
+        sizes = kernel.lipschitz * kernel.gamma * centred_sizes(kernel.term, X)
     columns = _sample_by_size(sizes, n_columns)
     squares, sums, absolute = np.zeros((3, len(columns)))
     for i in range(0, len(sizes), NORM_BLOCK):

@@ -21,11 +21,11 @@ import scipy.sparse as sp
 
 from .._runtime import threads
 from .._runtime.sums import update_row_sum
-from .loops import update_mirrored
+from .pairwise import update_mirrored
 
 if TYPE_CHECKING:
     from .base import ComputedKernel
-    from .relations import Relation
+    from .pairwise import PairwiseTerm
 
 TILE_ROWS, TILE_COLUMNS = 256, 1024  # 1 MB of float32: small enough for the caches, large enough to hide Python
 SQUARE_TILE = 256  # rows and columns of a tile of a symmetric block
@@ -56,78 +56,78 @@ class DensePoints:
     `relation` is the kernel's own, or that one by differences.
     """
 
-    def __init__(self, kernel: ComputedKernel, relation: Relation, rows: np.ndarray, sizes: np.ndarray, centre: Any):
-        self.kernel, self.relation, self.rows, self.sizes, self.centre = kernel, relation, rows, sizes, centre
+    def __init__(self, kernel: ComputedKernel, term: PairwiseTerm, rows: np.ndarray, sizes: np.ndarray, centre: Any):
+        self.kernel, self.term, self.rows, self.sizes, self.centre = kernel, term, rows, sizes, centre
 
     @classmethod
-    def prepare(cls, kernel: ComputedKernel, relation: Relation, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
+    def prepare(cls, kernel: ComputedKernel, term: PairwiseTerm, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
         """Centre and convert (n, d) rows to `dtype`, that of the tile's values; sparse ones are unpacked."""
         X = X.toarray() if sp.issparse(X) else X
-        rows = np.ascontiguousarray(X - centre if relation.is_centred else X, dtype)
-        return cls(kernel, relation, rows, (kernel.gamma * relation.tile_sizes(rows)).astype(dtype), centre)
+        rows = np.ascontiguousarray(X - centre if term.is_centred else X, dtype)
+        return cls(kernel, term, rows, (kernel.gamma * term.tile_sizes(rows)).astype(dtype), centre)
 
-    def alike(self, X: Any) -> DensePoints:
+    def prepare_like(self, X: Any) -> DensePoints:
         """Other rows, prepared as these were."""
-        return self.prepare(self.kernel, self.relation, X, self.centre, self.rows.dtype)
+        return self.prepare(self.kernel, self.term, X, self.centre, self.rows.dtype)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, indices: Any) -> DensePoints:
         """Some of the points: a slice or an index array."""
-        return DensePoints(self.kernel, self.relation, self.rows[indices], self.sizes[indices], self.centre)
+        return DensePoints(self.kernel, self.term, self.rows[indices], self.sizes[indices], self.centre)
 
     def tiles(self, columns: int = TILE_COLUMNS) -> list[tuple[int, DensePoints]]:
         """Consecutive parts with where they begin."""
         return [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
 
-    def update_relation(self, left: DensePoints, values: np.ndarray) -> None:
+    def update_term(self, left: DensePoints, values: np.ndarray) -> None:
         """Write the values of the relation for `left` against these points."""
-        self.relation.update_dense(left.rows, self.rows, values)
+        self.term.update_dense(left.rows, self.rows, values)
 
     @property
     def is_costly(self) -> bool:
         """Whether a row of kernel values takes longer to compute than to read from memory."""
-        return self.rows.shape[1] > self.relation.max_recomputed_features
+        return self.rows.shape[1] > self.term.max_recomputed_features
 
 
 class SparsePoints:
     """CSR rows; products through an inverted index, at the cost of the features two rows share."""
 
-    def __init__(self, kernel: ComputedKernel, relation: Relation, rows: Any, sizes: np.ndarray):
-        self.kernel, self.relation, self.rows, self.sizes = kernel, relation, rows, sizes
+    def __init__(self, kernel: ComputedKernel, term: PairwiseTerm, rows: Any, sizes: np.ndarray):
+        self.kernel, self.term, self.rows, self.sizes = kernel, term, rows, sizes
         self._index: Any = None
         self._tiles: list[tuple[int, SparsePoints]] = []
 
     @classmethod
-    def prepare(cls, kernel: ComputedKernel, relation: Relation, X: Any, centre: Any, dtype: Any) -> SparsePoints:
+    def prepare(cls, kernel: ComputedKernel, term: PairwiseTerm, X: Any, centre: Any, dtype: Any) -> SparsePoints:
         """Convert (n, d) CSR rows to `dtype`."""
         rows = sp.csr_array(X, dtype=np.float64)
-        sizes = (kernel.gamma * relation.tile_sizes(rows)).astype(dtype)
-        return cls(kernel, relation, rows.astype(dtype, copy=False), sizes)
+        sizes = (kernel.gamma * term.tile_sizes(rows)).astype(dtype)
+        return cls(kernel, term, rows.astype(dtype, copy=False), sizes)
 
-    def alike(self, X: Any) -> SparsePoints:
+    def prepare_like(self, X: Any) -> SparsePoints:
         """Other rows, prepared as these were."""
-        return self.prepare(self.kernel, self.relation, X, 0.0, self.rows.dtype)
+        return self.prepare(self.kernel, self.term, X, 0.0, self.rows.dtype)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
     def take(self, indices: Any) -> SparsePoints:
         """Some of the points: a slice or an index array."""
-        return SparsePoints(self.kernel, self.relation, self.rows[indices], self.sizes[indices])
+        return SparsePoints(self.kernel, self.term, self.rows[indices], self.sizes[indices])
 
     def tiles(self, columns: int = SPARSE_COLUMNS) -> list[tuple[int, SparsePoints]]:
         """Consecutive parts with where they begin, each with its inverted index."""
         if not self._tiles or len(self._tiles[0][1]) != min(columns, len(self)):
             self._tiles = [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
             for _, tile in self._tiles:
-                tile._index = self.relation.index(tile.rows)
+                tile._index = self.term.index(tile.rows)
         return self._tiles
 
-    def update_relation(self, left: SparsePoints, values: np.ndarray) -> None:
+    def update_term(self, left: SparsePoints, values: np.ndarray) -> None:
         """Write the values of the relation for `left` against these points."""
-        self.relation.update_sparse(left.rows, self._index, values)
+        self.term.update_sparse(left.rows, self._index, values)
 
     @property
     def is_costly(self) -> bool:
@@ -148,7 +148,7 @@ def prepare_points(
     if X is vectors:
         return right, right
     with np.errstate(over="ignore", invalid="ignore"):
-        return right.alike(X), right
+        return right.prepare_like(X), right
 
 
 def prepare_vectors(kernel: ComputedKernel, vectors: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> Points:
@@ -158,26 +158,26 @@ def prepare_vectors(kernel: ComputedKernel, vectors: Any, dtype: Any, allowed: f
     """
     sparse = sp.issparse(vectors) and density(vectors) <= DENSE_ENOUGH
     kind: Any = SparsePoints if sparse else DensePoints
-    relation = kernel.relation
+    term = kernel.term
     with np.errstate(over="ignore", invalid="ignore"):
         centre = 0.0 if sp.issparse(vectors) else vectors.mean(axis=0, dtype=np.float64)
-        points = kind.prepare(kernel, relation, vectors, centre, dtype)
-        error = cancellation(kernel, relation.sizes(points.rows))
+        points = kind.prepare(kernel, term, vectors, centre, dtype)
+        error = cancellation(kernel, term.sizes(points.rows))
     if not error <= allowed:
-        return kind.prepare(kernel, relation.by_differences, vectors, 0.0, np.float64)
+        return kind.prepare(kernel, term.by_differences, vectors, 0.0, np.float64)
     return points
 
 
 def cancellation(kernel: ComputedKernel, sizes: np.ndarray) -> float:
     """The error that float64 leaves in a value of a kernel of distances, for rows of these sizes; NaN if unknown."""
-    if not kernel.relation.is_distance:
+    if not kernel.term.is_distance:
         return 0.0
-    return 2.0 * ROUNDING * kernel.steepness * kernel.gamma * float(sizes.max(initial=0.0))
+    return 2.0 * ROUNDING * kernel.lipschitz * kernel.gamma * float(sizes.max(initial=0.0))
 
 
 def rounding_errors(points: Points) -> np.ndarray:
     """The errors that cancelling distances leave in kernel values of points close to each other, (n,) float64."""
-    return float(np.finfo(points.sizes.dtype).eps) * points.kernel.steepness * points.sizes.astype(np.float64)
+    return float(np.finfo(points.sizes.dtype).eps) * points.kernel.lipschitz * points.sizes.astype(np.float64)
 
 
 def density(rows: Any) -> float:
@@ -231,5 +231,5 @@ def _parts(left: Points) -> list[tuple[int, Points]]:
 def _update_tile(part: Points, tile: Points, out: np.ndarray, top: int, start: int) -> None:
     """Write the kernel values of one tile, whose corner in `out` is (top, start)."""
     values = _buffer("relation", (len(part), len(tile)), part.sizes.dtype)
-    tile.update_relation(part, values)  # type: ignore[arg-type]
-    tile.kernel.update_tile(values, part.sizes, tile.sizes, tile.relation.factor, out, top, start)
+    tile.update_term(part, values)  # type: ignore[arg-type]
+    tile.kernel.update_tile(values, part.sizes, tile.sizes, tile.term.factor, out, top, start)

@@ -1,4 +1,7 @@
-"""Weighted sums of rows of a matrix in memory: bound by how fast the rows can be read."""
+"""Weighted sums of rows of a matrix in memory: bound by how fast the rows can be read.
+
+Parts of a matrix in memory, copied row by row.
+"""
 
 from __future__ import annotations
 
@@ -47,3 +50,12 @@ def _update_row_sum_at(total, store, slots, coef, columns):  # type: ignore[no-u
         row, factor = store[slots[k]], coef[k]
         for j in range(total.shape[0]):
             total[j] -= factor * row[columns[j]]
+
+
+@njit
+def update_gathered(out, matrix, left, right):  # type: ignore[no-untyped-def]
+    """out[i, j] = matrix[left[i], right[j]]."""
+    for i in range(len(left)):
+        source, target = matrix[left[i]], out[i]
+        for j in range(len(right)):
+            target[j] = source[right[j]]

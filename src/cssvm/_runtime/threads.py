@@ -7,6 +7,9 @@ only.
 The number of threads is what BLAS is allowed in this process when a computation starts, so the usual controls apply:
 ``OMP_NUM_THREADS``, ``threadpoolctl.threadpool_limits`` and the limits joblib sets in its workers. All computations
 of a process share one pool, so fits that run side by side in threads do not oversubscribe the machine.
+
+
+Where joblib computes: fits that share memory stay in the process in which they begin.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
+from joblib.parallel import BACKENDS, get_active_backend
 from threadpoolctl import ThreadpoolController
 
 _controller: ThreadpoolController | None = None
@@ -185,3 +190,21 @@ def _forget_threads() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_threads)
+
+
+ON_THIS_MACHINE = ("loky", "multiprocessing", "sequential", "threading")
+
+
+@contextmanager
+def in_this_process() -> Iterator[None]:
+    """What is computed inside does not go to a cluster that ``joblib.parallel_config`` names; threads remain.
+
+    The transformers in a search would send every call of theirs there, and a fit that runs on a worker would wait for
+    parts of itself: with joblib 1.6 and Dask, three levels of that wait for ever.
+    """
+    backend, _ = get_active_backend()
+    if isinstance(backend, tuple(BACKENDS[name] for name in ON_THIS_MACHINE if name in BACKENDS)):
+        yield
+        return
+    with parallel_config(backend="threading", n_jobs=1):
+        yield

@@ -20,8 +20,8 @@ from .._core.folds import Fold
 from .._core.samples import Samples
 from .._core.types import Vector, is_number
 from .._kernels import is_pairwise, kernel_class
-from .._runtime.backends import in_this_process
 from .._runtime.interrupts import SearchInterruptedWarning
+from .._runtime.threads import in_this_process
 from .._svm.inputs import new_data, raw_data, training_data, transformed_data
 from .._svm.parameters import CHECKS, check_parameters
 from ..metrics._thresholds import score_tie

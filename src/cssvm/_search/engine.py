@@ -32,7 +32,7 @@ from .._core.types import RowNumbers, Vector
 from .._kernels import SharedValues, error_allowed, float32_suffices
 from .._runtime import threads
 from .._runtime.memory import memory_budget
-from .._solvers.dual import DualProblem, Path, PathState, Workspace, solve
+from .._solvers.dual import DualPath, DualProblem, PathState, Workspace, solve
 from .features import Features
 from .grid import Grid, MachineKey
 from .matrices import MatrixStore
@@ -260,7 +260,7 @@ class MatrixWorker:
                 kept, unit = machines.problem_of(number, fold.train)
                 rows = places.train[kept]
                 start = self._states.pop((task, number), None)
-                path = Path(matrices.training(shared, kernel, rows), diagonal[rows], unit, workspace, start)
+                path = DualPath(matrices.training(shared, kernel, rows), diagonal[rows], unit, workspace, start)
                 for step in machines.steps_after(path.C, steps[-1]):
                     if stop.is_set():
                         return None
@@ -313,7 +313,7 @@ class StreamingWorker:
                     n_failed += not solution.converged
                     used = np.flatnonzero(beta)
                     support = used, kernel.vectors(X_train, used), beta[used]
-                    bias = solution.bias - provider.at_centre(*support)
+                    bias = solution.bias - provider.intercept_offset(*support)
                     scores[MachineKey(path, step)] = kernel.expand(X_valid, *support) + bias
             if steps[-1] + 1 < len(machines.grid.Cs):
                 self._last[task, path] = last, beta

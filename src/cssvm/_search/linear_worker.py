@@ -7,7 +7,7 @@
         scores of the validation rows
 
 The rows near their margin at one C are almost those at the next, so that past the first C hardly more than a look at
-all rows and a problem of few rows is left (`cssvm._solvers.linear.active`). A problem of some thousand rows is solved afresh.
+all rows and a problem of few rows is left (`cssvm._solvers.linear.active_set`). A problem of some thousand rows is solved afresh.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from .._core.types import Status
 from .._runtime.memory import memory_budget
-from .._solvers.linear import Point, TrainingRows, linear_scores
+from .._solvers.linear import LinearFunction, LinearSolver, linear_scores
 from .engine import FoldScores, Machines, Task, Worker, by_path
 from .grid import MachineKey
 
@@ -55,11 +55,11 @@ class LinearWorker:
         machines, fold = self.machines, self.machines.folds[task.fold]
         X, places = machines.features.of_fold(fold)
         kept, _ = machines.problem_of(0, fold.train)  # those that cost something, with any slopes
-        trained, X_valid = TrainingRows(X[places.train[kept]]), X[places.valid]
+        trained, X_valid = LinearSolver(X[places.train[kept]]), X[places.valid]
         scores, n_failed = {}, 0
         for path, steps in by_path(wanted):
             _, unit = machines.problem_of(path, fold.train)
-            start: Point | None = None
+            start: LinearFunction | None = None
             for step in steps:
                 if stop.is_set():
                     return None

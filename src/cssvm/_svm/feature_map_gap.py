@@ -26,8 +26,8 @@ from .._core.types import Vector
 from .._kernels import KERNELS, Kernel, kernel_class, make_kernel
 from .._kernels.functions import Poly, Rbf
 from .._solvers.dual.certificate import relative_gap
-from .._solvers.intercept import optimal_intercept
-from .._solvers.linear import Point, dual_variables
+from .._solvers.linear import LinearFunction, recover_dual
+from .._solvers.objectives import optimal_intercept
 from .bandwidth import resolve_gamma
 from .feature_map import KernelFunction
 from .inputs import transformed_data
@@ -180,7 +180,9 @@ def _bounds(svm: CostSensitiveLinearSVC, feature_map: Any, kernel: Kernel, probl
             f"{map_objective:.6g}, in its fit it was {svm.primal_objective_:.6g}. Pass the training rows, and to "
             "feature_map_gap what was passed to fit."
         )
-    beta = dual_variables(problem.Z, problem.linear, upper_bounds, Point(w, float(svm.intercept_[0])), tol=svm.tol)
+    beta = recover_dual(
+        problem.Z, problem.linear, upper_bounds, LinearFunction(w, float(svm.intercept_[0])), tol=svm.tol
+    )
     support = np.flatnonzero(beta)
     coef = beta[support]
     f = kernel.expand(problem.X, support, kernel.vectors(problem.X, support), coef, np.float64)

@@ -64,7 +64,7 @@ def train(
         y, margins, upper_bounds = y[rows], margins[rows], upper_bounds[rows]
 
     problem = DualProblem(*signed_terms(y, margins, upper_bounds))
-    provider = kernel.on(rows).rows(X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
+    provider = kernel.rows(X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
     solution = solve(provider, problem, tol=tol, max_iter=max_iter)
 
     used = np.flatnonzero(solution.beta)
@@ -75,6 +75,6 @@ def train(
         support=rows[used].astype(np.int32),
         vectors=vectors,
         coef=coef,
-        bias=solution.bias - provider.at_centre(used, vectors, coef),
+        bias=solution.bias - provider.intercept_offset(used, vectors, coef),
         solution=solution,
     )

@@ -19,10 +19,9 @@ import numpy as np
 from distributed import Future
 
 from .._core.types import Vector
-from .._solvers.linear import choice
-from .._solvers.linear.blocks import Block, Step, joined
-from .._solvers.linear.local import LocalBlocks
-from .._solvers.linear.summed import SummedBlocks, block_rows, groups
+from .._solvers.linear import passes
+from .._solvers.linear.blocks import Blocks, LocalBlocks, block_rows, groups
+from .._solvers.linear.passes import Block, Step, joined
 from ._session import Ask, Session
 
 CHECKPOINT_EVERY = 5  # iterations
@@ -30,8 +29,8 @@ CHECKPOINT_BYTES = 1 << 26  # of states on their way at a time
 HERE_BYTES = 1 << 26  # of chosen rows that come to the client
 
 
-class DaskBlocks(SummedBlocks):
-    """Blocks of a cluster with their states: `AllBlocks`.
+class DaskBlocks(Blocks):
+    """Blocks of a cluster with their states: `Blocks`.
 
     read : makes a block from the arguments of its task; may be a future, so that it travels once to each worker
     given : for each block these arguments
@@ -67,20 +66,20 @@ class DaskBlocks(SummedBlocks):
         )
 
     def counts(self) -> Vector:
-        """As `AllBlocks` says."""
+        """As `Blocks` says."""
         return self._counts.sum(axis=0)
 
-    def _ask(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    def _map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
         return self._session.answers(
             _name(function), Ask(_of_block, function, arguments), self._given.__getitem__, self._names, self._at_once
         )
 
-    def _ask_states(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    def _map_states(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
         return self._session.answers(
             _name(function), Ask(_of_state, function, arguments), self._with_states, self._names, self._at_once
         )
 
-    def _move(self, function: Callable[..., Any], step: Step | None) -> Iterator[Any]:
+    def _update_states(self, function: Callable[..., Any], step: Step | None) -> Iterator[Any]:
         if step is None:
             self._states = [None] * len(self._given)
         ask = Ask(_of_state, function, (step,))
@@ -92,7 +91,7 @@ class DaskBlocks(SummedBlocks):
         if self._n_moves and self._n_moves % CHECKPOINT_EVERY == 0:
             self._checkpoint()
 
-    def _choose(self, function: Callable[..., Any], *arguments: Any) -> tuple[SummedBlocks, list[Any]]:
+    def _map_subsets(self, function: Callable[..., Any], *arguments: Any) -> tuple[Blocks, list[Any]]:
         ask = Ask(_chosen, function, arguments)
         pairs = self._session.pairs(_name(function), ask, self._given.__getitem__, self._names, self._at_once)
         blocks, both = zip(*pairs, strict=True)
@@ -161,7 +160,7 @@ def _of_state(state: np.ndarray | None, read: Callable[..., Block], *given: Any)
 def _chosen(read: Callable[..., Block], *given: Any) -> tuple[Block, tuple[Vector, Any]]:
     *own, function, arguments = given
     block, answer = function(read(*own), *arguments)
-    return block, (choice.count(block), answer)
+    return block, (passes.count(block), answer)
 
 
 def _joined(blocks: list[Block]) -> Block:

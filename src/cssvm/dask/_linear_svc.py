@@ -19,9 +19,9 @@ from .._core.costs import SCALE, read_costs, read_margins, resolve_C
 from .._core.positive_class import PositiveClass
 from .._runtime import threads
 from .._solvers.linear import INTERIOR, LinearSolution, solve_active
-from .._solvers.linear.active import FEW_ROWS
+from .._solvers.linear.active_set import FEW_ROWS
 from .._solvers.linear.interior import Certificate
-from .._solvers.linear.solver import FINE_SHARE, SMALL, WIDEST, with_centre
+from .._solvers.linear.linear_solver import FINE_SHARE, SMALL, WIDEST, with_centre
 from .._svm import linear_svc as local
 from .._svm.parameters import check_parameters
 from . import _predict as predicting

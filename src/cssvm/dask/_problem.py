@@ -12,7 +12,7 @@ from .._core.costs import OF_OTHER, OF_TARGET, WeightedCostTotals, check_some_po
 from .._core.positive_class import PositiveClass
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Mask, Vector
-from .._solvers.linear.blocks import Block
+from .._solvers.linear.passes import Block
 from ._partitions import Reader
 from ._preparation import Preparation
 

@@ -16,7 +16,7 @@ KERNELS = [
 ]
 
 
-def random_problem(n, seed, *, zero_boxes=0.1, C=1.0):
+def random_problem(n, seed, *, zero_bounds=0.1, C=1.0):
     """Rows (n, 5), labels, margins and upper bounds: margins differ per example, some upper bounds are zero, some rows are equal."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5))
@@ -24,7 +24,7 @@ def random_problem(n, seed, *, zero_boxes=0.1, C=1.0):
     y[:2] = 1.0, -1.0
     X[n // 2] = X[0]
     margins = rng.uniform(0.1, 2.0, n)
-    upper_bounds = C * rng.exponential(size=n) * (rng.uniform(size=n) > zero_boxes)
+    upper_bounds = C * rng.exponential(size=n) * (rng.uniform(size=n) > zero_bounds)
     upper_bounds[:2] = C
     return X, y, margins, upper_bounds
 

@@ -47,7 +47,7 @@ def test_there_is_no_factor_of_a_kernel_of_higher_rank_or_with_negative_eigenval
     seed=st.integers(0, 10_000), n=st.integers(10, 80), exponent=st.integers(-3, 3), zero=st.sampled_from([0.0, 0.3])
 )
 def test_the_interior_solution_is_feasible_and_optimal(seed, n, exponent, zero):
-    X, y, margins, upper_bounds = random_problem(n, seed, C=10.0**exponent, zero_boxes=zero)
+    X, y, margins, upper_bounds = random_problem(n, seed, C=10.0**exponent, zero_bounds=zero)
     problem = signed(y, margins, upper_bounds)
     beta, n_steps = interior_solution(X, problem)
     assert n_steps < 60
@@ -96,7 +96,7 @@ def test_what_pair_steps_do_not_solve_in_time_is_solved_by_the_interior_point_me
     assert solution.status == Status.CONVERGED
     assert solution.dual_objective == pytest.approx(reference.dual_objective, rel=1e-9)
     monkeypatch.setattr(solver, "low_rank_factor", lambda rows, most: None)
-    monkeypatch.setattr(solver, "_from_smaller_boxes", lambda state, tol: None)
+    monkeypatch.setattr(solver, "_path_of_growing_bounds", lambda state, tol: None)
     assert solve(rows, problem).status == Status.STALLED
 
 
@@ -105,13 +105,13 @@ def test_a_path_of_growing_boxes_ends_at_the_optimum():
     upper_bounds, kernel = np.full(500, 1e4), make_kernel("rbf", gamma=0.05)
     problem, rows = signed(y, np.ones(500), upper_bounds), rows_of(kernel, X, upper_bounds, tol=1e-3)
     with threads.single_threaded_blas():
-        state = solver._from_smaller_boxes(solver.Decomposition(rows, problem), 1e-3)
+        state = solver._path_of_growing_bounds(solver.Decomposition(rows, problem), 1e-3)
     G = problem.linear - gram(kernel, X) @ state.beta
     grows, shrinks = state.beta < problem.upper, state.beta > problem.lower
     assert G[grows].max() - G[shrinks].min() <= 2e-3
     assert state.n_iter > 0
     small = signed(y, np.ones(500), np.ones(500))
-    assert solver._from_smaller_boxes(solver.Decomposition(rows, small), 1e-3) is None
+    assert solver._path_of_growing_bounds(solver.Decomposition(rows, small), 1e-3) is None
 
 
 def test_features_far_from_zero_are_no_obstacle():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from cssvm._solvers.dual import DualProblem, tuning
-from cssvm._solvers.dual.newton import Rounds, ridge_for, up_to_first_bound, update_to_optimum
-from cssvm._solvers.dual.optimality import violation
-from cssvm._solvers.dual.pairs import update_by_pairs
+from cssvm._solvers.dual.certificate import violation
+from cssvm._solvers.dual.newton import NewtonSteps, ridge_for, up_to_first_bound, update_to_optimum
 from cssvm._solvers.dual.problem import feasible
+from cssvm._solvers.dual.smo import update_by_smo
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 
@@ -52,9 +52,9 @@ def test_a_newton_round_without_bounds_in_the_way_solves_the_linear_system():
     K, p = A @ A.T + np.eye(30), rng.normal(size=30)
     wide = np.full(30, 1e3)
     beta, gradient = np.zeros(30), p.copy()
-    assert Rounds(K, beta, gradient, DualProblem(p, -wide, wide), 0.0).take(TOL) == 1.0
-    system = np.block([[K, np.ones((30, 1))], [np.ones((1, 30)), np.zeros((1, 1))]])
-    expected = np.linalg.solve(system, np.append(p, 0.0))
+    assert NewtonSteps(K, beta, gradient, DualProblem(p, -wide, wide), 0.0).take(TOL) == 1.0
+    kkt = np.block([[K, np.ones((30, 1))], [np.ones((1, 30)), np.zeros((1, 1))]])
+    expected = np.linalg.solve(kkt, np.append(p, 0.0))
     np.testing.assert_allclose(beta, expected[:30], atol=1e-10)
     np.testing.assert_allclose(gradient, expected[30], atol=1e-9)
 
@@ -69,7 +69,7 @@ def test_newton_rounds_never_lower_the_objective(small_system, monkeypatch):
         beta = feasible(rng.uniform(problem.lower, problem.upper), problem)
         gradient = problem.linear - K @ beta
         before = problem.linear @ beta - 0.5 * beta @ K @ beta
-        Rounds(K, beta, gradient, problem, 1e-10).take(TOL)
+        NewtonSteps(K, beta, gradient, problem, 1e-10).take(TOL)
         after = problem.linear @ beta - 0.5 * beta @ K @ beta
         assert after >= before - 1e-9 * abs(before)
         np.testing.assert_allclose(gradient, problem.linear - K @ beta, atol=1e-9 * np.abs(beta).sum())
@@ -84,12 +84,12 @@ def test_a_few_newton_rounds_end_what_pair_steps_have_begun(dtype, small_system,
     X, y, margins, upper_bounds = random_problem(200, 11, C=50.0)
     K, problem = gram(KERNELS[1], X).astype(dtype), signed(y, margins, upper_bounds)
     beta, gradient = np.zeros(200), problem.linear.astype(dtype)
-    update_by_pairs(K, K.diagonal().copy(), gradient, beta, problem.lower, problem.upper, TOL, 200)
+    update_by_smo(K, K.diagonal().copy(), gradient, beta, problem.lower, problem.upper, TOL, 200)
     gradient = problem.linear - K.astype(float) @ beta
     assert violation(beta, gradient, problem) > 100 * TOL
-    rounds = Rounds(K, beta, gradient, problem, ridge_for(K, K.diagonal()), dtype)
+    newton = NewtonSteps(K, beta, gradient, problem, ridge_for(K, K.diagonal()), dtype)
     for _ in range(10):
-        rounds.take(TOL)
+        newton.take(TOL)
     assert violation(beta, problem.linear - K.astype(float) @ beta, problem) <= TOL
     value = problem.linear @ beta - 0.5 * beta @ K.astype(float) @ beta
     assert value == pytest.approx(clarabel_optimum(K.astype(float), problem), rel=1e-5)
@@ -103,9 +103,9 @@ def test_a_round_takes_variables_to_their_bounds_exactly(small_system, monkeypat
     X, y, margins, upper_bounds = random_problem(200, 11, C=5.0)
     K, problem = gram(KERNELS[1], X).astype(np.float32), signed(y, margins, upper_bounds)
     beta, gradient = np.zeros(200), problem.linear.copy()
-    rounds = Rounds(K, beta, gradient, problem, ridge_for(K, K.diagonal()), np.float32)
+    newton = NewtonSteps(K, beta, gradient, problem, ridge_for(K, K.diagonal()), np.float32)
     for _ in range(10):
-        rounds.take(TOL)
+        newton.take(TOL)
     distance = np.minimum(beta - problem.lower, problem.upper - beta)
     assert (distance == 0).any()
     assert (distance[distance > 0] > 1e-6 * upper_bounds[distance > 0]).all()

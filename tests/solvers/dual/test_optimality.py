@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cssvm._solvers.dual import DualProblem, tuning
-from cssvm._solvers.dual.optimality import bias_interval, distances, is_free, level, may_shrink, violation
+from cssvm._solvers.dual.certificate import bias_interval, distances, is_free, level, may_shrink, violation
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 
@@ -82,7 +82,7 @@ def test_a_negative_distance_means_that_a_pair_step_can_ascend():
 
 @pytest.mark.parametrize("depth", [0.0, 0.5, 2.0])
 def test_free_variables_and_violators_never_sleep(depth, monkeypatch):
-    monkeypatch.setattr(tuning, "SLEEP_DEPTH_VIOLATIONS", depth)
+    monkeypatch.setattr(tuning, "SHRINKING_DEPTH", depth)
     for name in ("usual", "none free", "all free"):
         beta, gradient, lower, upper = STATES[name]
         bottom, top = bias_interval(beta, gradient, lower, upper)

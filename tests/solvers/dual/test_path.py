@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from cssvm._solvers.dual import Status, Workspace, solve, solve_path, tuning, turns
-from cssvm._solvers.dual.optimality import violation
-from cssvm._solvers.dual.path import Path
+from cssvm._solvers.dual import Status, Workspace, smo_newton, solve, solve_path, tuning
+from cssvm._solvers.dual.certificate import violation
+from cssvm._solvers.dual.smo_newton import DualPath
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 
@@ -73,7 +73,7 @@ def test_a_solution_without_bounded_variables_needs_no_step_for_a_larger_C():
     """With no variable at its bound the solution does not depend on C any more."""
     X, unit = unit_problem(100, 4)
     K = gram(KERNELS[3], 20 * X) + 0.5 * np.eye(len(X))
-    path = Path(K, K.diagonal(), unit)
+    path = DualPath(K, K.diagonal(), unit)
     before, after = path.advance(1e4, 1e-8), path.advance(1e5, 1e-6)
     assert after.n_iter == 0
     np.testing.assert_allclose(after.beta, before.beta, rtol=1e-9, atol=1e-12)
@@ -130,11 +130,11 @@ def test_a_path_gone_on_with_is_bitwise_the_uninterrupted_one(dtype, cut, monkey
     X, unit = unit_problem(400, 6)
     K = gram(KERNELS[1], X).astype(dtype)
     whole = list(solve_path(K, np.ones(len(K)), unit, CS))
-    first = Path(K, np.ones(len(K)), unit)
+    first = DualPath(K, np.ones(len(K)), unit)
     parts = [first.advance(C, TOL) for C in CS[:cut]]
     state = first.state
     first.advance(CS[cut], TOL)  # what it does later does not change its state of then
-    second = Path(K.copy(), np.ones(len(K)), unit, start=state)
+    second = DualPath(K.copy(), np.ones(len(K)), unit, start=state)
     parts += [second.advance(C, TOL) for C in CS[cut:]]
     for a, b in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(a.beta, b.beta)
@@ -144,9 +144,9 @@ def test_a_path_gone_on_with_is_bitwise_the_uninterrupted_one(dtype, cut, monkey
 
 def test_a_solve_ends_where_neither_pair_steps_nor_rounds_get_ahead(monkeypatch):
     """In float32 a violation just past the tolerance can be within it: then there is no step to take."""
-    monkeypatch.setattr(turns, "update_by_pairs", lambda *args: (0, 2 * TOL))
-    monkeypatch.setattr(turns.Rounds, "take", lambda self, tol: 0.0)
-    monkeypatch.setattr(tuning, "COPY_ROWS", 10)
+    monkeypatch.setattr(smo_newton, "update_by_smo", lambda *args: (0, 2 * TOL))
+    monkeypatch.setattr(smo_newton.NewtonSteps, "take", lambda self, tol: 0.0)
+    monkeypatch.setattr(tuning, "COPIED_PROBLEM", 10)
     X, unit = unit_problem(60, 0)
     K = gram(KERNELS[1], X)
     (solution,) = solve_path(K, K.diagonal(), unit, [1.0], tol=TOL)
@@ -155,7 +155,7 @@ def test_a_solve_ends_where_neither_pair_steps_nor_rounds_get_ahead(monkeypatch)
 
 
 def test_too_few_pair_steps_are_reported(monkeypatch):
-    monkeypatch.setattr(tuning, "MAX_STEPS_PER_ROW", 0)
+    monkeypatch.setattr(tuning, "PATH_MAX_STEPS", 0)
     X, unit = unit_problem(100, 6)
     K = gram(KERNELS[1], X)
     (solution,) = solve_path(K, K.diagonal(), unit, [1.0])
@@ -166,8 +166,8 @@ def test_too_few_pair_steps_are_reported(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_workspace_holds_what_it_says_and_changes_nothing(dtype, monkeypatch):
-    monkeypatch.setattr(tuning, "COPY_ROWS", 200)
-    monkeypatch.setattr(tuning, "AWAKE_SHARE", 1.0)  # every long turn is made on a copy
+    monkeypatch.setattr(tuning, "COPIED_PROBLEM", 200)
+    monkeypatch.setattr(tuning, "ACTIVE_SHARE", 1.0)  # every long turn is made on a copy
     X, unit = unit_problem(400, 6)
     n = len(X)
     workspace = Workspace(n, dtype)

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cssvm._kernels import make_kernel, providers
-from cssvm._kernels.providers import MatrixRows
-from cssvm._solvers.dual import DualProblem, Status, decomposition, free_system, solve, solver, tuning
-from cssvm._solvers.dual.free_system import FreeSystem
+from cssvm._kernels import gram as gram_rows
+from cssvm._kernels import make_kernel
+from cssvm._kernels.gram import MatrixGram
+from cssvm._solvers.dual import DualProblem, Status, bordered_kkt, decomposition, solve, solver, tuning
+from cssvm._solvers.dual.bordered_kkt import BorderedKKT
 from tests.hostile.test_witness import LyingRows
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, rows_of, signed
@@ -60,9 +61,9 @@ def test_working_sets_reach_the_optimum_of_the_whole(kernel, monkeypatch):
     X, y, margins, upper_bounds = random_problem(300, seed=3, C=10.0)
     problem = signed(y, margins, upper_bounds)
     whole = solve(rows_of(kernel, X, upper_bounds), problem, tol=1e-6)
-    monkeypatch.setattr(tuning, "WHOLE_ROWS", 50)
-    monkeypatch.setattr(tuning, "FIRST_ROWS", 20)
-    monkeypatch.setattr(tuning, "LAST_ROWS", 60)
+    monkeypatch.setattr(tuning, "WHOLE_PROBLEM", 50)
+    monkeypatch.setattr(tuning, "FIRST_WORKING_SET", 20)
+    monkeypatch.setattr(tuning, "MAX_WORKING_SET", 60)
     parts = solve(rows_of(kernel, X, upper_bounds), problem, tol=1e-6)
     assert parts.status == Status.CONVERGED
     assert parts.dual_objective == pytest.approx(whole.dual_objective, rel=1e-6)
@@ -73,14 +74,14 @@ def test_a_factor_handed_from_working_set_to_working_set_reaches_the_optimum(mon
     X, y, margins, upper_bounds = random_problem(300, seed=4, C=100.0)
     kernel, problem = KERNELS[1], signed(y, margins, upper_bounds)
     for name, value in {
-        "WHOLE_ROWS": 50, "FIRST_ROWS": 100, "LAST_ROWS": 250, "SMALL_SYSTEM": 0, "FIT_STEPS_PER_ROW": 1.0,
-        "FIT_ROUND_SHARE": 0.0,
+        "WHOLE_PROBLEM": 50, "FIRST_WORKING_SET": 100, "MAX_WORKING_SET": 250, "SMALL_SYSTEM": 0, "FIT_FIRST_STEPS": 1.0,
+        "FIT_NEWTON_SHARE": 0.0,
     }.items():  # fmt: skip
         monkeypatch.setattr(tuning, name, value)
-    monkeypatch.setattr(free_system, "BORDERING", -np.inf)  # a factor is kept as long as it can be
-    handed, replaced = [], FreeSystem.replace
+    monkeypatch.setattr(bordered_kkt, "BORDERING", -np.inf)  # a factor is kept as long as it can be
+    handed, replaced = [], BorderedKKT.replace
     monkeypatch.setattr(
-        FreeSystem, "replace", lambda self, places: (handed.append(len(places)), replaced(self, places))
+        BorderedKKT, "replace", lambda self, places: (handed.append(len(places)), replaced(self, places))
     )
     solution = solve(rows_of(kernel, X, upper_bounds), problem, tol=1e-6)
     assert len(handed) > 0
@@ -93,7 +94,7 @@ def test_a_factor_handed_from_working_set_to_working_set_reaches_the_optimum(mon
     seed=st.integers(0, 10_000), n=st.integers(2, 40), zero=st.floats(0, 0.9), C=st.sampled_from([1e-3, 1.0, 1e3, 1e6])
 )
 def test_every_solution_is_feasible_and_certified(seed, n, zero, C):
-    X, y, margins, upper_bounds = random_problem(max(n, 2), seed, zero_boxes=zero, C=C)
+    X, y, margins, upper_bounds = random_problem(max(n, 2), seed, zero_bounds=zero, C=C)
     problem = signed(y, margins, upper_bounds)
     solution = solve(rows_of(make_kernel("rbf", gamma=0.3), X, upper_bounds), problem, tol=1e-6)
     assert abs(solution.beta.sum()) <= 1e-9 * max(1.0, C)
@@ -211,26 +212,26 @@ def test_sleeping_variables_change_nothing_but_the_time(monkeypatch):
     monkeypatch.setattr(
         decomposition.Decomposition,
         "unshrink",
-        lambda state, unshrink=decomposition.Decomposition.unshrink: (slept.append(len(state.asleep)), unshrink(state)),
+        lambda state, unshrink=decomposition.Decomposition.unshrink: (slept.append(len(state.shrunk)), unshrink(state)),
     )
     solution = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
     assert max(slept) > 0
     K = gram(kernel, X)
     np.testing.assert_allclose(solution.gradient, y - K @ solution.beta, atol=1e-4)
     assert solution.violation <= 1e-3
-    monkeypatch.setattr(tuning, "AWAKE_SHARE", 0.0)
+    monkeypatch.setattr(tuning, "ACTIVE_SHARE", 0.0)
     sleepless = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
     assert solution.dual_objective == pytest.approx(sleepless.dual_objective, rel=1e-5)
 
 
 def test_working_set_grows_with_the_free_variables(monkeypatch):
-    monkeypatch.setattr(tuning, "WHOLE_ROWS", 100)
-    monkeypatch.setattr(tuning, "FIRST_ROWS", 64)
+    monkeypatch.setattr(tuning, "WHOLE_PROBLEM", 100)
+    monkeypatch.setattr(tuning, "FIRST_WORKING_SET", 64)
     X, y, margins, upper_bounds = overlapping_classes(1200)
     upper_bounds = 100.0 * upper_bounds
     problem, kernel = signed(y, margins, upper_bounds), make_kernel("rbf", gamma=1.0)
     grown = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
-    monkeypatch.setattr(tuning, "LAST_ROWS", 64)
+    monkeypatch.setattr(tuning, "MAX_WORKING_SET", 64)
     kept = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
     assert grown.dual_objective == pytest.approx(kept.dual_objective, rel=1e-4)
     assert max(grown.violation, kept.violation) <= 1e-3
@@ -239,7 +240,12 @@ def test_working_set_grows_with_the_free_variables(monkeypatch):
 @pytest.mark.parametrize("share", [0.0, 2.0], ids=["members left out", "all updated"])
 def test_the_gradient_is_true_whoever_is_left_out_of_updates(share, monkeypatch):
     """G = p - K beta, also for members of working sets, whose gradient comes from the local solve."""
-    for name, size in (("WHOLE_ROWS", 50), ("FIRST_ROWS", 40), ("LAST_ROWS", 80), ("KNOWN_SHARE", share)):
+    for name, size in (
+        ("WHOLE_PROBLEM", 50),
+        ("FIRST_WORKING_SET", 40),
+        ("MAX_WORKING_SET", 80),
+        ("KNOWN_SHARE", share),
+    ):
         monkeypatch.setattr(tuning, name, size)
     X, y, margins, upper_bounds = random_problem(400, seed=5, C=10.0)
     problem, kernel = signed(y, margins, upper_bounds), KERNELS[1]
@@ -249,8 +255,8 @@ def test_the_gradient_is_true_whoever_is_left_out_of_updates(share, monkeypatch)
 
 def test_a_start_near_the_optimum_leaves_the_gradient_true(monkeypatch):
     """Variables that would sleep at once are no members of the first working set."""
-    monkeypatch.setattr(tuning, "WHOLE_ROWS", 50)
-    monkeypatch.setattr(tuning, "FIRST_ROWS", 600)
+    monkeypatch.setattr(tuning, "WHOLE_PROBLEM", 50)
+    monkeypatch.setattr(tuning, "FIRST_WORKING_SET", 600)
     kernel = KERNELS[1]
     X, y, margins, upper_bounds = random_problem(800, seed=11, C=10.0)
     problem, K = signed(y, margins, upper_bounds), gram(kernel, X)
@@ -289,7 +295,7 @@ def test_what_errors_hide_of_the_gap_is_estimated(error):
 
 def test_errors_in_a_few_kernel_values_enter_the_gap_by_their_bound():
     X, y, margins, upper_bounds = random_problem(300, seed=5)
-    rows, problem = MatrixRows(gram(KERNELS[1], X)), signed(y, margins, upper_bounds)
+    rows, problem = MatrixGram(gram(KERNELS[1], X)), signed(y, margins, upper_bounds)
     before = solve(rows, problem)
     rows.errors = np.full(300, 1e-8)
     after = solve(rows, problem)
@@ -304,14 +310,14 @@ def test_rows_with_nothing_on_the_diagonal_have_a_finite_gap():
     np.fill_diagonal(K, 0.0)
     y, upper_bounds = np.where(rng.random(40) < 0.5, 1.0, -1.0), rng.random(40) + 0.1
     with np.errstate(all="raise"):
-        assert np.isfinite(solve(MatrixRows(K), signed(y, np.ones(40), upper_bounds)).gap)
+        assert np.isfinite(solve(MatrixGram(K), signed(y, np.ones(40), upper_bounds)).gap)
 
 
 def test_a_solve_goes_on_in_float64_where_float32_stalls(monkeypatch):
     """Without a correction the deviation is above the tolerance."""
     X, y, margins, upper_bounds = random_problem(2000, seed=7, C=1e4)
     kernel, problem = make_kernel("rbf", gamma=0.05), signed(y, margins, upper_bounds)
-    rows = providers.ComputedGram(kernel, X, (np.float32, np.float32), 1e-11, 1 << 30)
+    rows = gram_rows.ComputedGram(kernel, X, (np.float32, np.float32), 1e-11, 1 << 30)
     solution = solve(rows, problem, tol=1e-3)
     K = gram(kernel, X)
     np.testing.assert_allclose(solution.gradient, problem.linear - K @ solution.beta, atol=1e-5)

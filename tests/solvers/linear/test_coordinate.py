@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from cssvm._core.types import Status
-from cssvm._solvers.linear import COORDINATE, TrainingRows, solve_linear, solver
+from cssvm._solvers.linear import COORDINATE, LinearSolver, linear_solver, solve_linear
+from cssvm._solvers.linear.blocks import LocalBlocks
 from cssvm._solvers.linear.coordinate import solve_coordinates
 from cssvm._solvers.linear.interior import solve_interior
-from cssvm._solvers.linear.local import LocalBlocks
-from cssvm._solvers.linear.rotation import rotated
+from cssvm._solvers.linear.linear_solver import rotated
 
 from .problems import primal_objective
 
@@ -59,7 +59,7 @@ def test_a_limit_on_the_sweeps_is_kept_and_the_certificate_is_true_all_the_same(
 
 
 def test_wide_rows_are_solved_by_coordinates(monkeypatch):
-    monkeypatch.setattr(solver, "WIDEST", 100)
+    monkeypatch.setattr(linear_solver, "WIDEST", 100)
     problem = words()
     found, how = solve_linear(*problem, tol=1e-5)
     assert how == COORDINATE
@@ -67,11 +67,11 @@ def test_wide_rows_are_solved_by_coordinates(monkeypatch):
 
 
 def test_dense_rows_are_made_sparse_once_for_all_problems(monkeypatch):
-    monkeypatch.setattr(solver, "WIDEST", 100)
+    monkeypatch.setattr(linear_solver, "WIDEST", 100)
     X, linear, upper_bounds = words()
     seen = []
-    monkeypatch.setattr(solver, "solve_coordinates", lambda rows, *_, **__: seen.append(rows))
-    rows = TrainingRows(X.toarray())
+    monkeypatch.setattr(linear_solver, "solve_coordinates", lambda rows, *_, **__: seen.append(rows))
+    rows = LinearSolver(X.toarray())
     for C in (0.1, 1.0):
         rows.solve(linear, C * upper_bounds, tol=1e-3)
     assert sparse.issparse(seen[0])

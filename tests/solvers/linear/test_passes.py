@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cssvm._solvers.linear import blocks as passes
-from cssvm._solvers.linear.blocks import Block, Point, Step
-from cssvm._solvers.linear.local import LocalBlocks
+from cssvm._solvers.linear import passes
+from cssvm._solvers.linear.blocks import LocalBlocks
+from cssvm._solvers.linear.passes import Block, LinearFunction, Step
 from cssvm._solvers.linear.rows import far_centre, make_rows
 
 from .problems import random_problem
@@ -57,7 +57,7 @@ def setting(request):
     rng = np.random.default_rng(4)
     alpha = upper_bounds * rng.uniform(0.01, 0.99, 700)
     state = np.array([alpha, upper_bounds - alpha, rng.exponential(size=700), rng.exponential(size=700)])
-    X, points = KINDS[request.param](X), [Point(rng.normal(size=9), rng.normal()) for _ in range(3)]
+    X, points = KINDS[request.param](X), [LinearFunction(rng.normal(size=9), rng.normal()) for _ in range(3)]
     step = Step(*points, centre=0.1)
     reach = largest_ratio(state, *corrected(as_array(X), linear, state, step))
     return X, linear, upper_bounds, state, step._replace(length=0.9 / reach)

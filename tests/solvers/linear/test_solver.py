@@ -8,10 +8,10 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from cssvm._core.types import Status
-from cssvm._solvers.linear import COORDINATE, INTERIOR, ROTATED, solve_linear, solver
-from cssvm._solvers.linear.blocks import balanced
+from cssvm._solvers.linear import COORDINATE, INTERIOR, ROTATED, linear_solver, solve_linear
+from cssvm._solvers.linear.blocks import LocalBlocks
 from cssvm._solvers.linear.interior import solve_interior
-from cssvm._solvers.linear.local import LocalBlocks
+from cssvm._solvers.linear.passes import balanced
 
 from .problems import clarabel_optimum, dual_objective, primal_objective, random_problem
 
@@ -48,7 +48,7 @@ def test_all_routes_find_the_same_optimum(seed, route):
     X, linear, upper_bounds = random_problem(40, 60 if route == ROTATED else 12, seed)
     with pytest.MonkeyPatch.context() as patch:
         if route == COORDINATE:
-            patch.setattr(solver, "WIDEST", 5)
+            patch.setattr(linear_solver, "WIDEST", 5)
         solution, taken = solve_linear(X, linear, upper_bounds, tol=1e-6)
     assert taken == route
     assert solution.status == Status.CONVERGED
@@ -100,7 +100,7 @@ def test_solutions_do_not_depend_on_the_form_of_the_data(kind):
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_the_number_of_threads_changes_no_bit(container, monkeypatch):
-    monkeypatch.setattr("cssvm._solvers.linear.summed.BLOCK_BYTES", 1 << 12)  # many blocks
+    monkeypatch.setattr("cssvm._solvers.linear.blocks.BLOCK_BYTES", 1 << 12)  # many blocks
     X, linear, upper_bounds = random_problem(3000, 10, seed=1)
     X, found = container(np.where(X > 0.8, X, 0.0)), []
     for n_threads in (1, 2, 2):
@@ -114,7 +114,7 @@ def test_the_number_of_threads_changes_no_bit(container, monkeypatch):
 def test_only_so_many_sums_wait_as_memory_allows(monkeypatch):
     X, linear, upper_bounds = random_problem(900, 30, seed=1)
     whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds, 50), tol=1e-6)
-    monkeypatch.setattr("cssvm._solvers.linear.summed.WAITING_BYTES", 0)
+    monkeypatch.setattr("cssvm._solvers.linear.blocks.WAITING_BYTES", 0)
     monkeypatch.setattr("cssvm._runtime.threads.n_cores", lambda: 2)
     blocks = LocalBlocks.of(X, linear, upper_bounds, 50)
     assert blocks.at_once(2) == 2

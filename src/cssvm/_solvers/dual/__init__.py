@@ -1,12 +1,21 @@
 """The dual problem and its two solvers.
 
-`solve` is for one problem of any size, `solve_path` for many values of C with the kernel matrix in memory; a `Path` can
+`solve` is for one problem of any size, `solve_path` for many values of C with the kernel matrix in memory; a `DualPath` can
 be left and gone on with later.
 """
 
-from .path import Path, PathState, solve_path
 from .problem import DualProblem, KernelRows, Solution, Status
+from .smo_newton import DualPath, PathState, Workspace, solve_path
 from .solver import solve
-from .workspace import Workspace
 
-__all__ = ["DualProblem", "KernelRows", "Path", "PathState", "Solution", "Status", "Workspace", "solve", "solve_path"]
+__all__ = [
+    "DualPath",
+    "DualProblem",
+    "KernelRows",
+    "PathState",
+    "Solution",
+    "Status",
+    "Workspace",
+    "solve",
+    "solve_path",
+]

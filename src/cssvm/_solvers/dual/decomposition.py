@@ -11,6 +11,9 @@ optimal. What they miss is kept as the change of beta since, so waking them cost
 moved meanwhile, and the result is that of a solver that never let them sleep.
 
 Small problems are then made exact by an active-set Newton finish (`newton.py`), so that sample weights mean repetition.
+
+
+The kernel values of a working set, kept while members come and go.
 """
 
 from __future__ import annotations
@@ -20,16 +23,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from ..._core.types import RowNumbers, Vector
+from ..._runtime import threads
+from ..._runtime.compiler import njit
 from . import tuning
-from .block import empty_block, update_border
-from .free_system import FreeSystem
+from .bordered_kkt import BorderedKKT
+from .certificate import bias_interval, distances, is_free, max_active, may_shrink, violation
 from .newton import ridge_for, update_to_optimum
-from .optimality import bias_interval, distances, is_free, max_active, may_shrink, violation
 from .problem import DualProblem, KernelRows, Status, WorkingSet, feasible, update_balanced
-from .turns import Turns
+from .smo_newton import SMONewton
 
 PHASES = ("kernel", "select", "local", "interior", "path", "update", "finish", "check")
 LAST_DIGITS = 1e-15  # of |beta|: a sum as small as that is zero
@@ -45,9 +49,9 @@ class Decomposition:
         self.rows, self.problem = rows, problem
         self.n = len(problem.linear)
         affordable = int((rows.budget / rows.dtype.itemsize / 2) ** 0.5)
-        self.last_size = max(2, min(self.n, tuning.LAST_ROWS, affordable))
-        whole = self.n <= min(tuning.WHOLE_ROWS, self.last_size)
-        self.size = self.n if whole else min(tuning.FIRST_ROWS, self.last_size)
+        self.last_size = max(2, min(self.n, tuning.MAX_WORKING_SET, affordable))
+        whole = self.n <= min(tuning.WHOLE_PROBLEM, self.last_size)
+        self.size = self.n if whole else min(tuning.FIRST_WORKING_SET, self.last_size)
         self.begun = time.perf_counter()
         self.n_iter = self.n_recorded = 0  # pair steps, and those of them in the trace
         self.work_ns = 0.0  # by the costs in `tuning.py`, which are the same on every machine
@@ -57,9 +61,9 @@ class Decomposition:
         self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
         self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
         self.fresh = empty_block(0, 0, rows.dtype)  # room for those of new members
-        self.system: FreeSystem | None = None  # what Newton rounds have factorised last
-        self.awake: RowNumbers | None = None  # sorted; None: all
-        self.asleep: list[tuple[RowNumbers, Vector]] = []  # columns with the change of beta they have missed
+        self.kkt: BorderedKKT | None = None  # what Newton rounds have factorised last
+        self.active: RowNumbers | None = None  # sorted; None: all
+        self.shrunk: list[tuple[RowNumbers, Vector]] = []  # columns with the change of beta they have missed
         self.beta = np.zeros(self.n) if start is None else feasible(start, problem)
         self.gradient = problem.linear.astype(np.float64, copy=True)
         moved = np.flatnonzero(self.beta)
@@ -79,10 +83,10 @@ class Decomposition:
         """Bring the violation to at most `tol` and, where that is cheap, to the optimum."""
         if self.rows.dtype != np.float64 or self.size < self.n:
             return self.approach(tol, max_iter)
-        patience, reached = tuning.TURN_STEPS_PER_ROW * self.n, -np.inf
+        patience, reached = tuning.MAX_STEPS_PER_SET * self.n, -np.inf
         if self.beta.any() and self.finish(tol):  # the start was close
             return Status.CONVERGED
-        if self.approach_roughly(tol, min(max_iter, patience)) and self.n_iter < max_iter and self.finish(tol):
+        if self.approach_in_float32(tol, min(max_iter, patience)) and self.n_iter < max_iter and self.finish(tol):
             return Status.CONVERGED
         while True:
             status = self.approach(tol, min(max_iter, self.n_iter + patience))
@@ -134,17 +138,17 @@ class Decomposition:
         used, columns = np.flatnonzero(self.beta), np.flatnonzero(near)
         with self.timed("update"):
             gradient = self.problem.linear[columns].copy()
-            self.rows.precise().update_gradient(gradient, used, self.beta[used], columns)
+            self.rows.to_float64().update_gradient(gradient, used, self.beta[used], columns)
             self.gradient[columns] = gradient
 
-    def precise(self, beta: Vector, n_steps: int = 0) -> Decomposition:
+    def to_float64(self, beta: Vector, n_steps: int = 0) -> Decomposition:
         """A solve that goes on in float64 from this beta, found in n_steps, with as much work to spend as this had."""
-        other = Decomposition(self.rows.precise(), self.problem, beta, self.most_work_ns)
+        other = Decomposition(self.rows.to_float64(), self.problem, beta, self.most_work_ns)
         other.begun, other.trace, other.profile = self.begun, self.trace, self.profile
         other.n_iter, other.n_recorded = self.n_iter + n_steps, self.n_recorded + n_steps
         return other
 
-    def approach_roughly(self, tol: float, limit: float) -> bool:
+    def approach_in_float32(self, tol: float, limit: float) -> bool:
         """Take turns on a float32 copy of all kernel values: faster, and compiled for a search as well.
 
         False if these are too large for float32.
@@ -156,7 +160,9 @@ class Decomposition:
         if not holds_all:
             return False
         with self.timed("local"):
-            self.take_turns(rough, self.problem, self.beta, self.gradient.copy(), self.rows.diagonal, tol, int(limit))
+            self.run_smo_newton(
+                rough, self.problem, self.beta, self.gradient.copy(), self.rows.diagonal, tol, int(limit)
+            )
             self.refresh()
         return True
 
@@ -165,7 +171,7 @@ class Decomposition:
         gained, idle = 0.0, 0
         while True:
             bottom, top = self.bias_interval()
-            if top - bottom <= tol and self.asleep:
+            if top - bottom <= tol and self.shrunk:
                 self.unshrink()
                 continue
             if top - bottom <= tol or self.n_iter >= limit or idle == tuning.MAX_IDLE_SETS or self.work_left_ns() < 0.0:
@@ -205,30 +211,30 @@ class Decomposition:
 
     def bias_interval(self) -> tuple[float, float]:
         """`optimality.bias_interval` of the variables awake."""
-        return bias_interval(*self.at(self.awake))
+        return bias_interval(*self.at(self.active))
 
     def shrink(self, bottom: float, top: float) -> None:
         """Put variables to sleep that rest at a bound, well away from leaving it; never a member of a working set."""
         if self.size == self.n or not len(self.working):
             return
-        awake = np.arange(self.n) if self.awake is None else self.awake
+        active = np.arange(self.n) if self.active is None else self.active
         member = np.zeros(self.n, bool)
         member[self.working] = True
-        kept = member[awake] | ~may_shrink(*self.at(self.awake), bottom, top)
-        if np.count_nonzero(kept) <= max_active(len(awake)):
-            self.asleep.append((awake[~kept], np.zeros(self.n)))
-            self.awake = awake[kept]
+        kept = member[active] | ~may_shrink(*self.at(self.active), bottom, top)
+        if np.count_nonzero(kept) <= max_active(len(active)):
+            self.shrunk.append((active[~kept], np.zeros(self.n)))
+            self.active = active[kept]
 
     def unshrink(self) -> None:
         """Give the sleeping variables the updates they have missed."""
         with self.timed("update"):
-            for columns, missed in self.asleep:
+            for columns, missed in self.shrunk:
                 moved = np.flatnonzero(missed)
                 gradient = self.gradient[columns]
                 self.count_values(len(moved), len(columns))
                 self.rows.update_gradient(gradient, moved, missed[moved], columns)
                 self.gradient[columns] = gradient
-        self.awake, self.asleep = None, []
+        self.active, self.shrunk = None, []
 
     def select(self, bottom: float, top: float) -> RowNumbers:
         """Put the worst violators into the working set, in place of members at rest; returns the places they take."""
@@ -240,7 +246,7 @@ class Decomposition:
         added = self.grow()
         outside = np.ones(self.n, bool)
         outside[self.working] = False
-        candidates = np.flatnonzero(outside) if self.awake is None else self.awake[outside[self.awake]]
+        candidates = np.flatnonzero(outside) if self.active is None else self.active[outside[self.active]]
         distance = distances(*self.at(candidates), bottom, top)
         count = max(added, min(self.most_new(), int(np.count_nonzero(distance < 0))))
         entering = candidates[_smallest(distance, count)]
@@ -257,13 +263,13 @@ class Decomposition:
     def grow(self) -> int:
         """Make room in the working set when free variables crowd it; returns the number of places added."""
         n_free = np.count_nonzero(is_free(self.beta, self.problem))
-        n_awake = self.n if self.awake is None else len(self.awake)
-        size = min(2 * self.size, self.last_size, n_awake)
+        n_active = self.n if self.active is None else len(self.active)
+        size = min(2 * self.size, self.last_size, n_active)
         if n_free <= self.size or size <= self.size:
             return 0
         grown = empty_block(size, size, self.rows.dtype)
         grown[: self.size, : self.size] = self.kernel[:, : self.size]
-        added, self.kernel, self.size, self.system = size - self.size, grown, size, None
+        added, self.kernel, self.size, self.kkt = size - self.size, grown, size, None
         return added
 
     def _first_members(self, bottom: float, top: float) -> RowNumbers:
@@ -288,24 +294,24 @@ class Decomposition:
             values = self.fresh[: len(places)]
             self.rows.update_block(values, self.working[places], self.working)
             update_border(self.kernel, places, values)
-            if self.system is not None:
-                self.system.replace(places)
+            if self.kkt is not None:
+                self.kkt.replace(places)
 
     def solve_locally(self, tol: float, limit: float) -> tuple[Vector, Vector, float]:
         """Solve the working set by itself; returns the change of its variables, their gradient, and the gain."""
         old, before, lower, upper = self.at(self.working)
         beta, after = old.copy(), before.copy()
-        allowed = int(min(tuning.TURN_STEPS_PER_ROW * len(old), limit - self.n_iter))
+        allowed = int(min(tuning.MAX_STEPS_PER_SET * len(old), limit - self.n_iter))
         part, diagonal = DualProblem(before, lower, upper), self.rows.diagonal[self.working]
-        turns = self.take_turns(self.kernel, part, beta, after, diagonal, tol, allowed, self.system)
-        self.system = turns.system
+        smo_newton = self.run_smo_newton(self.kernel, part, beta, after, diagonal, tol, allowed, self.kkt)
+        self.kkt = smo_newton.kkt
         self.work_ns += tuning.STEP_OVERHEAD_NS
         if self.rows.dtype != np.float64:  # a float32 gradient gathers rounding errors
-            turns.refresh()
+            smo_newton.refresh()
         self.beta[self.working] = beta
         return beta - old, after, float(0.5 * (beta - old) @ (before + after))
 
-    def take_turns(
+    def run_smo_newton(
         self,
         kernel: np.ndarray,
         part: DualProblem,
@@ -314,15 +320,17 @@ class Decomposition:
         diagonal: Vector,
         tol: float,
         limit: int,
-        system: FreeSystem | None = None,
-    ) -> Turns:
+        kkt: BorderedKKT | None = None,
+    ) -> SMONewton:
         """Pair steps and Newton rounds on a part of the problem, whose beta and gradient are updated."""
-        share, left_ns = tuning.FIT_ROUND_SHARE, self.work_left_ns()
-        turns = Turns(kernel, diagonal, part, beta, gradient, round_share=share, system=system, most_work_ns=left_ns)
-        steps, _ = turns.take(tol, limit, 1 + int(tuning.FIT_STEPS_PER_ROW * len(beta)))
+        share, left_ns = tuning.FIT_NEWTON_SHARE, self.work_left_ns()
+        smo_newton = SMONewton(
+            kernel, diagonal, part, beta, gradient, newton_share=share, kkt=kkt, most_work_ns=left_ns
+        )
+        steps, _ = smo_newton.take(tol, limit, 1 + int(tuning.FIT_FIRST_STEPS * len(beta)))
         self.n_iter += steps
-        self.work_ns += turns.work_ns
-        return turns
+        self.work_ns += smo_newton.work_ns
+        return smo_newton
 
     def update(self, change: Vector, after: Vector) -> int:
         """Bring the gradient of the variables awake up to date; returns the number of variables that moved."""
@@ -340,7 +348,7 @@ class Decomposition:
             self.rows.update_gradient(gradient, variables, change, columns)
             self.gradient[self.working] = after
             self.gradient[columns] = gradient
-        for _, missed in self.asleep:
+        for _, missed in self.shrunk:
             missed[variables] += change
         return len(moved)
 
@@ -349,19 +357,19 @@ class Decomposition:
 
         Members know their gradient from the local solve, but leaving them out takes a copy of the other rows.
         """
-        n_awake = self.n if self.awake is None else len(self.awake)
-        if not self.rows.computes_columns or self.size < tuning.KNOWN_SHARE * n_awake:
-            return self.awake
+        n_active = self.n if self.active is None else len(self.active)
+        if not self.rows.computes_columns or self.size < tuning.KNOWN_SHARE * n_active:
+            return self.active
         other = np.ones(self.n, bool)
         other[self.working] = False
-        return np.flatnonzero(other) if self.awake is None else self.awake[other[self.awake]]
+        return np.flatnonzero(other) if self.active is None else self.active[other[self.active]]
 
     def record(self, violation: float, n_entered: int, n_moved: int) -> None:
         """Enter a working set into the trace."""
-        n_awake = self.n if self.awake is None else len(self.awake)
+        n_active = self.n if self.active is None else len(self.active)
         n_steps, self.n_recorded = self.n_iter - self.n_recorded, self.n_iter
         seconds = time.perf_counter() - self.begun
-        self.trace.append(WorkingSet(violation, n_awake, self.size, n_entered, n_moved, n_steps, seconds))
+        self.trace.append(WorkingSet(violation, n_active, self.size, n_entered, n_moved, n_steps, seconds))
 
     def finish(self, tol: float) -> bool:
         """Try to make the solution exact; True if the gradient, computed anew from beta, says that it is optimal.
@@ -371,7 +379,7 @@ class Decomposition:
         if not len(self.working):  # it has a start, or was optimal from the start
             self.fetch(self.select(*self.bias_interval()))
         ridge = ridge_for(self.kernel, self.rows.diagonal)
-        steps_ns = self.n_iter * tuning.PAIR_STEP.ns(self.n)
+        steps_ns = self.n_iter * tuning.SMO_STEP.ns(self.n)
         share_ns = min(tuning.FINISH_SHARE * steps_ns, self.work_left_ns())
         budget_ns = max(1e9 * tuning.UNNOTICED_SECONDS, share_ns)
         with self.timed("finish"):
@@ -396,3 +404,27 @@ def _even_part(items: RowNumbers, count: int) -> RowNumbers:
 def _smallest(keys: Vector, count: int) -> RowNumbers:
     """Places of the `count` smallest keys."""
     return np.argpartition(keys, count - 1)[:count] if 0 < count < len(keys) else np.arange(min(count, len(keys)))
+
+
+PADDING = 16  # numbers past the end of each row: rows a power of two apart would compete for the same cache lines
+ROWS = 128  # of the block per task: as many cache lines, each written to several times while it is close
+
+
+def empty_block(n_rows: int, n_columns: int, dtype: DTypeLike) -> np.ndarray:
+    """Room for (n_rows, n_columns) values in padded rows."""
+    return np.empty((n_rows, n_columns + PADDING), dtype)
+
+
+def update_border(block: np.ndarray, places: RowNumbers, values: np.ndarray) -> None:
+    """Set the rows and the columns `places` of a symmetric block to `values`, one row for each place."""
+    parts = range(0, len(block), ROWS)
+    threads.run(_update_columns, [(block, places, values, i, min(i + ROWS, len(block))) for i in parts])
+    block[places] = values
+
+
+@njit
+def _update_columns(block, places, values, first, last):  # type: ignore[no-untyped-def]
+    for k in range(len(places)):
+        source, column = values[k, first:last], block[first:last, places[k]]
+        for i in range(len(source)):
+            column[i] = source[i]

@@ -4,7 +4,7 @@ With F the free variables the optimum keeps G constant on F. The step that achie
 
     K_FF d + b 1 = G_F,   1'd = 0
 
-`Rounds` lets violators at a bound into F, fixes the variables that d takes past a bound there and solves for the others
+`NewtonSteps` lets violators at a bound into F, fixes the variables that d takes past a bound there and solves for the others
 again; what is left is clipped, balanced, and cut where the objective would fall. Many variables change sides in one
 round, which is what pair steps cannot do: for large C they need a hundred thousand steps where five rounds do. It may
 fail: where K_FF is close to singular d leads far out. Large systems are factorised once for many rounds, on all threads
@@ -24,12 +24,11 @@ from numpy.typing import DTypeLike
 from scipy.linalg import LinAlgError
 
 from ..._core.types import Mask, RowNumbers, Vector
-from ..._runtime.compiler import njit
-from ..._runtime.lapack import POSV, solve_positive
+from ..._runtime.compiler import POSV, njit, solve_positive
 from ..._runtime.sums import update_minus_rows
 from . import tuning
-from .free_system import FreeSystem
-from .optimality import is_free, level
+from .bordered_kkt import BorderedKKT
+from .certificate import is_free, level
 from .problem import DualProblem, update_balanced
 
 RIDGES = {4: 2e-6, 8: 1e-10}  # by bytes of a kernel value, of the mean diagonal: above the rounding errors of K_FF
@@ -49,7 +48,7 @@ class Finish(NamedTuple):
     work_ns: float
 
 
-class Rounds:
+class NewtonSteps:
     """Newton rounds, given K (n, n or more); they update `beta` and its `gradient`, (n,) float64.
 
     Systems are solved in `dtype`, and again in float64 where that fails. `system`, of earlier rounds on the same memory
@@ -64,20 +63,20 @@ class Rounds:
         problem: DualProblem,
         ridge: float,
         dtype: DTypeLike = np.float64,
-        system: FreeSystem | None = None,
+        kkt: BorderedKKT | None = None,
     ):
         self.kernel, self.beta, self.gradient, self.problem = kernel, beta, gradient, problem
         self.ridge, self.dtype = ridge, np.dtype(dtype)
-        self.system = system
+        self.kkt = kkt
 
-    def are_prepared(self, tol: float) -> bool:
+    def is_factorised(self, tol: float) -> bool:
         """Whether there is a system by which the next round does without a factorisation."""
-        if self.system is None:
+        if self.kkt is None:
             return False
         _, moving = self._moving(tol)
         if np.count_nonzero(moving) <= tuning.SMALL_SYSTEM:
             return False
-        return self.system.is_close_to(moving) and not self.system.is_cheaper_anew(moving)
+        return self.kkt.is_close_to(moving) and not self.kkt.is_cheaper_anew(moving)
 
     def take(self, tol: float) -> float:
         """One round; returns the share of its direction that was followed, 0 if it does not ascend."""
@@ -93,7 +92,7 @@ class Rounds:
             try:
                 change, direction = self._bounded_change(moving, self.gradient - middle)
             except LinAlgError:  # an indefinite kernel, or a border that is singular
-                self.system = None
+                self.kkt = None
                 return 0.0
             change, direction = change[members], direction[members]
         slope = self.gradient[members] @ change if update_balanced(change, room_down, room_up) else 0.0
@@ -131,7 +130,7 @@ class Rounds:
         for _ in range(tuning.LARGE_FIXING_TRIALS):
             if np.count_nonzero(moving) < 2:
                 break
-            self._system_for(moving).update_change(change, residual, moving)
+            self._kkt_for(moving).update_change(change, residual, moving)
             direction = change.copy() if direction is change else direction
             past = moving & ((change < room_down) | (change > room_up))
             if not past.any():
@@ -154,19 +153,19 @@ class Rounds:
                 return change, direction
             self.dtype = np.dtype(np.float64)
 
-    def _system_for(self, moving: Mask) -> FreeSystem:
+    def _kkt_for(self, moving: Mask) -> BorderedKKT:
         """The system of the `moving` variables: the last one with a border, or a new one where that is less work."""
-        if self.system is None or self.system.is_cheaper_anew(moving):
-            self.system = None  # free its memory
+        if self.kkt is None or self.kkt.is_cheaper_anew(moving):
+            self.kkt = None  # free its memory
             members = np.flatnonzero(moving)
             try:
-                self.system = FreeSystem(self.kernel, members, self.ridge, self.dtype)
+                self.kkt = BorderedKKT(self.kernel, members, self.ridge, self.dtype)
             except LinAlgError:
                 if self.dtype == np.float64:
                     raise
                 self.dtype = np.dtype(np.float64)
-                self.system = FreeSystem(self.kernel, members, self.ridge, self.dtype)
-        return self.system
+                self.kkt = BorderedKKT(self.kernel, members, self.ridge, self.dtype)
+        return self.kkt
 
 
 @njit
@@ -174,7 +173,7 @@ def _update_small_change(  # type: ignore[no-untyped-def]
     change, direction, kernel, members, residual, room_down, room_up, ridge, n_trials,
     inside, fixed, block, sides, numbers, address,
 ):  # fmt: skip
-    """As `Rounds._small_change`; False if the first matrix is not positive definite.
+    """As `NewtonSteps._small_change`; False if the first matrix is not positive definite.
 
     Memory comes from outside, because what Numba has for it takes a second to compile.
     """
@@ -250,10 +249,10 @@ def update_to_optimum(
             # G less its mean: near the optimum the right-hand side is then small, and so are errors relative to it.
             change = np.zeros(len(beta))
             try:
-                system = FreeSystem(kernel, members, ridge, np.float64)
+                kkt = BorderedKKT(kernel, members, ridge, np.float64)
             except LinAlgError:  # an indefinite kernel
                 break
-            system.update_change(change, gradient - gradient[members].mean(), free)
+            kkt.update_change(change, gradient - gradient[members].mean(), free)
             direction = change[members] - change[members].mean()
             room_down, room_up = lower[members] - beta[members], upper[members] - beta[members]
             change, blocked = up_to_first_bound(direction, room_down, room_up)

@@ -65,10 +65,10 @@ class KernelRows(Protocol):
     ) -> None:
         """Take change @ K[indices][:, columns] from `gradient`; None means all columns."""
 
-    def by_definition(self, left: RowNumbers, right: RowNumbers) -> np.ndarray:
+    def reference_values(self, left: RowNumbers, right: RowNumbers) -> np.ndarray:
         """K[left][:, right] in float64, by other code than the two above."""
 
-    def precise(self) -> KernelRows:
+    def to_float64(self) -> KernelRows:
         """The same kernel in float64."""
 
 
@@ -76,7 +76,7 @@ class WorkingSet(NamedTuple):
     """What became of one working set."""
 
     violation: float  # before this set was solved
-    n_awake: int
+    n_active: int
     size: int
     n_entered: int  # members new to it
     n_moved: int

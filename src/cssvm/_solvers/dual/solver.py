@@ -18,12 +18,11 @@ from numpy.typing import ArrayLike
 
 from ..._runtime import threads
 from . import tuning
-from .block import empty_block
 from .certificate import certified
-from .decomposition import Decomposition
+from .decomposition import Decomposition, empty_block
 from .interior import MAX_STEPS, interior_solution, low_rank_factor
-from .path import Path
 from .problem import DualProblem, KernelRows, Solution, Status
+from .smo_newton import DualPath
 
 FACTOR_COPIES = 3  # of the factor of K, which an interior-point solution has in memory
 SPARE_PIVOTS = 2  # more than the rank of K, for what rounding errors leave of it
@@ -66,7 +65,7 @@ def _solve_with_fallbacks(
     state.most_work_ns = work_ns
     again = _interior(state, tuning.WORK.ns(rows.n)) if interior is None else None
     if again is None and solution.rounding <= tol:
-        again = _from_smaller_boxes(state, tol)
+        again = _path_of_growing_bounds(state, tol)
     if again is None:
         return solution
     other = _solution(again, tol, limit)
@@ -75,7 +74,7 @@ def _solve_with_fallbacks(
 
 def _first_steps_ns(state: Decomposition) -> float:
     """What pair steps may take before all variables are looked at for the first time, as many as there are rows."""
-    return tuning.TURN_STEPS_PER_ROW * state.n * tuning.PAIR_STEP.ns(state.size)
+    return tuning.MAX_STEPS_PER_SET * state.n * tuning.SMO_STEP.ns(state.size)
 
 
 def _interior(state: Decomposition, ns: float) -> Decomposition | None:
@@ -92,21 +91,21 @@ def _interior(state: Decomposition, ns: float) -> Decomposition | None:
     if FACTOR_COPIES * np.dtype(np.float64).itemsize * rows.n * rank > rows.budget:
         return None
     with state.timed("interior"):
-        factor = low_rank_factor(rows.precise(), rank)
+        factor = low_rank_factor(rows.to_float64(), rank)
         interior = None if factor is None else interior_solution(factor, state.problem)
     if interior is None:
         return None
-    return state.precise(interior.beta, interior.n_steps)
+    return state.to_float64(interior.beta, interior.n_steps)
 
 
 def _fits(state: Decomposition) -> bool:
     """Whether all kernel values could be in memory, in float64."""
-    return state.n <= tuning.LAST_ROWS and np.dtype(np.float64).itemsize * state.n**2 <= state.rows.budget
+    return state.n <= tuning.MAX_WORKING_SET and np.dtype(np.float64).itemsize * state.n**2 <= state.rows.budget
 
 
-def _from_smaller_boxes(state: Decomposition, tol: float) -> Decomposition | None:
+def _path_of_growing_bounds(state: Decomposition, tol: float) -> Decomposition | None:
     """A solve that goes on from the end of a path of growing upper bounds; None if K is too large, or upper bounds are small."""
-    rows, problem = state.rows.precise(), state.problem
+    rows, problem = state.rows.to_float64(), state.problem
     largest = float((problem.upper - problem.lower).max() * np.abs(rows.diagonal).mean())
     n_stages = int(np.ceil(np.log(max(largest, 1.0)) / np.log(tuning.STAGE)))
     if n_stages < 2 or not _fits(state):
@@ -115,31 +114,31 @@ def _from_smaller_boxes(state: Decomposition, tol: float) -> Decomposition | Non
         everything = np.arange(state.n)
         kernel = empty_block(state.n, state.n, np.float64)
         rows.update_block(kernel, everything, everything)
-        path, n_steps = Path(kernel, rows.diagonal, problem), 0
+        path, n_steps = DualPath(kernel, rows.diagonal, problem), 0
         for stage in range(n_stages, -1, -1):
             left_ns = tuning.WORK.ns(state.n) - path.work_ns
             n_steps += path.advance(tuning.STAGE**-stage, tol, left_ns).n_iter
-    return state.precise(path.beta, n_steps)
+    return state.to_float64(path.beta, n_steps)
 
 
 def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
     """What the decomposition makes of it, up to `limit` pair steps, in float64 if need be."""
-    precise = state.rows.dtype == np.float64
-    state.run(tol if precise else tuning.ROUGH_SHARE * tol, limit)
+    to_float64 = state.rows.dtype == np.float64
+    state.run(tol if to_float64 else tuning.ROUGH_SHARE * tol, limit)
     status = state.status(tol, limit)
     solution = _certified(state, status, tol)
     if status == Status.ITERATION_LIMIT:
         return solution
     if status == Status.CONVERGED and solution.deviation <= tol and _hides(solution, tol):
-        if precise:
+        if to_float64:
             state.run(tuning.CORRECTED_SHARE * tol, limit)
         else:
             state.correct(solution.deviation)
             certain = tol - tuning.CERTAIN_DEVIATIONS * solution.deviation
             state.approach(max(tuning.CORRECTED_SHARE * tol, min(solution.violation, certain)), limit)
         solution = _certified(state, state.status(tol, limit), tol)
-    if solution.status == Status.STALLED and not precise:
-        state = state.precise(state.beta)
+    if solution.status == Status.STALLED and not to_float64:
+        state = state.to_float64(state.beta)
         solution = _certified(state, state.run(tol, limit), tol)
     return solution
 

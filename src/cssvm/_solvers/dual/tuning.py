@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class PairStepCost(NamedTuple):
+class SMOStepCost(NamedTuple):
     """Nanoseconds of a pair step: fixed_ns + per_variable_ns n."""
 
     fixed_ns: float
@@ -68,7 +68,7 @@ class WorkLimit(NamedTuple):
 
 
 # Costs. Decisions depend on their ratios alone, which differ less from machine to machine than the costs do.
-PAIR_STEP = PairStepCost(fixed_ns=300.0, per_variable_ns=1.0)
+SMO_STEP = SMOStepCost(fixed_ns=300.0, per_variable_ns=1.0)
 NEWTON = NewtonCost(fixed_ns=1e5, per_cube_ns=0.0125, per_square_ns=1.25, per_product_ns=0.5)
 INTERIOR = InteriorCost(n_steps=30, fixed_ns=3e5, per_row_ns=300.0, per_product_ns=0.1)
 KERNEL_VALUE_NS = 1.0  # of one that is computed for a sum
@@ -76,37 +76,39 @@ STEP_OVERHEAD_NS = 2e5  # of Python around a Newton step or a working set; count
 UNNOTICED_SECONDS = 0.1  # between two looks at Ctrl-C; also what the active-set finish may take in any case
 
 # Which variables sleep.
-SLEEP_DEPTH_VIOLATIONS = 1.0  # distance from being picked, in violations, past which a variable may sleep
-AWAKE_SHARE = 0.8  # of the variables that may stay awake for the sleep of the others to pay
+SHRINKING_DEPTH = 1.0  # distance from being picked, in violations, past which a variable may sleep
+ACTIVE_SHARE = 0.8  # of the variables that may stay awake for the sleep of the others to pay
 
 # How well a part of the problem is solved.
 LOCAL_ACCURACY_SHARE = 0.3  # of the violation the part was chosen for: the other variables move meanwhile
 TOLERANCE_SHARE = 0.5  # of the tolerance: to which the last part is solved, past which a variable enters a Newton round
 
 # Working sets of the decomposition.
-WHOLE_ROWS = 4096  # problems up to this size are one working set
-FIRST_ROWS = 2048  # of a larger problem's first working set; it doubles when free variables outnumber it
-LAST_ROWS = 8192  # of the largest: its kernel values take 256 MB in float32
+WHOLE_PROBLEM = 4096  # problems up to this size are one working set
+FIRST_WORKING_SET = 2048  # of a larger problem's first working set; it doubles when free variables outnumber it
+MAX_WORKING_SET = 8192  # of the largest: its kernel values take 256 MB in float32
 KEPT_SHARE = 0.75  # of a working set that stays for the next one
 KNOWN_SHARE = 0.15  # of the variables awake that are members, past which an update leaves members out
 SETTLED_SHARE = 0.1  # of members that are new below which a working set is solved to the tolerance at once
 
 # Pair steps at a time.
-TURN_STEPS_PER_ROW = 20  # at most in a working set, before all variables are looked at and the finish has a try
-LOOK_STEPS_PER_ROW = 4  # at most between two looks at which variables sleep and at what a Newton round costs
-FIT_STEPS_PER_ROW = 6.0  # before a Newton round is considered: until most variables are on the right side
-START_STEPS_PER_ROW = 0.6  # the same on a path, whose first upper bound is small; fewer do not pay for a copy
-NEXT_STEPS_PER_ROW = 0.25  # the same on a path from its last solution, which is closer
-COPY_ROWS = 1500  # from which steps are made on a copy of the kernel values awake: smaller matrices are in the cache
+MAX_STEPS_PER_SET = 20  # at most in a working set, before all variables are looked at and the finish has a try
+STEPS_PER_LOOK = 4  # at most between two looks at which variables sleep and at what a Newton round costs
+FIT_FIRST_STEPS = 6.0  # before a Newton round is considered: until most variables are on the right side
+PATH_FIRST_STEPS = 0.6  # the same on a path, whose first upper bound is small; fewer do not pay for a copy
+PATH_NEXT_STEPS = 0.25  # the same on a path from its last solution, which is closer
+COPIED_PROBLEM = (
+    1500  # from which steps are made on a copy of the kernel values awake: smaller matrices are in the cache
+)
 
 # Newton steps.
-FIT_ROUND_SHARE = 0.2  # of its cost on one thread that pair steps take before a Newton round; a fit has them all
-PATH_ROUND_SHARE = 2.0  # the same on a path, of which several run side by side
+FIT_NEWTON_SHARE = 0.2  # of its cost on one thread that pair steps take before a Newton round; a fit has them all
+PATH_NEWTON_SHARE = 2.0  # the same on a path, of which several run side by side
 SMALL_SYSTEM = 500  # variables up to which a Newton step is one call of compiled code
 FIXING_TRIALS = 3  # of a round, after each of which variables past a bound are fixed there and the others solved again
 LARGE_FIXING_TRIALS = 8  # the same for large systems, where another trial takes no factorisation
 SHORT_SHARE = 0.3  # of its length: a round cut to less shows that pair steps are needed first
-FAILED_TURNS = 2  # of rounds before the active-set finish has a try
+FAILED_NEWTON_RUNS = 2  # of rounds before the active-set finish has a try
 FINISH_SHARE = 2.0  # of the time of all pair steps before it that the finish may take
 DRIFT_SHARE = 0.1  # of the tolerance: estimated error of the path's float32 gradient past which it is computed anew
 
@@ -120,9 +122,9 @@ CERTAIN_DEVIATIONS = 3.0  # of the gradient, that a corrected solution stays bel
 NEAR_DEVIATIONS = 4.0  # of the gradient: rows closer than that to being picked are corrected
 
 # Limits that end what does not get ahead.
-MAX_ROUNDS = 30  # Newton rounds in a row: usual are 2 to 8
+MAX_NEWTON_STEPS = 30  # Newton rounds in a row: usual are 2 to 8
 MAX_IDLE_SETS = 5  # working sets in a row without a gain, before the solver calls itself stalled
 WORK = WorkLimit(fixed_ns=1.5e9, per_row_ns=1e6, per_pair_ns=50.0)  # of each of the means that a fit has
 FIRST_SHARE = 0.3  # of that work for the first attempt at a problem for which there is another
 STAGE = 10.0  # by which upper bounds grow from one problem to the next on the path to one that is too hard
-MAX_STEPS_PER_ROW = 2000  # pair steps after which a solution of the path is given up
+PATH_MAX_STEPS = 2000  # pair steps after which a solution of the path is given up

@@ -1,30 +1,30 @@
 """Primal solvers: training problems over the weights themselves.
 
 `minimise_smooth` is for smooth losses, `solve_linear` for the hinge with a cost and a margin for every row, in memory,
-and `TrainingRows` for several of those on the same rows; `dual_variables` are those of a solution;
-`solve_active` asks `AllBlocks` of rows, wherever they are, for sums only.
+and `TrainingRows` for several of those on the same rows; `recover_dual` are those of a solution;
+`solve_active` asks `Blocks` of rows, wherever they are, for sums only.
 """
 
-from .active import AllBlocks, solve_active
-from .blocks import Point
+from .active_set import solve_active
+from .blocks import Blocks
 from .interior import LinearSolution
-from .lbfgs import SmoothSolution, minimise_smooth
+from .linear_solver import COORDINATE, INTERIOR, ROTATED, LinearSolver, recover_dual, solve_linear
+from .passes import LinearFunction
 from .rows import linear_scores
-from .solver import COORDINATE, INTERIOR, ROTATED, TrainingRows, solve_linear
-from .variables import dual_variables
+from .smooth import SmoothSolution, minimise_smooth
 
 __all__ = [
     "COORDINATE",
     "INTERIOR",
     "ROTATED",
-    "AllBlocks",
+    "Blocks",
+    "LinearFunction",
     "LinearSolution",
-    "Point",
+    "LinearSolver",
     "SmoothSolution",
-    "TrainingRows",
-    "dual_variables",
     "linear_scores",
     "minimise_smooth",
+    "recover_dual",
     "solve_active",
     "solve_linear",
 ]

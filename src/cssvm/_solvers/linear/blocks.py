@@ -1,331 +1,199 @@
-"""Blocks of rows: what the interior-point method knows of each row, and the sums over rows that it asks for.
+"""Blocks wherever they are, asked one by one, their answers added in the order of the blocks: `Blocks`.
 
-Beside its features z_i a row has p_i = y_i m_i and its upper bound c_i, and four numbers that change, its state:
+What is asked are the pure functions of `blocks` and `choice`. A subclass says where these are computed, and keeps
+blocks and states there; as the sums are made here, the solution depends on the blocks alone.
 
-    alpha_i      dual variable               room_i     c_i - alpha_i, kept apart because it would cancel
-    beyond_i     how far f is past the margin           short_i    how far it is short of it
 
-At the optimum alpha_i beyond_i = 0, room_i short_i = 0 and u_i = short_i - beyond_i, where u_i = m_i - y_i f(x_i).
-A step of the method is a direction (w, b) -> (dw, db) from which each row works out its own change, so a block is
-asked three things in each iteration, and answers each with a sum over its rows (`Measure`, `Prediction`, a number):
+Blocks of one array or CSR matrix in memory, on the threads of this process.
 
-    measure    at the point (w, b), once its state has taken the step to it
-    predict    for the predictor's direction
-    reach      how far the rows can go in the corrected direction
-
-The three are pure functions of a block, its state and a few numbers. Whoever holds blocks has to add the answers in the
-order of the blocks, which makes the solution independent of where and when each was computed: see `summed`.
+The blocks depend on the shape of the data alone, so the sums do not depend on the number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import add
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..._core.types import RowNumbers, Vector
-from ..._runtime.compiler import njit
-from .rows import Rows, stacked
+from ..._core.types import Vector
+from ..._runtime import threads
+from . import passes
+from .passes import (
+    ALPHA,
+    Block,
+    FixedSamples,
+    LinearFunction,
+    MarginHistogram,
+    Measure,
+    Prediction,
+    Step,
+    balanced,
+    joined,
+)
+from .rows import far_centre, make_rows
 
-ALPHA, ROOM, BEYOND, SHORT = range(4)  # rows of a state, (4, n)
-START_SHARE = 0.5  # of its upper bound, where each alpha begins: best where many rows are short of their margin, which takes longest
-SPARE = 1.05  # times the upper bounds that balance fixed rows: with no more there would be no interior
-NOISE = 1e-13  # of a score: differences below are rounding errors
-START_DISTANCE = 1.0  # from the margin, either way: that of the target is 1
+BLOCK_BYTES = 1 << 23  # of dense float64 rows: blocks enough for all cores
+SQUARES = 8  # rows for each feature at least: the matrix that a block answers with is then smaller than itself
+WAITING_BYTES = 1 << 26  # of such matrices that wait to be added
 
-
-class Point(NamedTuple):
-    """Weights (n_features,) and bias; or a direction."""
-
-    weights: Vector
-    bias: float
-
-    def moved(self, direction: Point, length: float) -> Point:
-        """The point that far on."""
-        return Point(self.weights + length * direction.weights, self.bias + length * direction.bias)
-
-    def seen_from(self, centre: Vector) -> Point:
-        """The same function of rows less this centre, (n_features,)."""
-        return self._replace(bias=self.bias + float(self.weights @ centre))
+Self = TypeVar("Self", bound="Blocks")
 
 
-class Step(NamedTuple):
-    """From `point` along the `corrected` direction, which corrects the `predictor` and aims at products `centre`."""
+class Blocks(ABC):
+    """Sums over blocks, which a subclass asks.
 
-    point: Point
-    predictor: Point
-    corrected: Point
-    centre: float
-    length: float = 1.0
-
-    @property
-    def end(self) -> Point:
-        """Where it leads."""
-        return self.point.moved(self.corrected, self.length)
-
-
-class Measure(NamedTuple):
-    """Sums over rows at a point; the pairs and rows of two are for y = +1 and y = -1.
-
-    loss : sum c max(0, u)
-    alphas, gains : (2,) sums of alpha and of m alpha
-    pulls : (2, n_features) sums of alpha z
-    products : sum of alpha beyond + room short
-    gram : (n_features + 1, n_features + 1) sum of theta (z, 1)(z, 1)', the lower triangle
-    ahead, inward : (n_features + 1,) sums of y theta u (z, 1) and of y theta (1 / alpha - 1 / room) (z, 1)
-    n : number of rows
+    n_features : of all blocks
+    least_rows : blocks of chosen rows that have fewer are joined with the next
     """
-
-    loss: float
-    alphas: Vector
-    gains: Vector
-    pulls: np.ndarray
-    products: float
-    gram: np.ndarray
-    ahead: Vector
-    inward: Vector
-    n: int
-
-    def plus(self, other: Measure) -> Measure:
-        """Of the rows of both."""
-        return Measure(*map(add, self, other))
-
-
-class Prediction(NamedTuple):
-    """What the predictor's direction would do.
-
-    ratio : 1 / its longest step, as in `reach`
-    curvature : what a full step adds to the sum of products, which would vanish otherwise
-    bent : (n_features + 1,) sum of -y theta (dalpha dbeyond / alpha + dalpha dshort / room) (z, 1)
-    """
-
-    ratio: float
-    curvature: float
-    bent: Vector
-
-    def plus(self, other: Prediction) -> Prediction:
-        """Of the rows of both."""
-        return Prediction(max(self.ratio, other.ratio), self.curvature + other.curvature, self.bent + other.bent)
-
-
-class Rest(NamedTuple):
-    """Sums over rows whose alpha is fixed at their upper bound c, beside others that are solved for; their loss is c u.
-
-    excess, gain, pull : sums of c y, of c m and of c y z, (n_features,)
-    upper_bounds : (2,) sums of the upper_bounds of the rows that are solved for
-    """
-
-    excess: float
-    gain: float
-    pull: Vector
-    upper_bounds: Vector
-
-    @classmethod
-    def of_no_rows(cls, n_features: int) -> Rest:
-        """Where there are no such rows."""
-        return cls(0.0, 0.0, np.zeros(n_features), np.full(2, np.inf))
-
-    def plus(self, other: Rest) -> Rest:
-        """Of the rows of both."""
-        return Rest(*map(add, self, other))
-
-    def loss(self, point: Point) -> float:
-        """The sum of c u at a point."""
-        return self.gain - float(self.pull @ point.weights) - self.excess * point.bias
-
-    @property
-    def can_be_balanced(self) -> bool:
-        """Whether the other rows can make sum alpha y zero, with room to spare; else their problem has no solution."""
-        return bool(self.upper_bounds[1] > SPARE * self.excess and self.upper_bounds[0] > -SPARE * self.excess)
-
-
-class Block(NamedTuple):
-    """Rows with p = y m and upper bounds c > 0, (n,) float64 each."""
-
-    rows: Rows
-    linear: Vector
-    upper_bounds: Vector
-
-    def take(self, chosen: RowNumbers) -> Block:
-        """Some of the rows, copied."""
-        return Block(self.rows.take(chosen), self.linear[chosen], self.upper_bounds[chosen])
-
-
-def joined(blocks: Sequence[Block]) -> Block:
-    """The rows of all blocks, in their order."""
-    if len(blocks) == 1:
-        return blocks[0]
-    rows = stacked([block.rows for block in blocks])
-    return Block(rows, *(np.concatenate(each) for each in list(zip(*blocks, strict=True))[1:]))
-
-
-class Blocks(Protocol):
-    """All blocks of a problem, with their states: sums over all rows."""
 
     n_features: int
+    least_rows: int = 0
+
+    @abstractmethod
+    def _map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """``function(block, *arguments)`` of each block, in their order."""
+
+    @abstractmethod
+    def _map_states(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """``function(block, state, *arguments)`` of each block, in their order."""
+
+    @abstractmethod
+    def _update_states(self, function: Callable[..., Any], step: Step | None) -> Iterator[Any]:
+        """``function(block, state, step)`` of each block, in their order: a new state, which is kept, and an answer."""
+
+    @abstractmethod
+    def _map_subsets(self: Self, function: Callable[..., Any], *arguments: Any) -> tuple[Blocks, list[Any]]:
+        """``function(block, *arguments)`` of each block: some of its rows, which are kept, and an answer."""
 
     def measure(self, step: Step | None) -> Measure:
-        """Take the step, and measure where it leads; None begins."""
+        """As `Blocks` says."""
+        return reduce(Measure.plus, self._update_states(passes.measure, step))
 
-    def predict(self, point: Point, predictor: Point) -> Prediction:
-        """What this direction would do."""
+    def predict(self, point: LinearFunction, predictor: LinearFunction) -> Prediction:
+        """As `Blocks` says."""
+        return reduce(Prediction.plus, self._map_states(passes.predict, point, predictor))
 
     def reach(self, step: Step) -> float:
-        """1 / the longest step in the corrected direction that keeps all rows inside."""
+        """As `Blocks` says."""
+        return max(self._map_states(passes.reach, step))
+
+    def counts(self) -> Vector:
+        """As `Blocks` says."""
+        return np.sum(list(self._map(passes.count)), axis=0)
+
+    def margin_histogram(self, point: LinearFunction) -> MarginHistogram:
+        """As `Blocks` says."""
+        return reduce(MarginHistogram.plus, self._map(passes.margin_histogram, point))
+
+    def uncentred_loss(self, point: LinearFunction) -> float:
+        """The loss at a point of the rows as they are, without a centre taken from them."""
+        return sum(self._map(passes.uncentred_loss, point))
+
+    def sample(self, strides: Vector) -> Blocks:
+        """As `Blocks` says."""
+        return self._map_subsets(_subsample, strides)[0]
+
+    def near_margin(self, points: Sequence[LinearFunction], distances: np.ndarray) -> tuple[Blocks, FixedSamples]:
+        """As `Blocks` says."""
+        chosen, fixed_parts = self._map_subsets(passes.near_margin, points, distances)
+        return chosen, reduce(FixedSamples.plus, fixed_parts)
+
+    def at_once(self, n_cores: int) -> int:
+        """Blocks whose answers may be computed ahead of those that are added, as these wait in memory."""
+        return max(n_cores, WAITING_BYTES // (8 * (self.n_features + 1) ** 2))
 
 
-def balanced(alpha: Vector, linear: Vector) -> Vector:
-    """The signed variables y alpha, (n,), the class of the larger sum scaled down to that of the other."""
-    positive = linear > 0.0
-    sums = np.array([alpha[positive].sum(), alpha[~positive].sum()])
-    shares = sums.min() / np.maximum(sums, np.finfo(float).tiny)
-    return alpha * np.where(positive, shares[0], -shares[1])
+def _subsample(block: Block, strides: Vector) -> tuple[Block, None]:
+    return passes.subsample(block, strides), None
 
 
-def begin(block: Block) -> np.ndarray:
-    """The state (4, n) of a block before the first step, at w = 0 and b = 0."""
-    alpha = START_SHARE * block.upper_bounds
-    distance = np.full_like(alpha, START_DISTANCE)
-    return np.array([alpha, block.upper_bounds - alpha, distance, distance])
+def block_rows(n_features: int) -> int:
+    """Rows that a block should have."""
+    width = max(1, n_features)
+    return max(BLOCK_BYTES // (8 * width), SQUARES * width)
 
 
-def measure(block: Block, state: np.ndarray | None, step: Step | None) -> tuple[np.ndarray, Measure]:
-    """The state after the step, and sums over the rows of a block where it leads; without a step, those to begin with.
-
-    The state given is left as it is.
-    """
-    n_features = block.rows.n_features
-    state = begin(block) if state is None or step is None else state.copy()
-    gram = np.zeros((n_features + 1, n_features + 1))
-    sums, totals = np.zeros((4, n_features + 1)), np.zeros(6)
-    for part, tile in block.rows.tiles():
-        own, linear, f = tuple(state[:, part]), block.linear[part], np.zeros(part.stop - part.start)
-        if step is not None:
-            f, ahead, along = (tile.scores(*each) for each in step[:3])
-            _update_state(*own, linear, f, ahead, along, step.centre, step.length)
-            f += step.length * along
-        vectors = np.empty((5, len(f)))
-        _update_terms(totals, vectors, *own, linear, block.upper_bounds[part], f)
-        tile.update_gram(gram, vectors[4])
-        for total, vector in zip(sums, vectors, strict=False):
-            total[:-1] += tile.sum(vector)
-            total[-1] += vector.sum()
-    return state, Measure(
-        loss=float(totals[0]),
-        alphas=totals[1:3],
-        gains=totals[3:5],
-        pulls=sums[:2, :-1],
-        products=float(totals[5]),
-        gram=gram,
-        ahead=sums[2],
-        inward=sums[3],
-        n=block.rows.n,
-    )
+def groups(counts: Sequence[int], least: int) -> list[slice]:
+    """Consecutive blocks with at least so many rows together; the last has all that is left."""
+    found, first, n = [], 0, 0
+    for k, count in enumerate(counts):
+        n += count
+        if n >= least:
+            found.append(slice(first, k + 1))
+            first, n = k + 1, 0
+    if not found:
+        return [slice(0, len(counts))]
+    return [*found[:-1], slice(found[-1].start, len(counts))]
 
 
-def predict(block: Block, state: np.ndarray, point: Point, predictor: Point) -> Prediction:
-    """What the predictor's direction would do to the rows of a block."""
-    bent, totals = np.zeros(block.rows.n_features + 1), np.zeros(2)
-    for part, tile in block.rows.tiles():
-        vector = np.empty(part.stop - part.start)
-        f, ahead = tile.scores(*point), tile.scores(*predictor)
-        _update_prediction(totals, vector, *state[:, part], block.linear[part], f, ahead)
-        bent[:-1] += tile.sum(vector)
-        bent[-1] += vector.sum()
-    return Prediction(float(totals[0]), float(totals[1]), bent)
+class LocalBlocks(Blocks):
+    """Blocks in memory, with their states: `Blocks`."""
 
+    def __init__(self, blocks: list[Block], least_rows: int = 0):
+        self.blocks, self.n_features, self.least_rows = blocks, blocks[0].rows.n_features, least_rows
+        self._states: list[Any] = [None] * len(blocks)
 
-def reach(block: Block, state: np.ndarray, step: Step) -> float:
-    """Largest of -change / value over the numbers of a block's state, at least 0."""
-    ratio = 0.0
-    for part, tile in block.rows.tiles():
-        f, ahead, along = (tile.scores(*point) for point in step[:3])
-        ratio = max(ratio, _largest_ratio(*state[:, part], block.linear[part], f, ahead, along, step.centre))
-    return ratio
+    @classmethod
+    def of(cls, X: Any, linear: Vector, upper_bounds: Vector, n_rows: int | None = None) -> LocalBlocks:
+        """Blocks of X (n, n_features) with p = y m and upper bounds c > 0, (n,) float64 each, which are not copied."""
+        step = n_rows or block_rows(X.shape[1])
+        parts = [slice(first, first + step) for first in range(0, X.shape[0], step)]
+        return cls([Block(make_rows(X[part]), linear[part], upper_bounds[part]) for part in parts])
 
+    def centre(self) -> Vector:
+        """Take what is far from zero from the features, and return it, (n_features,)."""
+        moments = self._answers(lambda k: (*self.blocks[k].rows.moments(), self.blocks[k].rows.n))
+        total, squares, n = (sum(each) for each in zip(*moments, strict=True))
+        centre = far_centre(total, squares, n)
+        self.blocks = [block._replace(rows=block.rows.centred(centre)) for block in self.blocks]
+        return centre
 
-@njit(inline="always")
-def _distance(p, beyond, short, f):  # type: ignore[no-untyped-def]
-    """u, as short - beyond where these differ by rounding errors of f, which theta would make large."""
-    u, known = p - f if p > 0.0 else f - p, short - beyond
-    return known if abs(u - known) <= NOISE * (abs(p) + abs(f)) else u
+    def alpha(self) -> Vector:
+        """The dual variables of all rows as they are now, (n,)."""
+        return np.concatenate([state[ALPHA] for state in self._states])
 
+    def dual_objective(self, alpha: Vector) -> float:
+        """That of these variables, (n,) within their upper bounds, the class of the larger sum scaled down."""
+        linear, pull, first = np.concatenate([block.linear for block in self.blocks]), np.zeros(self.n_features), 0
+        beta = balanced(alpha, linear)
+        for block in self.blocks:
+            own, first = beta[first : first + block.rows.n], first + block.rows.n
+            for part, tile in block.rows.tiles():
+                pull += tile.sum(own[part])
+        return float(beta @ linear - 0.5 * pull @ pull)
 
-@njit(inline="always")
-def _predicted(p, alpha, room, beyond, short, f, ahead):  # type: ignore[no-untyped-def]
-    """theta, u and the changes of alpha, beyond and short on the way to products of zero."""
-    sign = 1.0 if p > 0.0 else -1.0
-    theta = 1.0 / (beyond / alpha + short / room)
-    u = _distance(p, beyond, short, f)
-    change = theta * (u - sign * ahead)
-    return theta, u, change, -beyond - beyond * change / alpha, -short + short * change / room
+    def _map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        return self._answers(lambda k: function(self.blocks[k], *arguments))
 
+    def _map_states(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        return self._answers(lambda k: function(self.blocks[k], self._states[k], *arguments))
 
-@njit(inline="always")
-def _corrected(p, alpha, room, beyond, short, f, ahead, along, centre):  # type: ignore[no-untyped-def]
-    """The changes of alpha, beyond and short on the way to products `centre`, the predictor's products allowed for."""
-    theta, u, change, past, lack = _predicted(p, alpha, room, beyond, short, f, ahead)
-    past, lack = change * past, change * lack
-    wanted = u + (centre - past) / alpha - (centre + lack) / room
-    change = theta * (wanted - (along if p > 0.0 else -along))
-    return (
-        change,
-        -beyond + (centre - past - beyond * change) / alpha,
-        -short + (centre + lack + short * change) / room,
-    )
+    def _update_states(self, function: Callable[..., Any], step: Step | None) -> Iterator[Any]:
+        def of_block(number: int) -> Any:
+            self._states[number], found = function(self.blocks[number], self._states[number], step)
+            return found
 
+        return self._answers(of_block)
 
-@njit
-def _update_state(alpha, room, beyond, short, linear, f, ahead, along, centre, length):  # type: ignore[no-untyped-def]
-    """The step itself, row by row."""
-    for i in range(linear.shape[0]):
-        change, past, lack = _corrected(
-            linear[i], alpha[i], room[i], beyond[i], short[i], f[i], ahead[i], along[i], centre
-        )
-        alpha[i] += length * change
-        room[i] -= length * change
-        beyond[i] += length * past
-        short[i] += length * lack
+    def _map_subsets(self, function: Callable[..., Any], *arguments: Any) -> tuple[LocalBlocks, list[Any]]:
+        blocks, answers = zip(*self._map(function, *arguments), strict=True)
+        parts = groups([block.rows.n for block in blocks], self.least_rows)
+        return LocalBlocks([joined(blocks[part]) for part in parts], self.least_rows), list(answers)
 
+    def _answers(self, ask: Callable[[int], Any]) -> Iterator[Any]:
+        """What each block answers, in their order; only so many are computed ahead as may wait in memory."""
+        everything = range(len(self.blocks))
+        answers: dict[int, Any] = {}
+        at_once = self.at_once(threads.n_cores())
 
-@njit
-def _update_terms(totals, vectors, alpha, room, beyond, short, linear, upper_bounds, f):  # type: ignore[no-untyped-def]
-    """Add to loss, alphas, gains and products; the vectors whose sums with z are pulls, ahead and inward, and theta."""
-    for i in range(linear.shape[0]):
-        p, own = linear[i], 0 if linear[i] > 0.0 else 1
-        sign, margin = (1.0, p) if p > 0.0 else (-1.0, -p)
-        u = _distance(p, beyond[i], short[i], f[i])
-        theta = 1.0 / (beyond[i] / alpha[i] + short[i] / room[i])
-        totals[0] += upper_bounds[i] * max(margin - sign * f[i], 0.0)
-        totals[1 + own] += alpha[i]
-        totals[3 + own] += margin * alpha[i]
-        totals[5] += alpha[i] * beyond[i] + room[i] * short[i]
-        vectors[own, i], vectors[1 - own, i] = alpha[i], 0.0
-        vectors[2, i] = sign * theta * u
-        vectors[3, i] = sign * theta * (1.0 / alpha[i] - 1.0 / room[i])
-        vectors[4, i] = theta
+        def task(number: int) -> None:
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # each thread has its own
+                answers[number] = ask(number)
 
-
-@njit
-def _update_prediction(totals, vector, alpha, room, beyond, short, linear, f, ahead):  # type: ignore[no-untyped-def]
-    """Totals: largest ratio so far, and curvature; the vector whose sum with z is `bent`."""
-    for i in range(linear.shape[0]):
-        theta, _, change, past, lack = _predicted(linear[i], alpha[i], room[i], beyond[i], short[i], f[i], ahead[i])
-        totals[0] = max(totals[0], -change / alpha[i], change / room[i], -past / beyond[i], -lack / short[i])
-        totals[1] += change * (past - lack)
-        bent = theta * change * (past / alpha[i] + lack / room[i])
-        vector[i] = -bent if linear[i] > 0.0 else bent
-
-
-@njit
-def _largest_ratio(alpha, room, beyond, short, linear, f, ahead, along, centre):  # type: ignore[no-untyped-def]
-    """Largest of -change / value, at least 0."""
-    ratio = 0.0
-    for i in range(linear.shape[0]):
-        change, past, lack = _corrected(
-            linear[i], alpha[i], room[i], beyond[i], short[i], f[i], ahead[i], along[i], centre
-        )
-        ratio = max(ratio, -change / alpha[i], change / room[i], -past / beyond[i], -lack / short[i])
-    return ratio
+        for first in everything[::at_once]:
+            numbers = everything[first : first + at_once]
+            threads.run(task, [(number,) for number in numbers])
+            yield from (answers.pop(number) for number in numbers)

@@ -23,9 +23,9 @@ import numpy as np
 
 from ..._core.types import Status, Vector
 from ..._runtime.compiler import njit
-from ..intercept import optimal_intercept
-from .blocks import Point, balanced
+from ..objectives import optimal_intercept
 from .interior import AT_ZERO, Certificate, LinearSolution
+from .passes import LinearFunction, balanced
 from .rows import SparseTile
 
 SWEEPS = 5  # between two certificates
@@ -74,7 +74,7 @@ def _certificate(
     loss = float(upper @ np.maximum(above, 0.0) - lower @ np.maximum(-above, 0.0))
     beta = balanced(alpha, linear)
     pull = tile.sum(beta)
-    return best.with_primal(Point(w.copy(), bias), loss).with_dual(float(beta @ linear - 0.5 * pull @ pull))
+    return best.with_primal(LinearFunction(w.copy(), bias), loss).with_dual(float(beta @ linear - 0.5 * pull @ pull))
 
 
 @njit

@@ -25,7 +25,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..._core.types import Status, Vector
-from .blocks import Blocks, Measure, Point, Prediction, Rest, Step
+from .blocks import Blocks
+from .passes import FixedSamples, LinearFunction, Measure, Prediction, Step
 
 BACK_OFF = 0.995  # of the way to the nearest bound
 PATIENCE = 15  # iterations in a row without a smaller gap: rounding errors are all that is left
@@ -37,7 +38,7 @@ USUAL_LIMIT = 200  # iterations, far more than any problem takes that gets ahead
 class Certificate(NamedTuple):
     """A point, the primal objective there, and the best dual objective known."""
 
-    point: Point
+    point: LinearFunction
     primal: float
     dual: float
 
@@ -48,7 +49,7 @@ class Certificate(NamedTuple):
             return 1.0
         return max(0.0, self.primal - self.dual) / max(abs(self.primal), abs(self.dual), np.finfo(float).tiny)
 
-    def with_primal(self, point: Point, loss: float) -> Certificate:
+    def with_primal(self, point: LinearFunction, loss: float) -> Certificate:
         """With this point, if it is better."""
         primal = float(0.5 * point.weights @ point.weights + loss)
         return self._replace(point=point, primal=primal) if primal < self.primal else self
@@ -58,7 +59,7 @@ class Certificate(NamedTuple):
         return self._replace(dual=dual) if dual > self.dual else self
 
 
-NOTHING_KNOWN = Certificate(Point(np.zeros(0), 0.0), np.inf, -np.inf)
+NOTHING_KNOWN = Certificate(LinearFunction(np.zeros(0), 0.0), np.inf, -np.inf)
 AT_ZERO = NOTHING_KNOWN.with_dual(0.0)  # alpha = 0 is feasible
 Report = Callable[[int, Certificate], None]  # is told the number of each iteration, and its certificate
 
@@ -80,9 +81,9 @@ class LinearSolution(NamedTuple):
         return cls(best.point.weights, best.point.bias, best.primal, best.dual, best.gap, status, n_iter)
 
     @property
-    def point(self) -> Point:
+    def point(self) -> LinearFunction:
         """Weights and bias."""
-        return Point(self.coef, self.bias)
+        return LinearFunction(self.coef, self.bias)
 
 
 def solve_interior(
@@ -93,7 +94,7 @@ def solve_interior(
     max_iter: int = -1,
     report: Report | None = None,
     best: Certificate = AT_ZERO,
-    rest: Rest | None = None,
+    fixed: FixedSamples | None = None,
 ) -> LinearSolution:
     """Solve the problem that opens this module to a relative gap of `tol`.
 
@@ -102,21 +103,21 @@ def solve_interior(
     best : what is known already
     rest : further rows, whose alpha is fixed
     """
-    rest = Rest.of_no_rows(blocks.n_features) if rest is None else rest
+    fixed = FixedSamples.none(blocks.n_features) if fixed is None else fixed
     aim = tol if aim is None else min(aim, tol)
     limit = USUAL_LIMIT if max_iter < 0 else max_iter
-    point = Point(np.zeros(blocks.n_features), 0.0)
+    point = LinearFunction(np.zeros(blocks.n_features), 0.0)
     n_iter, n_worse, least = 0, 0, np.inf
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         measure = blocks.measure(None)
         while True:
-            found = best.with_primal(point, measure.loss + rest.loss(point)).with_dual(_dual_objective(measure, rest))
+            found = best.with_primal(point, measure.loss + fixed.loss(point)).with_dual(_dual_objective(measure, fixed))
             n_worse = 0 if found.gap < best.gap or measure.products < least else n_worse + 1
             best, least = found, min(least, measure.products)
             if report is not None:
                 report(n_iter, best)
             done = best.gap <= aim or n_iter >= limit or n_worse >= PATIENCE
-            step = None if done else _step(blocks, measure, rest, point)
+            step = None if done else _step(blocks, measure, fixed, point)
             if step is None:
                 break
             measure, point, n_iter = blocks.measure(step), step.end, n_iter + 1
@@ -124,27 +125,30 @@ def solve_interior(
     return LinearSolution.of(best, Status.CONVERGED if best.gap <= tol else stopped, n_iter)
 
 
-def _dual_objective(measure: Measure, rest: Rest) -> float:
+def _dual_objective(measure: Measure, fixed: FixedSamples) -> float:
     """That of alpha once it is balanced, for which the class with the larger sum is scaled down.
 
     With fixed rows that may not be enough; minus infinity then.
     """
-    excess = float(measure.alphas[0] - measure.alphas[1]) + rest.excess
+    excess = float(measure.alphas[0] - measure.alphas[1]) + fixed.excess
     shares = 1.0 - np.maximum([excess, -excess], 0.0) / measure.alphas
     if not shares.min() >= 0.0:
         return -np.inf
-    pull = shares[0] * measure.pulls[0] - shares[1] * measure.pulls[1] + rest.pull
-    return float(shares @ measure.gains) + rest.gain - 0.5 * float(pull @ pull)
+    pull = shares[0] * measure.pulls[0] - shares[1] * measure.pulls[1] + fixed.pull
+    return float(shares @ measure.gains) + fixed.gain - 0.5 * float(pull @ pull)
 
 
-def _step(blocks: Blocks, measure: Measure, rest: Rest, point: Point) -> Step | None:
+def _step(blocks: Blocks, measure: Measure, fixed: FixedSamples, point: LinearFunction) -> Step | None:
     """Predictor and corrector; None if there is nowhere to go."""
     if not (np.isfinite(measure.gram).all() and np.isfinite(measure.products)):
         return None
     solved = _system(measure.gram)
     if solved is None:
         return None
-    pull, excess = measure.pulls[0] - measure.pulls[1] + rest.pull, measure.alphas[0] - measure.alphas[1] + rest.excess
+    pull, excess = (
+        measure.pulls[0] - measure.pulls[1] + fixed.pull,
+        measure.alphas[0] - measure.alphas[1] + fixed.excess,
+    )
     lack = np.append(pull - point.weights, excess)
     predictor = solved(measure.ahead + lack)
     ahead: Prediction = blocks.predict(point, predictor)
@@ -158,7 +162,7 @@ def _step(blocks: Blocks, measure: Measure, rest: Rest, point: Point) -> Step | 
     return step._replace(length=min(1.0, BACK_OFF / max(ratio, np.finfo(float).tiny)))
 
 
-def _system(gram: np.ndarray) -> Callable[[Vector], Point] | None:
+def _system(gram: np.ndarray) -> Callable[[Vector], LinearFunction] | None:
     """The solution of the systems of an iteration; None if the matrix is no longer positive definite.
 
     Its rows and columns are scaled to a diagonal of 1, which takes the units of the features out of it.
@@ -182,12 +186,12 @@ def _system(gram: np.ndarray) -> Callable[[Vector], Point] | None:
         return None
     diagonal[:] = 1.0
 
-    def solved(side: Vector) -> Point:
+    def solved(side: Vector) -> LinearFunction:
         side = scale * side
         found = cho_solve(factor, side, check_finite=False)
         for _ in range(REFINEMENTS):
             found += cho_solve(factor, side - matrix @ found, check_finite=False)
         found *= scale
-        return Point(found[:-1], float(found[-1]))
+        return LinearFunction(found[:-1], float(found[-1]))
 
     return solved

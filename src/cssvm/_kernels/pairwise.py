@@ -20,6 +20,9 @@ Sums of sizes and values lose the digits that cancel when rows are far from the 
 `Differences` are the distances for that case, and take longer.
 
 A relation also fills the matrix of all pairs that the points of a search share.
+
+
+Compiled loops below the kernels: sparse products, distances by differences, copies.
 """
 
 from __future__ import annotations
@@ -30,26 +33,122 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba.extending import register_jitable
 from scipy.spatial.distance import cdist
 
 from .._runtime import threads
-from .loops import (
-    update_l1_distances,
-    update_sparse_l1,
-    update_sparse_l1_distances,
-    update_sparse_products,
-    update_sparse_squared_distances,
-    update_squared_distances,
-)
+from .._runtime.compiler import njit
 
 NORM_BLOCK = 1 << 14  # rows at a time
 BAND = 256  # rows of a matrix of all pairs at a time
 TILE = 1024  # columns of it at a time: 2 MB of products
 FAR = 8.0  # standard deviations of a feature from zero
 LONG_PRODUCTS = 1 << 23  # multiplications up to which a witness takes the time for long double
+PAST_ALL = np.iinfo(np.int64).max  # stands for the feature of a row that has no more of them
 
 
-class Relation(ABC):
+def difference_loop(term: Callable[[Any], Any]) -> Callable[..., None]:
+    """out[i, j] = sum of term(x - z) over all features of left_i and right_j, compiled.
+
+    `right_columns` is (n_features, n_right): the inner loop is contiguous.
+    """
+
+    @njit
+    def update(left, right_columns, out):  # type: ignore[no-untyped-def]
+        for i in range(left.shape[0]):
+            row = out[i]
+            row[:] = 0
+            for k in range(left.shape[1]):
+                x = left[i, k]
+                column = right_columns[k]
+                for j in range(row.shape[0]):
+                    row[j] += term(x - column[j])
+
+    return update
+
+
+def sparse_difference_loop(term: Callable[[Any], Any]) -> Callable[..., None]:
+    """The same for rows in CSR with sorted indices, compiled: two rows are walked through together."""
+
+    @njit
+    def update(indptr, indices, data, other_indptr, other_indices, other_data, out):  # type: ignore[no-untyped-def]
+        for i in range(out.shape[0]):
+            for j in range(out.shape[1]):
+                total = 0.0
+                a, b = indptr[i], other_indptr[j]
+                while a < indptr[i + 1] or b < other_indptr[j + 1]:
+                    x_at = indices[a] if a < indptr[i + 1] else PAST_ALL
+                    z_at = other_indices[b] if b < other_indptr[j + 1] else PAST_ALL
+                    difference = 0.0
+                    if x_at <= z_at:
+                        difference += data[a]
+                        a += 1
+                    if z_at <= x_at:
+                        difference -= other_data[b]
+                        b += 1
+                    total += term(difference)
+                out[i, j] = total
+
+    return update
+
+
+def sparse_loop(term: Callable[[Any, Any], Any]) -> Callable[..., None]:
+    """out[i, j] = sum of term(x, z) over the features that left_i and right_j share, compiled.
+
+    left in CSR, right by columns: only common features are touched. An unsigned index spares the check for a negative
+    one.
+    """
+
+    @njit
+    def update(indptr, indices, data, by_column, column_rows, column_data, out):  # type: ignore[no-untyped-def]
+        for i in range(out.shape[0]):
+            target = out[i]
+            target[:] = 0
+            for entry in range(indptr[i], indptr[i + 1]):
+                x, feature = data[entry], indices[entry]
+                for other in range(by_column[feature], by_column[feature + 1]):
+                    target[np.uintp(column_rows[other])] += term(x, column_data[other])
+
+    return update
+
+
+@register_jitable
+def _product(x, z):  # type: ignore[no-untyped-def]
+    return x * z
+
+
+@register_jitable
+def _square(x):  # type: ignore[no-untyped-def]
+    return x * x
+
+
+@register_jitable
+def _size(x):  # type: ignore[no-untyped-def]
+    return abs(x)
+
+
+@register_jitable
+def _l1_difference(x, z):  # type: ignore[no-untyped-def]
+    return abs(x - z) - abs(x) - abs(z)
+
+
+update_l1_distances, update_squared_distances = difference_loop(_size), difference_loop(_square)
+update_sparse_l1_distances = sparse_difference_loop(_size)
+update_sparse_squared_distances = sparse_difference_loop(_square)
+update_sparse_products = sparse_loop(_product)  # <left_i, right_j>
+update_sparse_l1 = sparse_loop(_l1_difference)  # |x - z|_1 - |x|_1 - |z|_1
+
+
+@njit
+def update_mirrored(out, top, start, n_rows, n_columns):  # type: ignore[no-untyped-def]
+    """Copy the tile of `out` at (top, start) to its place across the diagonal."""
+    for j in range(n_columns):
+        target = out[start + j, top : top + n_rows]
+        for i in range(n_rows):
+            target[i] = out[top + i, start + j]
+
+
+class PairwiseTerm(ABC):
     """How one number for each pair of rows is computed, by the tables that open this module."""
 
     # Whether it depends on x - z only.
@@ -65,7 +164,7 @@ class Relation(ABC):
         return self.is_distance
 
     @property
-    def by_differences(self) -> Relation:
+    def by_differences(self) -> PairwiseTerm:
         """The same relation computed without cancellation."""
         return self
 
@@ -77,7 +176,7 @@ class Relation(ABC):
         """The size of the second table, (n,) float64."""
         return self.sizes(X)
 
-    def own(self, X: Any) -> np.ndarray:
+    def diagonal_of(self, X: Any) -> np.ndarray:
         """The relation of each row with itself, (n,) float64: 0 for a distance."""
         return np.zeros(X.shape[0])
 
@@ -93,7 +192,7 @@ class Relation(ABC):
         """Write the values of CSR rows `left` against the `index` of others: products."""
         update_sparse_products(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
 
-    def by_definition(self, A: Any, B: Any) -> np.ndarray:
+    def reference_values(self, A: Any, B: Any) -> np.ndarray:
         """The relation of rows of A and B, (len(A), len(B)) float64: a witness for all other ways.
 
         Distances are SciPy's; products of dense rows are summed in long double if they are few.
@@ -105,10 +204,10 @@ class Relation(ABC):
             few = A.shape[0] * B.size <= LONG_PRODUCTS
             return (A.astype(np.longdouble) @ B.T.astype(np.longdouble) if few else A @ B.T).astype(np.float64)
         if sp.issparse(A):
-            return self._sparse_by_definition(A, B)
+            return self._sparse_reference_values(A, B)
         return cdist(A, B, self.metric)
 
-    def _sparse_by_definition(self, A: Any, B: Any) -> np.ndarray:
+    def _sparse_reference_values(self, A: Any, B: Any) -> np.ndarray:
         """Features that a row of A has by SciPy, the others of B as they are."""
         A, B = sp.csr_array(A), sp.csr_array(B)
         by_column, out = sp.csc_array(B), np.empty((A.shape[0], B.shape[0]))
@@ -130,7 +229,7 @@ class Relation(ABC):
         return 2.0 * spread
 
 
-class InnerProduct(Relation):
+class InnerProduct(PairwiseTerm):
     """<x, z>."""
 
     is_distance = False
@@ -145,7 +244,7 @@ class InnerProduct(Relation):
         """Zero: the value is the whole of it."""
         return np.zeros(X.shape[0])
 
-    def own(self, X: Any) -> np.ndarray:
+    def diagonal_of(self, X: Any) -> np.ndarray:
         """<x, x>."""
         return self.sizes(X)
 
@@ -158,7 +257,7 @@ class InnerProduct(Relation):
         _for_product_tiles(X, write)
 
 
-class SquaredDistance(Relation):
+class SquaredDistance(PairwiseTerm):
     """|x - z|_2^2 = |x|^2 + |z|^2 - 2 <x, z>."""
 
     is_distance = True
@@ -167,7 +266,7 @@ class SquaredDistance(Relation):
     max_recomputed_features = 256
 
     @property
-    def by_differences(self) -> Relation:
+    def by_differences(self) -> PairwiseTerm:
         """Feature by feature."""
         return SquaredDifferences()
 
@@ -181,7 +280,7 @@ class SquaredDistance(Relation):
         _for_product_tiles(X, lambda products, top, start: update_distances(out, products, squares, top, start))
 
 
-class L1Distance(Relation):
+class L1Distance(PairwiseTerm):
     """|x - z|_1, which BLAS does not do."""
 
     is_distance = True
@@ -190,7 +289,7 @@ class L1Distance(Relation):
     max_recomputed_features = 32
 
     @property
-    def by_differences(self) -> Relation:
+    def by_differences(self) -> PairwiseTerm:
         """Feature by feature, as dense rows are in any case."""
         return L1Differences()
 
@@ -219,7 +318,7 @@ class L1Distance(Relation):
         return float(np.sqrt(2.0 * spread * n_features))
 
 
-class Differences(Relation):
+class Differences(PairwiseTerm):
     """A distance as a sum over the features of x - z."""
 
     is_distance = True
@@ -317,13 +416,13 @@ def far_centre(X: Any) -> np.ndarray | None:
     return centre if centre.any() else None
 
 
-def centred_sizes(relation: Relation, X: Any) -> np.ndarray:
+def centred_sizes(term: PairwiseTerm, X: Any) -> np.ndarray:
     """Sizes of the rows, of a distance those relative to their centre, a block of rows at a time."""
     if sp.issparse(X):
-        return relation.sizes(X)
-    centre = X.mean(axis=0, dtype=np.float64) if relation.is_distance else 0.0
+        return term.sizes(X)
+    centre = X.mean(axis=0, dtype=np.float64) if term.is_distance else 0.0
     starts = range(0, len(X), NORM_BLOCK)
-    return np.concatenate([relation.sizes(X[i : i + NORM_BLOCK] - centre) for i in starts])
+    return np.concatenate([term.sizes(X[i : i + NORM_BLOCK] - centre) for i in starts])
 
 
 def _bands(n: int) -> list[tuple[int, int]]:

@@ -26,7 +26,7 @@ ONE = np.uintp(1)
 MIN_CURVATURE = 1e-12  # stands in for K_ii + K_jj - 2 K_ij <= 0: equal rows, indefinite kernels
 
 
-def update_by_pairs(
+def update_by_smo(
     kernel: np.ndarray,
     diagonal: np.ndarray,
     gradient: np.ndarray,
@@ -41,14 +41,14 @@ def update_by_pairs(
     kernel (q, q or more), diagonal (q,) and gradient (q,) are of one float type, beta, lower, upper (q,) float64.
     Compiled code does not hear Ctrl-C, so steps are taken a tenth of a second's worth at a time.
     """
-    at_once = max(1, int(1e9 * tuning.UNNOTICED_SECONDS / tuning.PAIR_STEP.ns(len(beta))))
+    at_once = max(1, int(1e9 * tuning.UNNOTICED_SECONDS / tuning.SMO_STEP.ns(len(beta))))
     penalties = np.zeros((2, len(beta)), gradient.dtype)
     penalties[0, beta >= upper] = -FORBIDDEN
     penalties[1, beta <= lower] = FORBIDDEN
     taken = 0
     while True:
         allowed = min(at_once, limit - taken)
-        steps, violation = _update_by_pairs(kernel, diagonal, gradient, penalties, beta, lower, upper, tol, allowed)
+        steps, violation = _update_by_smo(kernel, diagonal, gradient, penalties, beta, lower, upper, tol, allowed)
         taken += steps
         if steps < allowed or taken >= limit:
             return taken, float(violation)
@@ -87,8 +87,8 @@ def _update_gradient(gradient, grown, shrunk, step):  # type: ignore[no-untyped-
 
 
 @njit
-def _update_by_pairs(kernel, diagonal, gradient, penalties, beta, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
-    """As `update_by_pairs`, in one go."""
+def _update_by_smo(kernel, diagonal, gradient, penalties, beta, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
+    """As `update_by_smo`, in one go."""
     kind = gradient.dtype.type
     q = gradient.shape[0]
     growth, shrinkage = penalties[0], penalties[1]

@@ -11,17 +11,24 @@ what V has beside F (A) or lacks of it (B) borders the system, together with b:
 
 Each column of U costs one solution with the factor: much less than another factorisation as long as they are few. So a
 factor also outlives changes of the working set: a member whose place another variable has taken is held at 0.
+
+
+Cholesky factors on all threads.
+
+The matrix is walked in panels of `TILE` columns: factorise the tile on the diagonal, multiply the tiles below it by its
+inverse, take their products from the rest. Tiles depend on the size of the matrix alone, so the factor is the same for
+any number of threads, which LAPACK on several threads does not promise.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy.linalg import LinAlgError, blas, lapack
 
 from ..._core.types import Mask, RowNumbers, Vector
 from ..._runtime import threads
-from ..._runtime.gather import update_gathered
-from .cholesky import Factor
+from ..._runtime.sums import update_gathered
 
 GATHERED_ROWS = 256  # per task
 # Work, in units of 1 / m^2 of what a new column of the border takes.
@@ -31,7 +38,7 @@ BORDERING = 3e6  # in any case
 CLOSE_SHARE = 0.1  # of members that a border may have for a factor of earlier variables to be trusted
 
 
-class FreeSystem:
+class BorderedKKT:
     """K_FF + ridge I, factorised in `dtype`; raises LinAlgError where it is not positive definite.
 
     kernel : (n, n or more); members F : (m,) row numbers, ascending.
@@ -91,15 +98,15 @@ class FreeSystem:
             return
         own = np.where(self._is_gone[held], 0.0, change[self.members[held]])
         border = self._border(added, held)
-        system = -(border @ border.T).astype(np.float64)
+        kkt = -(border @ border.T).astype(np.float64)
         side = np.concatenate([residual[added], [total], own]) - border @ y
         a = len(added)
         if a:
-            system[:a, :a] += _block(self.kernel, added, added) + self.ridge * np.eye(a)
-            system[:a, a] += 1.0
-            system[a, :a] += 1.0
+            kkt[:a, :a] += _block(self.kernel, added, added) + self.ridge * np.eye(a)
+            kkt[:a, a] += 1.0
+            kkt[a, :a] += 1.0
             side[:a] -= _block(self.kernel, added, others) @ change[others]
-        u = np.linalg.solve(system, side)
+        u = np.linalg.solve(kkt, side)
         found = self._factor.upper_solved(y - u.astype(y.dtype) @ border)
         inside = np.flatnonzero(~self._is_gone & moving[self.members])
         change[self.members[inside]] = found[inside]
@@ -133,3 +140,68 @@ def _shifted(block: np.ndarray, ridge: float, dtype: DTypeLike) -> np.ndarray:
     block = block.astype(dtype, copy=False)
     block.flat[:: len(block) + 1] += np.asarray(ridge, dtype)
     return block
+
+
+TILE = 256
+COLUMNS_AT_ONCE = 1024  # of a product: its result stays in the cache until it is subtracted
+SIDES_AT_ONCE = 64  # right-hand sides per task
+
+
+class Factor:
+    """L with matrix = L L'.
+
+    matrix : (m, m) C-ordered float32 or float64, of which the lower triangle is read and overwritten. Raises
+    LinAlgError where it is not positive definite.
+    """
+
+    def __init__(self, matrix: np.ndarray):
+        single = matrix.dtype == np.float32
+        self._potrf, self._trtri = (lapack.spotrf, lapack.strtri) if single else (lapack.dpotrf, lapack.dtrtri)
+        self._trsm, self._trsv = (blas.strsm, blas.strsv) if single else (blas.dtrsm, blas.dtrsv)
+        self.dtype = matrix.dtype
+        self._upper = matrix.T  # Fortran's order: LAPACK sees L' in the upper triangle, and nothing is copied
+        if len(matrix) <= 2 * TILE:
+            _, info = self._potrf(self._upper, lower=0, clean=0, overwrite_a=1)
+            _check(info)
+        else:
+            for k in range(0, len(matrix), TILE):
+                self._update_panel(matrix, k, min(len(matrix), k + TILE))
+
+    def _update_panel(self, matrix: np.ndarray, first: int, last: int) -> None:
+        """Factorise the columns from `first` to `last`, and take their part from the columns after them."""
+        corner, info = self._potrf(matrix[first:last, first:last].T, lower=0, clean=1)
+        _check(info)
+        inverse, _ = self._trtri(corner, lower=0)
+        matrix[first:last, first:last] = corner.T
+        rows = [(i, min(len(matrix), i + TILE)) for i in range(last, len(matrix), TILE)]
+
+        def scale(begin: int, end: int) -> None:
+            matrix[begin:end, first:last] = matrix[begin:end, first:last] @ inverse
+
+        def reduce(begin: int, end: int) -> None:
+            panel = matrix[begin:end, first:last]
+            for column in range(last, end, COLUMNS_AT_ONCE):
+                stop = min(end, column + COLUMNS_AT_ONCE)
+                matrix[begin:end, column:stop] -= panel @ matrix[column:stop, first:last].T
+
+        threads.run(scale, rows)
+        threads.run(reduce, rows[::-1])  # the longest first
+
+    def lower_solved(self, sides: np.ndarray) -> np.ndarray:
+        """L^-1 s for each row s of `sides` (k, m), in the factor's precision."""
+        out = np.array(sides, self.dtype, order="C")
+        if len(out) == 1:
+            out[0] = self._trsv(self._upper, out[0], lower=0, trans=1)
+            return out
+        parts = [(out[i : i + SIDES_AT_ONCE].T,) for i in range(0, len(out), SIDES_AT_ONCE)]
+        threads.run(lambda part: self._trsm(1.0, self._upper, part, lower=0, trans_a=1, overwrite_b=1), parts)
+        return out
+
+    def upper_solved(self, side: np.ndarray) -> np.ndarray:
+        """L'^-1 side, (m,) in the factor's precision."""
+        return self._trsv(self._upper, side, lower=0)
+
+
+def _check(info: int) -> None:
+    if info:
+        raise LinAlgError("the matrix is not positive definite")

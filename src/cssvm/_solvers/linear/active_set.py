@@ -17,15 +17,12 @@ near rows are enough.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
 import numpy as np
 
-from ..._core.types import Status, Vector
-from .blocks import Blocks, Point, Rest
-from .choice import Look
+from ..._core.types import Status
+from .blocks import Blocks
 from .interior import AT_ZERO, NOTHING_KNOWN, LinearSolution, Report, solve_interior
+from .passes import LinearFunction
 
 FEW_ROWS = 20_000  # of which all are solved for
 ROUGH = 1e-3  # relative gap of the sample's solution: its rows are not the ones that count
@@ -39,34 +36,14 @@ MOST_ROUNDS = 5
 OWN_SHARE = 0.5  # of tol, for the problem of the near rows; what rows change sides may take the rest
 
 
-class AllBlocks(Blocks, Protocol):
-    """All rows of a problem, of which some can be chosen."""
-
-    def counts(self) -> Vector:
-        """Rows of y = +1 and of y = -1, (2,)."""
-
-    def sample(self, strides: Vector) -> AllBlocks:
-        """Every strides[0]-th row of y = +1 and every strides[1]-th of y = -1, their upper bounds larger by as much."""
-
-    def look(self, point: Point) -> Look:
-        """The loss at a point, and how far rows are from their margin."""
-
-    def near(self, points: Sequence[Point], distances: np.ndarray) -> tuple[AllBlocks, Rest]:
-        """The rows near their margin, and what the rest is.
-
-        Near is what lies within the distance of its class and side, (2, 2), at the first point, or has changed sides
-        at a later one.
-        """
-
-
 def solve_active(
-    blocks: AllBlocks,
+    blocks: Blocks,
     *,
     tol: float,
     aim: float | None = None,
     max_iter: int = -1,
     report: Report | None = None,
-    start: Point | None = None,
+    start: LinearFunction | None = None,
 ) -> LinearSolution:
     """As `solve_interior`; where there are many rows, by those near their margin.
 
@@ -86,8 +63,8 @@ def solve_active(
         share, n_iter = STARTED_SHARE * share, 0
     points, distances, best = [start], np.zeros((2, 2)), AT_ZERO
     for n_rounds in range(MOST_ROUNDS + 1):
-        look = blocks.look(points[-1])
-        best = best.with_primal(points[-1], look.loss)
+        margin_histogram = blocks.margin_histogram(points[-1])
+        best = best.with_primal(points[-1], margin_histogram.loss)
         if report is not None:
             report(n_iter, best)
         if best.gap <= tol:
@@ -96,11 +73,15 @@ def solve_active(
         if left == 0:
             return LinearSolution.of(best, Status.ITERATION_LIMIT, n_iter)
         if n_rounds == 0:
-            distances = look.distances(np.maximum(LEAST_NEAR, share * np.outer(counts, SIDES)))
-        near, rest = blocks.near(points, distances)
-        if not rest.can_be_balanced or near.counts().sum() > MOST_NEAR * counts.sum() or n_rounds == MOST_ROUNDS:
+            distances = margin_histogram.distances(np.maximum(LEAST_NEAR, share * np.outer(counts, SIDES)))
+        near_margin, fixed = blocks.near_margin(points, distances)
+        if (
+            not fixed.can_be_balanced
+            or near_margin.counts().sum() > MOST_NEAR * counts.sum()
+            or n_rounds == MOST_ROUNDS
+        ):
             break
-        found = solve_interior(near, rest=rest, best=NOTHING_KNOWN, tol=OWN_SHARE * tol, max_iter=left)
+        found = solve_interior(near_margin, fixed=fixed, best=NOTHING_KNOWN, tol=OWN_SHARE * tol, max_iter=left)
         best, n_iter = best.with_dual(found.dual_objective), n_iter + found.n_iter
         points.append(found.point)
         if found.status == Status.STALLED:

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from cssvm._core.types import Status
-from cssvm._solvers.linear import TrainingRows, active, choice, solve_active, solve_linear
-from cssvm._solvers.linear.blocks import Block, Point
+from cssvm._solvers.linear import LinearSolver, active_set, passes, solve_active, solve_linear
+from cssvm._solvers.linear.blocks import LocalBlocks
 from cssvm._solvers.linear.interior import NOTHING_KNOWN, solve_interior
-from cssvm._solvers.linear.local import LocalBlocks
+from cssvm._solvers.linear.passes import Block, LinearFunction
 from cssvm._solvers.linear.rows import make_rows
 
 from .problems import primal_objective, random_problem, rare_problem
@@ -17,8 +17,8 @@ from .problems import primal_objective, random_problem, rare_problem
 @pytest.fixture
 def for_few_rows(monkeypatch):
     """As with many rows, for some thousand of them."""
-    monkeypatch.setattr(active, "FEW_ROWS", 2000)
-    monkeypatch.setattr(active, "LEAST_NEAR", 50)
+    monkeypatch.setattr(active_set, "FEW_ROWS", 2000)
+    monkeypatch.setattr(active_set, "LEAST_NEAR", 50)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def solved(monkeypatch):
         rows.append(int(blocks.counts().sum()))
         return solve_interior(blocks, **options)
 
-    monkeypatch.setattr(active, "solve_interior", counted)
+    monkeypatch.setattr(active_set, "solve_interior", counted)
     return rows
 
 
@@ -90,12 +90,12 @@ def test_a_problem_of_near_rows_is_a_lower_bound_whose_alpha_is_feasible_for_all
     X, linear, upper_bounds = random_problem(300, 5, seed=3)
     whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds), tol=1e-9)
     for seed in range(5):
-        point = Point(whole.coef + 0.3 * np.random.default_rng(seed).normal(size=5), whole.bias)
-        near, rest = LocalBlocks.of(X, linear, upper_bounds, 40).near([point], np.full((2, 2), 0.4))
-        assert 0 < near.counts().sum() < 300
-        if not rest.can_be_balanced:
+        point = LinearFunction(whole.coef + 0.3 * np.random.default_rng(seed).normal(size=5), whole.bias)
+        near_margin, fixed = LocalBlocks.of(X, linear, upper_bounds, 40).near_margin([point], np.full((2, 2), 0.4))
+        assert 0 < near_margin.counts().sum() < 300
+        if not fixed.can_be_balanced:
             continue
-        part = solve_interior(near, rest=rest, best=NOTHING_KNOWN, tol=1e-8)
+        part = solve_interior(near_margin, fixed=fixed, best=NOTHING_KNOWN, tol=1e-8)
         assert part.status == Status.CONVERGED
         assert part.dual_objective <= whole.primal_objective * (1 + 1e-9)
         u = np.abs(linear) - np.sign(linear) * (X @ point.weights + point.bias)
@@ -115,10 +115,10 @@ def test_few_rows_need_no_sample_nor_do_rows_with_as_many_features(for_few_rows,
 @pytest.mark.parametrize("d", [10, 60])
 def test_the_sizes_of_sample_and_near_rows_make_the_work_least(n, d):
     def work(n_sample):
-        return 12 * n_sample + 20 * n * active.DEVIATIONS * np.sqrt(d / n_sample)
+        return 12 * n_sample + 20 * n * active_set.DEVIATIONS * np.sqrt(d / n_sample)
 
-    n_sample, share = active._sizes(n, d)
-    assert share == pytest.approx(active.DEVIATIONS * np.sqrt(d / n_sample), rel=1e-3)
+    n_sample, share = active_set._sizes(n, d)
+    assert share == pytest.approx(active_set.DEVIATIONS * np.sqrt(d / n_sample), rel=1e-3)
     assert work(n_sample) <= 1.001 * min(work(other) for other in np.geomspace(100, n, 1000))
 
 
@@ -143,7 +143,7 @@ def test_certificates_that_are_reported_are_those_of_all_rows(for_few_rows):
 
 def test_a_sample_takes_every_so_many_rows_of_a_class_and_enlarges_their_boxes():
     X, linear, upper_bounds = random_problem(100, 2, seed=1)
-    part = choice.sampled(Block(make_rows(X), linear, upper_bounds), np.array([2, 5]))
+    part = passes.subsample(Block(make_rows(X), linear, upper_bounds), np.array([2, 5]))
     rows = np.sort(np.concatenate([np.flatnonzero(linear > 0)[::2], np.flatnonzero(linear < 0)[::5]]))
     np.testing.assert_array_equal(part.linear, linear[rows])
     np.testing.assert_array_equal(part.upper_bounds, upper_bounds[rows] * np.where(linear[rows] > 0, 2, 5))
@@ -152,16 +152,16 @@ def test_a_sample_takes_every_so_many_rows_of_a_class_and_enlarges_their_boxes()
 
 def test_a_look_counts_rows_by_their_distance_from_the_margin():
     X, linear, upper_bounds = random_problem(500, 4, seed=6)
-    point = Point(np.array([2.0, 0.0, 0.1, -0.3]), 0.2)
+    point = LinearFunction(np.array([2.0, 0.0, 0.1, -0.3]), 0.2)
     block = Block(make_rows(X), linear, upper_bounds)
-    look = choice.look(block, point)
+    found = passes.margin_histogram(block, point)
     y = np.sign(linear)
     u = np.abs(linear) - y * (X @ point.weights + point.bias)
-    assert look.loss == pytest.approx(upper_bounds @ np.maximum(0, u))
+    assert found.loss == pytest.approx(upper_bounds @ np.maximum(0, u))
     cells = [[own & (u > 0), own & (u <= 0)] for own in (y > 0, y < 0)]
-    assert look.counts.sum(axis=2).tolist() == [[np.sum(cell) for cell in pair] for pair in cells]
+    assert found.counts.sum(axis=2).tolist() == [[np.sum(cell) for cell in pair] for pair in cells]
     quotas = np.array([[40, 1000], [30, 20]])
-    distances = look.distances(quotas)
+    distances = found.distances(quotas)
     assert distances[0, 1] == np.inf  # there are not so many
     expected = np.zeros(500, dtype=bool)
     for k, pair in enumerate(cells):
@@ -170,8 +170,8 @@ def test_a_look_counts_rows_by_their_distance_from_the_margin():
             assert inside.sum() >= min(quotas[k, side], cell.sum())
             assert np.sum(cell & (np.abs(u) <= distances[k, side] / 2**0.25)) < quotas[k, side]
             expected |= inside
-    near, rest = choice.near(block, [point], distances)
-    np.testing.assert_array_equal(near.linear, linear[expected])
+    near_margin, rest = passes.near_margin(block, [point], distances)
+    np.testing.assert_array_equal(near_margin.linear, linear[expected])
     fixed = ~expected & (u > 0)
     assert rest.excess == pytest.approx((y * upper_bounds)[fixed].sum())
     assert rest.gain == pytest.approx((np.abs(linear) * upper_bounds)[fixed].sum())
@@ -181,10 +181,13 @@ def test_a_look_counts_rows_by_their_distance_from_the_margin():
 
 def test_rows_that_change_sides_at_a_later_point_are_near_as_well():
     X, linear, upper_bounds = random_problem(300, 4, seed=6)
-    first, later = Point(np.array([2.0, 0.0, 0.1, -0.3]), 0.2), Point(np.array([1.0, 0.5, 0.1, -0.3]), 0.1)
-    near, _ = choice.near(Block(make_rows(X), linear, upper_bounds), [first, later], np.full((2, 2), 0.1))
+    first, later = (
+        LinearFunction(np.array([2.0, 0.0, 0.1, -0.3]), 0.2),
+        LinearFunction(np.array([1.0, 0.5, 0.1, -0.3]), 0.1),
+    )
+    near_margin, _ = passes.near_margin(Block(make_rows(X), linear, upper_bounds), [first, later], np.full((2, 2), 0.1))
     u, other = (np.abs(linear) - np.sign(linear) * (X @ point.weights + point.bias) for point in (first, later))
-    np.testing.assert_array_equal(near.linear, linear[(np.abs(u) <= 0.1) | ((u > 0) != (other > 0))])
+    np.testing.assert_array_equal(near_margin.linear, linear[(np.abs(u) <= 0.1) | ((u > 0) != (other > 0))])
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
@@ -203,7 +206,7 @@ def test_the_solution_of_a_neighbouring_C_takes_the_place_of_a_sample(for_few_ro
 
 def test_a_start_from_elsewhere_costs_time_and_nothing_else(for_few_rows):
     X, linear, upper_bounds = rare_problem(6000)
-    start = Point(np.full(X.shape[1], -3.0), 5.0)
+    start = LinearFunction(np.full(X.shape[1], -3.0), 5.0)
     found = solve_active(LocalBlocks.of(X, linear, upper_bounds), tol=1e-6, start=start)
     whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds), tol=1e-7)
     assert found.status == Status.CONVERGED
@@ -213,7 +216,7 @@ def test_a_start_from_elsewhere_costs_time_and_nothing_else(for_few_rows):
 @pytest.mark.parametrize("far", [0.0, 50.0])
 def test_problems_on_the_same_rows_are_solved_as_each_by_itself(for_few_rows, far):
     X, linear, upper_bounds = rare_problem(5000)
-    rows, start = TrainingRows(X + far), None
+    rows, start = LinearSolver(X + far), None
     for C in (0.01, 0.1, 1.0):
         found = rows.solve(linear, C * upper_bounds, tol=1e-7, start=start)
         alone, method = solve_linear(X + far, linear, C * upper_bounds, tol=1e-7)

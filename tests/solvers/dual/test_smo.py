@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cssvm._solvers.dual import tuning
-from cssvm._solvers.dual.block import empty_block, update_border
-from cssvm._solvers.dual.pairs import MIN_CURVATURE, update_by_pairs
+from cssvm._solvers.dual.decomposition import empty_block, update_border
+from cssvm._solvers.dual.smo import MIN_CURVATURE, update_by_smo
 
 
 def pair_steps(K, G, beta, lower, upper, tol, max_steps):
@@ -36,7 +36,7 @@ def test_pair_steps_equal_their_numpy_twin(q):
     lower, upper = np.minimum(0, y * upper_bound), np.maximum(0, y * upper_bound)
     expected = pair_steps(K, y, np.zeros(q), lower, upper, 1e-3, 50)
     beta, G = np.zeros(q), y.copy()
-    steps, violation = update_by_pairs(K, K.diagonal().copy(), G, beta, lower, upper, 1e-3, 50)
+    steps, violation = update_by_smo(K, K.diagonal().copy(), G, beta, lower, upper, 1e-3, 50)
     assert steps == expected[0]
     assert violation == pytest.approx(expected[1], abs=1e-12)
     np.testing.assert_allclose(beta, expected[2], atol=1e-12)
@@ -67,7 +67,7 @@ def test_steps_taken_in_chunks_equal_steps_taken_at_one_go(monkeypatch):
     for seconds in (1.0, 1e-9):
         monkeypatch.setattr(tuning, "UNNOTICED_SECONDS", seconds)
         beta, gradient = np.zeros(150), y.copy()
-        taken = update_by_pairs(K, K.diagonal().copy(), gradient, beta, lower, upper, 1e-3, 70)
+        taken = update_by_smo(K, K.diagonal().copy(), gradient, beta, lower, upper, 1e-3, 70)
         results.append((*taken, beta, gradient))
     assert results[0][0] == results[1][0] == 70
     for left, right in zip(*results, strict=True):

@@ -8,9 +8,8 @@ from scipy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits
 
 from cssvm._runtime import threads
-from cssvm._solvers.dual import free_system
-from cssvm._solvers.dual.cholesky import SIDES_AT_ONCE, TILE, Factor
-from cssvm._solvers.dual.free_system import FreeSystem
+from cssvm._solvers.dual import bordered_kkt
+from cssvm._solvers.dual.bordered_kkt import SIDES_AT_ONCE, TILE, BorderedKKT, Factor
 
 N = 40
 RIDGE = 0.1
@@ -25,10 +24,10 @@ def dense_change(K, change, residual, moving):
     """All equations written out: level gradient on the moving variables, given changes of the others, sum zero."""
     V, others = np.flatnonzero(moving), np.flatnonzero(~moving)
     block = K[np.ix_(V, V)] + RIDGE * np.eye(len(V))
-    system = np.block([[block, np.ones((len(V), 1))], [np.ones((1, len(V))), np.zeros((1, 1))]])
+    kkt = np.block([[block, np.ones((len(V), 1))], [np.ones((1, len(V))), np.zeros((1, 1))]])
     side = np.append(residual[V] - K[np.ix_(V, others)] @ change[others], -change[others].sum())
     expected = change.copy()
-    expected[V] = np.linalg.solve(system, side)[:-1]
+    expected[V] = np.linalg.solve(kkt, side)[:-1]
     return expected
 
 
@@ -38,14 +37,14 @@ def test_a_bordered_system_solves_all_equations(seed, kind):
     rng = np.random.default_rng(seed)
     K = positive_definite(N, seed).astype(kind)
     members = np.flatnonzero(rng.uniform(size=N) < 0.6)
-    system = FreeSystem(K, members, RIDGE, np.float64)
+    kkt = BorderedKKT(K, members, RIDGE, np.float64)
     for share in rng.uniform(0.2, 1.0, size=3):  # the border changes, the factor stays
         moving = rng.uniform(size=N) < share
         moving[rng.integers(N, size=2)] = True
         change = np.where(moving, 0.0, rng.normal(size=N))
         residual = rng.normal(size=N)
         expected = dense_change(K.astype(float), change, residual, moving)
-        system.update_change(change, residual, moving)
+        kkt.update_change(change, residual, moving)
         np.testing.assert_allclose(change, expected, atol=1e-9)
 
 
@@ -56,30 +55,30 @@ def test_a_factor_outlives_variables_whose_places_others_take(seed):
     everything = positive_definite(2 * N, seed)
     variables = np.arange(N)
     K = everything[:N, :N].copy()
-    system = FreeSystem(K, np.flatnonzero(rng.uniform(size=N) < 0.6), RIDGE, np.float64)
+    kkt = BorderedKKT(K, np.flatnonzero(rng.uniform(size=N) < 0.6), RIDGE, np.float64)
     for _ in range(3):
         places = np.flatnonzero(rng.uniform(size=N) < 0.2)
         variables[places] = rng.permutation(np.setdiff1d(np.arange(2 * N), variables))[: len(places)]
         K[:] = everything[np.ix_(variables, variables)]
-        system.replace(places)
+        kkt.replace(places)
         moving = rng.uniform(size=N) < 0.7
         moving[rng.integers(N, size=2)] = True
         change, residual = np.where(moving, 0.0, rng.normal(size=N)), rng.normal(size=N)
         expected = dense_change(K, change, residual, moving)
-        system.update_change(change, residual, moving)
+        kkt.update_change(change, residual, moving)
         np.testing.assert_allclose(change, expected, atol=1e-9)
 
 
 def test_a_factor_with_more_borders_than_members_is_given_up(monkeypatch):
-    monkeypatch.setattr(free_system, "BORDERING", -np.inf)  # by its work alone it would never be
+    monkeypatch.setattr(bordered_kkt, "BORDERING", -np.inf)  # by its work alone it would never be
     K = positive_definite(N)
-    system = FreeSystem(K, np.arange(10), RIDGE, np.float64)
+    kkt = BorderedKKT(K, np.arange(10), RIDGE, np.float64)
     moving = np.arange(N) < 14
     given_up = []
     for _ in range(4):
-        given_up.append(system.is_cheaper_anew(moving))
-        system.update_change(np.zeros(N), np.ones(N), moving)
-        system.replace(np.arange(10, 14))
+        given_up.append(kkt.is_cheaper_anew(moving))
+        kkt.update_change(np.zeros(N), np.ones(N), moving)
+        kkt.replace(np.arange(10, 14))
     assert given_up == [False, False, False, True]  # 1, 5, 9 and 13 rows beside 10 members
 
 
@@ -89,14 +88,14 @@ def test_a_factor_in_float32_solves_to_its_precision():
     moving = rng.uniform(size=N) < 0.7
     change, residual = np.where(moving, 0.0, rng.normal(size=N)), rng.normal(size=N)
     expected = dense_change(K.astype(float), change, residual, moving)
-    FreeSystem(K, np.arange(0, N, 2), RIDGE, np.float32).update_change(change, residual, moving)
+    BorderedKKT(K, np.arange(0, N, 2), RIDGE, np.float32).update_change(change, residual, moving)
     np.testing.assert_allclose(change, expected, atol=1e-4)
 
 
 def test_an_indefinite_matrix_has_no_system():
     K = np.array([[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(LinAlgError, match="not positive definite"):
-        FreeSystem(K, np.arange(2), 0.0, np.float64)
+        BorderedKKT(K, np.arange(2), 0.0, np.float64)
 
 
 def test_an_indefinite_corner_late_in_a_large_matrix_is_found():

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cssvm._solvers.linear import active, solve_active
-from cssvm._solvers.linear.blocks import Block, joined
+from cssvm._solvers.linear import active_set, solve_active
+from cssvm._solvers.linear.blocks import LocalBlocks, block_rows, groups
 from cssvm._solvers.linear.interior import solve_interior
-from cssvm._solvers.linear.local import LocalBlocks
+from cssvm._solvers.linear.passes import Block, joined
 from cssvm._solvers.linear.rows import make_rows
-from cssvm._solvers.linear.summed import block_rows, groups
 
 from .problems import random_problem, rare_problem
 
@@ -43,15 +42,15 @@ def test_joined_blocks_have_all_rows_in_order(container):
 
 
 def test_joining_changes_the_solution_by_rounding_only(monkeypatch):
-    monkeypatch.setattr(active, "FEW_ROWS", 2000)
-    monkeypatch.setattr(active, "LEAST_NEAR", 50)
+    monkeypatch.setattr(active_set, "FEW_ROWS", 2000)
+    monkeypatch.setattr(active_set, "LEAST_NEAR", 50)
     n_blocks = []
 
     def counted(blocks, **options):
         n_blocks.append(len(blocks.blocks))
         return solve_interior(blocks, **options)
 
-    monkeypatch.setattr(active, "solve_interior", counted)
+    monkeypatch.setattr(active_set, "solve_interior", counted)
     X, linear, upper_bounds = rare_problem(6000)
     many = LocalBlocks.of(X, linear, upper_bounds, 100)
     apart, together = solve_active(many, tol=1e-6), solve_active(LocalBlocks(many.blocks, 400), tol=1e-6)

@@ -9,11 +9,19 @@ shift::
     update_gradient(gradient, indices, change, columns=None)     gradient -= change @ K[indices][:, columns]
     by_definition(left, right)                                   K[left][:, right] in float64, by other code
     precise()                                                    a provider of values in float64
-    at_centre(support, vectors, coef)                            what scores have more than the gradient here knows of
+    intercept_offset(support, vectors, coef)                            what scores have more than the gradient here knows of
 
 `ComputedGram` computes both afresh. `CachedGram` is for kernels that take long to compute: it keeps the rows it has
-summed, the least recently used giving way when the budget is spent. `LinearRows` sum features in place of kernel
-values. `MatrixRows` looks them up. `ScaledRows` multiplies those of another.
+summed, the least recently used giving way when the budget is spent. `LinearGram` sum features in place of kernel
+values. `MatrixGram` looks them up. `ScaledRows` multiplies those of another.
+
+
+What the kernels of one family have in common, computed once for all pairs of rows.
+
+Kernels computed from a relation share the relation of all pairs, kernels given by the user the kernel values
+themselves. Any block of the Gram matrix, for any gamma, degree and coef0, is then one pass over these numbers.
+Distances may be rounded to the precision of kernel values: an error of relative size u in gamma |x - z|^2 = e changes
+exp(-e) by e exp(-e) u < u / 2.
 """
 
 from __future__ import annotations
@@ -26,12 +34,14 @@ import numpy as np
 from .._runtime import threads
 from .._runtime.memory import memory_budget
 from .._runtime.sums import update_minus_rows
+from .pairwise import far_centre
 from .precision import error_allowed, precisions
-from .relations import far_centre
 from .tiles import Points, prepare_points, rounding_errors, update_minus_sums, update_symmetric_values, update_values
 
 if TYPE_CHECKING:
     from .base import ComputedKernel
+from .._runtime.sums import update_gathered
+from .pairwise import PairwiseTerm, centred
 
 FRESH_ROWS, FRESH_BYTES = 256, 1 << 26  # computed at a time for the store, at most
 LINEAR_ROWS = 1 << 14  # whose products with a weight vector are one task
@@ -49,7 +59,7 @@ class RowSource(Protocol):
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Write K[left][:, right] into the corner of `out`."""
 
-    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def reference_values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """K[left][:, right] in float64, by other code."""
 
 
@@ -64,7 +74,7 @@ class ComputedGram:
 
     def __init__(self, kernel: ComputedKernel, X: Any, dtypes: tuple[Any, Any], allowed: float, budget: int):
         self.kernel, self.X, self.allowed, self.budget = kernel, X, allowed, budget
-        self.diagonal = kernel.of_relation(kernel.relation.own(X))
+        self.diagonal = kernel.from_term(kernel.term.diagonal_of(X))
         self.n = len(self.diagonal)
         self.rank = min(self.n, kernel.rank(X.shape[1]))
         self._prepare(*dtypes)
@@ -93,11 +103,11 @@ class ComputedGram:
             self._narrow = (columns, self.points if columns is None else self.points.take(columns))
         return self._narrow[1]
 
-    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def reference_values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """K[left][:, right] in float64, by SciPy."""
-        return self.kernel.of_relation(self.kernel.relation.by_definition(self.X[left], self.X[right]))
+        return self.kernel.from_term(self.kernel.term.reference_values(self.X[left], self.X[right]))
 
-    def precise(self) -> ComputedGram:
+    def to_float64(self) -> ComputedGram:
         """The same in float64."""
         if self.points.sizes.dtype == self.dtype == np.float64:
             return self
@@ -105,16 +115,16 @@ class ComputedGram:
         other._prepare(np.float64, np.float64)
         return other
 
-    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
+    def intercept_offset(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
         """Nothing."""
         return 0.0
 
 
-class LinearRows(ComputedGram):
+class LinearGram(ComputedGram):
     """Inner products of rows relative to a centre: sum(beta) = 0, so that K beta changes by a constant only.
 
     That leaves digits for the differences between rows that are far from zero. Scores of the kernel itself have
-    `at_centre` more. A sum of rows of K is one of the features, and then a product with each row.
+    `intercept_offset` more. A sum of rows of K is one of the features, and then a product with each row.
     """
 
     def __init__(self, kernel: ComputedKernel, X: Any, dtypes: tuple[Any, Any], allowed: float, budget: int):
@@ -133,7 +143,7 @@ class LinearRows(ComputedGram):
 
         threads.run(part, [(i, min(i + LINEAR_ROWS, len(gradient))) for i in range(0, len(gradient), LINEAR_ROWS)])
 
-    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
+    def intercept_offset(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
         """The sum at the centre, by the code of predictions: with another's rounding errors it would not cancel."""
         if self.centre is None:
             return 0.0
@@ -147,7 +157,7 @@ class CachedGram:
 
     def __init__(self, source: RowSource, budget: int):
         self.source, self.budget = source, budget
-        self.update_block, self.by_definition = source.update_block, source.by_definition
+        self.update_block, self.reference_values = source.update_block, source.reference_values
         self.diagonal, self.dtype, self.rank, self.errors = source.diagonal, source.dtype, source.rank, source.errors
         self.n = len(self.diagonal)
         half = budget // 2  # the solver's block of a working set has the other half
@@ -191,18 +201,18 @@ class CachedGram:
             part = slice(i, i + self.capacity)
             update_minus_rows(gradient, self.store, self.fetch(indices[part]), change[part], columns)
 
-    def precise(self) -> GramRows:
+    def to_float64(self) -> GramRows:
         """The same in float64; no longer stored, as the store of this one stays where it is."""
         if isinstance(self.source, ComputedGram) and self.dtype != np.float64:
-            return self.source.precise()
+            return self.source.to_float64()
         return self
 
-    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
+    def intercept_offset(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
         """Nothing."""
         return 0.0
 
 
-class MatrixRows:
+class MatrixGram:
     """A Gram matrix in memory: every row is at hand."""
 
     computes_columns = False
@@ -217,7 +227,7 @@ class MatrixRows:
         """Write K[left][:, right] into the corner of `out`."""
         out[: len(left), : len(right)] = self.gram[np.ix_(left, right)]
 
-    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def reference_values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """K[left][:, right]."""
         return self.gram[left][:, right].astype(np.float64)
 
@@ -227,69 +237,23 @@ class MatrixRows:
         """Take the sum of rows `indices`, each times its change, at `columns`, from `gradient`."""
         update_minus_rows(gradient, self.gram, indices, change, columns)
 
-    def precise(self) -> MatrixRows:
+    def to_float64(self) -> MatrixGram:
         """The matrix is as precise as it was given, but steps on it are not."""
-        return self if self.dtype == np.float64 else MatrixRows(self.gram.astype(np.float64))
+        return self if self.dtype == np.float64 else MatrixGram(self.gram.astype(np.float64))
 
-    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
+    def intercept_offset(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
         """Nothing."""
         return 0.0
 
 
-class ScaledRows:
-    """Another provider's kernel values, row i and column i multiplied by a scaling (n,) of its own."""
-
-    n: int
-    rank: int
-    budget: int
-    dtype: np.dtype
-    computes_columns: bool
-    diagonal: np.ndarray
-    errors: np.ndarray
-
-    def __init__(self, rows: GramRows, scaling: np.ndarray):
-        self.rows, self.scaling = rows, scaling
-        self.n, self.dtype, self.rank, self.budget = rows.n, rows.dtype, rows.rank, rows.budget
-        self.computes_columns = rows.computes_columns
-        self.diagonal = scaling**2 * rows.diagonal
-        self.errors = scaling * scaling.max() * rows.errors
-
-    def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-        """Write K[left][:, right] into the corner of `out`."""
-        self.rows.update_block(out, left, right)
-        # One factor for both: of a symmetric block a product with one scaling after the other is not symmetric.
-        out[: len(left), : len(right)] *= np.multiply.outer(self.scaling[left], self.scaling[right])
-
-    def update_gradient(
-        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
-    ) -> None:
-        """Take the sum of rows `indices`, each times its change, at `columns`, from `gradient`."""
-        sums = np.zeros_like(gradient)
-        self.rows.update_gradient(sums, indices, change * self.scaling[indices], columns)
-        gradient += sums * (self.scaling if columns is None else self.scaling[columns])
-
-    def by_definition(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """K[left][:, right] in float64."""
-        return self.rows.by_definition(left, right) * np.multiply.outer(self.scaling[left], self.scaling[right])
-
-    def precise(self) -> ScaledRows:
-        """The same in float64."""
-        precise = self.rows.precise()
-        return self if precise is self.rows else ScaledRows(precise, self.scaling)
-
-    def at_centre(self, support: np.ndarray, vectors: Any, coef: np.ndarray) -> float:
-        """Nothing."""
-        return 0.0
-
-
-GramRows = ComputedGram | CachedGram | MatrixRows | ScaledRows
+GramRows = ComputedGram | CachedGram | MatrixGram
 
 
 def computed_rows(kernel: ComputedKernel, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any) -> GramRows:
     """The provider for a kernel computed from a relation."""
     if kernel.is_linear:
         budget = row_budget(cache_size, X.shape[0])
-        return LinearRows(kernel, X, precisions(kernel, X, upper_bounds, tol), error_allowed(upper_bounds, tol), budget)
+        return LinearGram(kernel, X, precisions(kernel, X, upper_bounds, tol), error_allowed(upper_bounds, tol), budget)
     return rows_of_values(kernel, X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
 
 
@@ -305,3 +269,57 @@ def rows_of_values(
 def row_budget(cache_size: Any, n: int) -> int:
     """Bytes for kernel values of n rows; the solver can make use of two (n, n) matrices."""
     return memory_budget(cache_size, 2 * n * n * np.dtype(float).itemsize)
+
+
+BAND = 256  # rows at a time
+
+
+class SharedValues(Protocol):
+    """What the search asks of values that it computes once."""
+
+    def update_block(self, out: np.ndarray, kernel: Any, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into `out`, on the calling thread only."""
+
+    def diagonal(self, kernel: Any) -> np.ndarray:
+        """The k(x, x), (n,) float64."""
+
+
+class SharedTerm:
+    """The relation of all pairs of n rows, for every kernel that is a function of it; threads may read it together."""
+
+    def __init__(self, base: np.ndarray):
+        self.base = base
+
+    @classmethod
+    def compute(cls, term: PairwiseTerm, X: Any, dtype: Any) -> SharedTerm:
+        """Kept in `dtype`."""
+        base = np.empty((X.shape[0], X.shape[0]), dtype)
+        term.update_matrix(base, centred(X) if term.is_centred else X)
+        return cls(base)
+
+    def update_block(self, out: np.ndarray, kernel: ComputedKernel, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into `out`, on the calling thread only."""
+        values = np.empty((BAND, len(right)), self.base.dtype)
+        for i in range(0, len(left), BAND):
+            part = left[i : i + BAND]
+            update_gathered(values, self.base, part, right)
+            kernel.update_from_term(values[: len(part)], out, i)
+
+    def diagonal(self, kernel: ComputedKernel) -> np.ndarray:
+        """The k(x, x), (n,) float64."""
+        return kernel.from_term(self.base.diagonal().astype(np.float64))
+
+
+class SharedMatrix:
+    """Kernel values given by the user."""
+
+    def __init__(self, values: Any, dtype: Any):
+        self.base = np.ascontiguousarray(values, dtype)
+
+    def update_block(self, out: np.ndarray, kernel: Any, left: np.ndarray, right: np.ndarray) -> None:
+        """Write K[left][:, right] into `out`, on the calling thread only."""
+        update_gathered(out, self.base, left, right)
+
+    def diagonal(self, kernel: Any) -> np.ndarray:
+        """The k(x, x), (n,) float64."""
+        return self.base.diagonal().astype(np.float64)

@@ -1,0 +1,355 @@
+"""Pair steps and Newton rounds by turns, on a problem whose kernel values are in memory.
+
+Pair steps (`pairs.py`) find out which variables are free; where many rest at their bounds they are made among the
+others only, on a copy of their part of K. Once they have cost a certain share of a Newton round, Newton rounds
+(`newton.py`) take over, and pair steps again should those not get ahead.
+
+
+Memory that the paths of many problems share: fresh memory is slow to touch.
+
+Solutions for growing upper bounds, each begun where the last one ended, with the whole kernel matrix in memory.
+
+For C_1 < C_2 < ... maximise   p'beta - 1/2 beta'K beta,   sum(beta) = 0,   C lower <= beta <= C upper.
+
+From C to r C the solution is multiplied by t in [1, r], which keeps it feasible and costs no kernel value, as K beta is
+multiplied as well: t = r where most variables that count rest at their bounds, and the best t otherwise. Pair steps and
+Newton rounds by turns (`turns.py`) do the rest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..._core.types import RowNumbers, Vector
+from ..._runtime import threads
+from ..._runtime.sums import update_gathered, update_minus_rows
+from . import tuning
+from .bordered_kkt import BorderedKKT
+from .certificate import bias_interval, certified, is_free, max_active, may_shrink, violation
+from .newton import NewtonSteps, ridge_for, update_to_optimum
+from .problem import DualProblem, Solution, Status
+from .smo import update_by_smo
+
+
+class SMONewton:
+    """The state: `beta` and its `gradient` p - K beta, (n,) float64, within the bounds of `problem`.
+
+    kernel : (n, n or more) float32 or float64; diagonal : (n,) float64. `workspace` holds copies of parts of the
+    kernel matrix; without one there are none. `round_share` is how long pair steps go on before a Newton round, in
+    costs of a round. `system` is what Newton rounds have factorised last.
+    """
+
+    def __init__(
+        self,
+        kernel: np.ndarray,
+        diagonal: Vector,
+        problem: DualProblem,
+        beta: Vector,
+        gradient: Vector,
+        workspace: Workspace | None = None,
+        *,
+        newton_share: float,
+        kkt: BorderedKKT | None = None,
+        most_work_ns: float = np.inf,
+    ):
+        self.kernel, self.problem = kernel, problem
+        self.diagonal = diagonal.astype(kernel.dtype)
+        self.n = len(beta)
+        self.beta, self.gradient = beta, gradient
+        self._origin = beta.copy(), gradient.copy()  # where the gradient is known exactly
+        self._ridge = ridge_for(kernel, diagonal)
+        self._workspace, self._newton_share, self.kkt = workspace, newton_share, kkt
+        self._largest_bound = float((problem.upper - problem.lower).max())
+        self._variance = 0.0  # of the error that pair steps have left in the gradient
+        self.work_ns = 0.0  # spent so far, by the costs in `tuning.py`
+        self.most_work_ns = most_work_ns
+
+    def solve(self, tol: float, limit: int, first_steps: int) -> tuple[bool, int]:
+        """Bring the violation of the true gradient to at most `tol`; whether that was reached, and pair steps taken."""
+        total, idle = 0, False
+        while total < limit and not self._is_spent():
+            steps, left = self.take(tol, limit - total, first_steps)
+            total += steps
+            if left <= tol and self._variance**0.5 <= tuning.DRIFT_SHARE * tol:
+                return True, total
+            if idle and not steps:
+                break
+            self.refresh()
+            idle = not steps
+        return False, total
+
+    def take(self, tol: float, limit: int, first_steps: int) -> tuple[int, float]:
+        """Pair steps and Newton rounds by turns down to a violation of `tol`; returns pair steps and violation."""
+        taken, n_failed, count = 0, 0, first_steps
+        if self._newton_steps().is_factorised(tol):
+            left = self._take_newton_steps(tol)
+            if left <= tol:
+                return 0, left
+        self.kkt = None  # on other variables its rounding errors would grow
+        while True:
+            steps, left = self._take_smo_steps(tol, min(count, limit - taken))
+            taken += steps
+            self.work_ns += steps * tuning.SMO_STEP.ns(self.n)
+            if left <= tol or taken >= limit or self._is_spent():
+                return taken, left
+            due = self._newton_share * 2.0**n_failed * self._newton_ns() / tuning.SMO_STEP.ns(self.n)
+            if steps and taken < due:
+                count = 1 + min(int(due - taken), tuning.STEPS_PER_LOOK * self.n)
+                continue
+            left = self._take_newton_steps(tol)
+            if left > tol and n_failed >= tuning.FAILED_NEWTON_RUNS:
+                left = self._finish(tol, taken)
+            if left <= tol or not steps:  # without a step to take, another turn would end here as well
+                return taken, left
+            n_failed += 1
+            count = first_steps
+
+    def _take_smo_steps(self, tol: float, count: int) -> tuple[int, float]:
+        """Up to `count` pair steps; returns their number and the violation left."""
+        _, lower, upper = self.problem
+        if (
+            self._workspace is not None
+            and self.n >= tuning.COPIED_PROBLEM
+            and count >= tuning.PATH_FIRST_STEPS * self.n
+        ):
+            bottom, top = bias_interval(self.beta, self.gradient, lower, upper)
+            if top - bottom <= tol:
+                return 0, max(0.0, top - bottom)
+            active = np.flatnonzero(~may_shrink(self.beta, self.gradient, lower, upper, bottom, top))
+            if len(active) <= max_active(self.n):
+                accuracy = max(tuning.TOLERANCE_SHARE * tol, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
+                return self._take_active_smo_steps(active, self._workspace.part(len(active)), accuracy, count)
+        gradient = self.gradient.astype(self.kernel.dtype)
+        steps, left = update_by_smo(self.kernel, self.diagonal, gradient, self.beta, lower, upper, tol, count)
+        self.gradient[:] = gradient
+        # A pair step moves no variable by more than the largest upper bound; its effect is rounded.
+        self._variance += steps * (float(np.finfo(self.kernel.dtype).eps) * self._largest_bound) ** 2
+        return steps, left
+
+    def _take_active_smo_steps(
+        self, active: RowNumbers, part: np.ndarray, accuracy: float, count: int
+    ) -> tuple[int, float]:
+        """Pair steps among some variables, on a copy of their `part` of the kernel matrix; as `_take_pair_steps`.
+
+        The gradient of all variables is then brought up to date in float64.
+        """
+        update_gathered(part, self.kernel, active, active)
+        old = self.beta[active]
+        beta, gradient = old.copy(), self.gradient[active].astype(self.kernel.dtype)
+        lower, upper = self.problem.lower[active], self.problem.upper[active]
+        steps, _ = update_by_smo(part, self.diagonal[active], gradient, beta, lower, upper, accuracy, count)
+        self.beta[active] = beta
+        moved = np.flatnonzero(beta != old)
+        update_minus_rows(self.gradient, self.kernel, active[moved], (beta - old)[moved])
+        return steps, self._violation()
+
+    def _newton_ns(self) -> float:
+        """Nanoseconds of a Newton round."""
+        n_free = int(np.count_nonzero(is_free(self.beta, self.problem)))
+        return tuning.NEWTON.ns(n_free, self.n)
+
+    def _newton_steps(self) -> NewtonSteps:
+        dtype = self.kernel.dtype
+        return NewtonSteps(self.kernel, self.beta, self.gradient, self.problem, self._ridge, dtype, self.kkt)
+
+    def _take_newton_steps(self, tol: float) -> float:
+        """Newton rounds as long as they get ahead; returns the violation left."""
+        newton = self._newton_steps()
+        for _ in range(tuning.MAX_NEWTON_STEPS):
+            self.work_ns += tuning.STEP_OVERHEAD_NS + self._newton_ns()
+            length = newton.take(tol)
+            left = self._violation()
+            if left <= tol or length < tuning.SHORT_SHARE or self._is_spent():
+                break
+        self.kkt = newton.kkt
+        return left
+
+    def _finish(self, tol: float, n_steps: int) -> float:
+        """The active-set finish; returns the violation left.
+
+        It is for kernels of low rank, on which Newton rounds fail but few variables are free, and needs float64.
+        """
+        if self.kernel.dtype == np.float64:
+            share_ns = tuning.FINISH_SHARE * n_steps * tuning.SMO_STEP.ns(self.n)
+            budget_ns = min(share_ns, self.most_work_ns - self.work_ns)
+            self.work_ns += update_to_optimum(
+                self.kernel, self.beta, self.gradient, self.problem, self._ridge, budget_ns, tol
+            ).work_ns
+        return self._violation()
+
+    def _is_spent(self) -> bool:
+        return self.work_ns > self.most_work_ns
+
+    def _violation(self) -> float:
+        return violation(self.beta, self.gradient, self.problem)
+
+    def refresh(self) -> None:
+        """Compute the gradient from what beta has changed since it was known exactly."""
+        beta, gradient = self._origin
+        moved = np.flatnonzero(self.beta != beta)
+        self.gradient[:] = gradient
+        update_minus_rows(self.gradient, self.kernel, moved, (self.beta - beta)[moved])
+        self._variance = 0.0
+
+
+class Workspace:
+    """Room for the kernel matrix of up to `n_rows` rows and for a copy of the part of it that is awake.
+
+    Both are allocated when they are first asked for, and each holds one matrix at a time.
+    """
+
+    def __init__(self, n_rows: int, dtype: DTypeLike):
+        self.n_rows, self.dtype = n_rows, np.dtype(dtype)
+        self._matrix = np.empty(0, self.dtype)
+        self._part = np.empty(0, self.dtype)
+
+    @staticmethod
+    def bytes_needed(n_rows: int, dtype: DTypeLike) -> int:
+        """Bytes of a workspace of which everything is used."""
+        return (n_rows**2 + _largest_part(n_rows) ** 2) * np.dtype(dtype).itemsize
+
+    def matrix(self, n: int) -> np.ndarray:
+        """Room for a kernel matrix, (n, n), with whatever it held before."""
+        if not len(self._matrix):
+            self._matrix = np.empty(self.n_rows**2, self.dtype)
+        return _square(self._matrix, n)
+
+    def part(self, n: int) -> np.ndarray:
+        """Room for a copy of a part of the kernel matrix, (n, n), with whatever it held before."""
+        if not len(self._part):
+            self._part = np.empty(_largest_part(self.n_rows) ** 2, self.dtype)
+        return _square(self._part, n)
+
+
+def _square(room: np.ndarray, n: int) -> np.ndarray:
+    if n**2 > len(room):
+        raise ValueError(f"the workspace has room for {len(room)} kernel values; {n} rows need {n**2}")
+    return room[: n**2].reshape(n, n)
+
+
+def _largest_part(n: int) -> int:
+    """Rows of the largest part that is copied of an (n, n) kernel matrix."""
+    return max_active(n) if n >= tuning.COPIED_PROBLEM else 0
+
+
+def solve_path(
+    kernel: np.ndarray,
+    diagonal: Vector,
+    unit: DualProblem,
+    Cs: Iterable[float],
+    *,
+    tol: float = 1e-3,
+    workspace: Workspace | None = None,
+) -> Iterator[Solution]:
+    """Solve for upper bounds of C times those of `unit`, and yield the `Solution` for each C.
+
+    Parameters
+    ----------
+    kernel : (n, n) array of float32 or float64
+        The kernel matrix. It is read while the iteration lasts.
+    diagonal : (n,) array of float64
+        Its diagonal.
+    unit : DualProblem
+        The problem at C = 1.
+    Cs : iterable of float
+        Ascending.
+    tol : float
+        Largest violation of optimality allowed, in units of the decision function.
+    workspace : Workspace, optional
+        For at least n rows of the kernel's type, to be used again by the next path.
+    """
+    path = DualPath(kernel, diagonal, unit, workspace)
+    for C in Cs:
+        yield path.advance(C, tol)
+
+
+class PathState(NamedTuple):
+    """Where a path has come to: C, `beta` and `gradient` (n,) float64, and the variance of the gradient's error."""
+
+    C: float
+    beta: Vector
+    gradient: Vector
+    variance: float
+
+
+class DualPath(SMONewton):
+    """The state: `beta` and its `gradient` p - K beta, (n,) float64, for the upper bounds C * unit.
+
+    A path begun at the `state` of another on the same kernel matrix goes on exactly as that one would have.
+    """
+
+    def __init__(
+        self,
+        kernel: np.ndarray,
+        diagonal: Vector,
+        unit: DualProblem,
+        workspace: Workspace | None = None,
+        start: PathState | None = None,
+    ):
+        n = len(unit.linear)
+        workspace = Workspace(n, kernel.dtype) if workspace is None else workspace
+        beta, gradient = np.zeros(n), unit.linear.astype(np.float64, copy=True)
+        share = tuning.PATH_NEWTON_SHARE
+        super().__init__(kernel, diagonal, unit.scaled(0.0), beta, gradient, workspace, newton_share=share)
+        self.unit, self.C = unit, 0.0
+        self._unit_bound = float((unit.upper - unit.lower).max())
+        if start is not None:
+            self.beta, self.gradient, self._variance = start.beta.copy(), start.gradient.copy(), start.variance
+            self._set_bounds(start.C)
+
+    @property
+    def state(self) -> PathState:
+        """What another path needs to go on from here."""
+        return PathState(self.C, self.beta.copy(), self.gradient.copy(), self._variance)
+
+    def advance(self, C: float, tol: float, most_work_ns: float | None = None) -> Solution:
+        """Solve for upper bounds of `C`, at least the last one's, to a violation of at most `tol`.
+
+        It is given up after `PATH_MAX_STEPS` pair steps for each row, or `most_work_ns`; None: what a fit may take.
+        """
+        begun = time.perf_counter()
+        per_row = tuning.PATH_NEXT_STEPS if self.C else tuning.PATH_FIRST_STEPS
+        with threads.single_threaded_blas():
+            self._enlarge(C)
+            self.most_work_ns = self.work_ns + (tuning.WORK.ns(self.n) if most_work_ns is None else most_work_ns)
+            converged, n_iter = self.solve(tol, tuning.PATH_MAX_STEPS * self.n, 1 + int(per_row * self.n))
+        return certified(
+            self.beta.copy(),
+            self.gradient.copy(),
+            self.problem,
+            status=Status.CONVERGED if converged else Status.ITERATION_LIMIT,
+            n_iter=n_iter,
+            profile={"path": time.perf_counter() - begun},
+        )
+
+    def _enlarge(self, C: float) -> None:
+        """Go over to upper bounds of `C`, beta and K beta multiplied by the same t."""
+        if self.C:
+            ratio = C / self.C
+            _, lower, upper = self.problem
+            bounded = (self.beta <= lower) & (lower < 0) | (self.beta >= upper) & (upper > 0)
+            n_free = np.count_nonzero(self.beta) - np.count_nonzero(bounded)
+            response = self.unit.linear - self.gradient
+            t = ratio
+            if np.count_nonzero(bounded) < n_free:
+                t = min(ratio, max(1.0, self._best_length(response)))
+            self.beta *= t
+            self._variance *= t**2
+            self.gradient = self.unit.linear - t * response
+            if t == ratio:  # t * (C * upper bound) and (t * C) * upper bound may round differently
+                self.beta[bounded] = (C * np.where(self.unit.upper > 0, self.unit.upper, self.unit.lower))[bounded]
+        self._set_bounds(C)
+
+    def _set_bounds(self, C: float) -> None:
+        self.C, self.problem, self._largest_bound = C, self.unit.scaled(C), C * self._unit_bound
+        self.kkt = None  # so that a path goes on as one that was begun here
+
+    def _best_length(self, response: Vector) -> float:
+        """The t that maximises the objective along t beta."""
+        curvature = float(self.beta @ response)
+        return float(self.beta @ self.unit.linear) / curvature if curvature > 0 else 1.0
