@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from benchmarks.rows import standardise, stratified_order
 from cssvm.datasets import ChecksumError, MissingDatasetError, fetch, load
-from cssvm.datasets._cache import VARIABLE as FOLDER_VARIABLE
+from cssvm.datasets._files import VARIABLE as FOLDER_VARIABLE
 
 BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -95,7 +95,7 @@ def notes(record: Record) -> list[str]:
                 f"{number(peer['fit_ratio_at_rows'], '.2f')} times what cssvm takes for as many"
             )
         if peer["infeasibility"] > INFEASIBLE:
-            found.append(f"! {name} leaves its constraints by {peer['infeasibility']:.1e} of the largest upper_bound")
+            found.append(f"! {name} leaves its constraints by {peer['infeasibility']:.1e} of the largest upper bound")
         if (peer["reference_below_best"] or 0.0) > SAME_OPTIMUM and (name == REFERENCE or peer["extrapolated"]):
             found.append(
                 f"! cssvm's objective with {peer['rows']:,} rows is {peer['reference_below_best']:.1e} below the best: "

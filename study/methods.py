@@ -5,9 +5,10 @@ The paper's, all with an RBF kernel and the same grids, by its stages:
     CI      the standard SVM, C and gamma by the measure, cut at zero
     BM      the same machine, cut at the threshold of least cost on pooled held-out scores
     BP      gamma of BM; C and C1 by the measure: upper bounds C C1 and C
-    CS      gamma of BM; C, C1 and kappa by the measure: upper bounds C C1 and C / kappa, margins 1 and kappa, 1 / kappa <= C1.
-            Where costs are known C1 is their ratio, or 1 if that is less
-    BP+     gamma of BM; the weighted SVMs that CS is a shift of: upper bounds C C1 / s and C / (kappa s), s = (1 + kappa) / 2
+    CS      gamma of BM; C, C1 and kappa by the measure: upper bounds C C1 and C / kappa, margins 1 and
+            kappa, 1 / kappa <= C1. Where costs are known C1 is their ratio, or 1 if that is less
+    BP+     gamma of BM; the weighted SVMs that CS is a shift of: upper bounds C C1 / s and C / (kappa s),
+            s = (1 + kappa) / 2
 
 Whatever is measured by decisions (risk, cost) decides at a threshold from held-out scores, as in the paper; rankings
 need none. For them CI is BM.

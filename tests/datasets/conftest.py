@@ -7,8 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from cssvm.datasets._records import Edition
-from cssvm.datasets._registry import DATASETS
+from cssvm.datasets._registry import DATASETS, FileVersion
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -37,20 +36,20 @@ def all_data(shared_data):
     return shared_data
 
 
-def edition_of(path, content, *urls):
-    return Edition(path, hashlib.sha256(content).hexdigest(), len(content), urls)
+def version_of(path, content, *urls):
+    return FileVersion(path, hashlib.sha256(content).hexdigest(), len(content), urls)
 
 
 @pytest.fixture
 def register(monkeypatch):
-    """Replace the files of a registered data set by others: `register(name, {role: edition}, variant=...)`."""
+    """Replace the files of a registered data set: `register(name, {role: version}, variant=...)`."""
 
-    def replace_files(name, editions, variant=""):
+    def replace_files(name, versions, variant=""):
         entries = []
         for entry in DATASETS[name]:
             if entry.variant in ("", variant):
                 files = [
-                    replace(file, editions=(editions[file.role],)) if file.role in editions else file
+                    replace(file, versions=(versions[file.role],)) if file.role in versions else file
                     for file in entry.files
                 ]
                 entry = replace(entry, files=tuple(files))
@@ -62,18 +61,18 @@ def register(monkeypatch):
 
 @pytest.fixture
 def provide(tmp_path, register):
-    """Write files for the roles of a data set, so that they are the ones on record, and return their folder."""
+    """Write files for the roles of a data set, register their checksums, and return their folder."""
 
     def write(name, contents, variant=""):
-        """contents : by role the name of the file and its bytes; a name that ends in .gz is packed."""
+        """contents : by role the name of the file and its bytes; a file whose name ends in .gz is compressed."""
         folder = tmp_path / "data"
-        editions = {}
+        versions = {}
         for role, (path, content) in contents.items():
             packed = gzip.compress(content) if path.endswith(".gz") else content
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(packed)
-            editions[role] = edition_of(path, packed)
-        register(name, editions, variant)
+            versions[role] = version_of(path, packed)
+        register(name, versions, variant)
         return folder
 
     return write

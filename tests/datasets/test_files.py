@@ -1,4 +1,4 @@
-"""Only the bytes on record are read: whatever else lies in the cache, or comes from the network, is refused."""
+"""Only files with a registered checksum are read, whether they are in the cache or come from the network."""
 
 import gzip
 import hashlib
@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from cssvm.datasets import ChecksumError, MissingDatasetError, cache_folder, fetch, load
-from cssvm.datasets import _cache as cache_module
-from cssvm.datasets._files import check_archive, unpacked
+from cssvm.datasets import _files as files_module
+from cssvm.datasets._files import check_archive, open_unpacked
 from cssvm.datasets._registry import DATASETS
 
-from .conftest import edition_of
+from .conftest import version_of
 
-EDITIONS = [
-    edition for entries in DATASETS.values() for entry in entries for file in entry.files for edition in file.editions
+VERSIONS = [
+    version for entries in DATASETS.values() for entry in entries for file in entry.files for version in file.versions
 ]
 ROWS = b"30,64,1,1\n30,62,3,2\n31,65,4,1\n"
 
@@ -38,7 +38,7 @@ def haberman(all_data, tmp_path):
     return folder / "haberman.data"
 
 
-def test_a_file_with_one_changed_digit_is_refused(haberman, tmp_path):
+def test_a_file_with_one_changed_digit_is_rejected(haberman, tmp_path):
     load("survival", data_home=tmp_path, download=False)
     content = haberman.read_bytes()
     haberman.write_bytes(content.replace(b"30,64", b"30,65", 1))
@@ -47,7 +47,7 @@ def test_a_file_with_one_changed_digit_is_refused(haberman, tmp_path):
     assert "Delete it" in str(caught.value)
 
 
-def test_a_truncated_file_is_refused_by_its_size(haberman, tmp_path):
+def test_a_truncated_file_is_rejected_by_its_size(haberman, tmp_path):
     haberman.write_bytes(haberman.read_bytes()[:-10])
     with pytest.raises(ChecksumError, match="3,093 bytes, expected 3,103"):
         load("survival", data_home=tmp_path)
@@ -56,8 +56,8 @@ def test_a_truncated_file_is_refused_by_its_size(haberman, tmp_path):
 def test_every_checksum_is_that_of_the_folders_own_list(all_data):
     listed = dict(reversed(line.split()) for line in (all_data / "SHA256SUMS").read_text().splitlines() if line.strip())
     by_path = {}
-    for edition in EDITIONS:
-        by_path.setdefault(edition.path, {})[edition.sha256] = edition.n_bytes
+    for version in VERSIONS:
+        by_path.setdefault(version.path, {})[version.sha256] = version.size
     held = [path for path in by_path if path in listed]
     assert len(held) >= 28
     for path in held:
@@ -66,7 +66,7 @@ def test_every_checksum_is_that_of_the_folders_own_list(all_data):
 
 def test_files_that_were_packed_later_have_the_published_content(all_data):
     """Of a file here as .gz and published as it is, both checksums are on record and belong to the same content."""
-    digests = {edition.path: edition.sha256 for edition in EDITIONS}
+    digests = {version.path: version.sha256 for version in VERSIONS}
     pairs = [path for path in digests if path.endswith(".gz") and path.removesuffix(".gz") in digests]
     assert len(pairs) == 5
     for path in pairs:
@@ -88,14 +88,14 @@ def test_a_last_newline_makes_no_other_file(all_data, tmp_path):
 
 
 def test_addresses_are_those_of_the_web_and_checksums_are_complete():
-    for edition in EDITIONS:
-        assert not Path(edition.path).is_absolute()
-        assert ".." not in Path(edition.path).parts
-        assert all(url.startswith("https://") for url in edition.urls)
-        if edition.sha256 is None:
-            assert edition.path.startswith("isolet/")
+    for version in VERSIONS:
+        assert not Path(version.path).is_absolute()
+        assert ".." not in Path(version.path).parts
+        assert all(url.startswith("https://") for url in version.urls)
+        if version.sha256 is None:
+            assert version.path.startswith("isolet/")
         else:
-            assert re.fullmatch("[0-9a-f]{64}", edition.sha256)
+            assert re.fullmatch("[0-9a-f]{64}", version.sha256)
 
 
 def test_a_missing_set_tells_what_is_missing_and_the_manual_way(tmp_path):
@@ -105,7 +105,7 @@ def test_a_missing_set_tells_what_is_missing_and_the_manual_way(tmp_path):
     assert str(tmp_path / "german_credit/german.data-numeric") in message
     assert "statlog/german/german.data-numeric" in message
     assert "CSSVM_DATA" in message
-    with pytest.raises(MissingDatasetError, match=r"No public address.*leave variant out"):
+    with pytest.raises(MissingDatasetError, match=r"cannot be downloaded.*leave variant out"):
         load("isolet", variant="grouped", data_home=tmp_path)
     with pytest.raises(MissingDatasetError, match=r"isolet1.*gzip -d"):
         load("isolet", data_home=tmp_path)
@@ -115,7 +115,7 @@ def test_a_missing_set_tells_what_is_missing_and_the_manual_way(tmp_path):
 def test_an_absent_file_is_fetched_checked_and_kept(server, register, tmp_path):
     served, address = server
     (served / "rows").write_bytes(ROWS)
-    register("survival", {"table": edition_of("haberman/rows.data", ROWS, address + "rows")})
+    register("survival", {"table": version_of("haberman/rows.data", ROWS, address + "rows")})
     home = tmp_path / "cache"
     bunch = load("survival", data_home=home)
     assert bunch.target.tolist() == [0, 1, 0]
@@ -130,7 +130,7 @@ def test_a_second_address_is_tried_where_the_first_fails(server, register, tmp_p
     (served / "rows").write_bytes(ROWS)
     (served / "other").write_bytes(ROWS[:-1] + b" ")
     register(
-        "survival", {"table": edition_of("rows.data", ROWS, address + "absent", address + "other", address + "rows")}
+        "survival", {"table": version_of("rows.data", ROWS, address + "absent", address + "other", address + "rows")}
     )
     assert load("survival", data_home=tmp_path / "cache").data.shape == (3, 3)
 
@@ -138,8 +138,10 @@ def test_a_second_address_is_tried_where_the_first_fails(server, register, tmp_p
 def test_bytes_with_another_checksum_never_reach_the_cache(server, register, tmp_path):
     served, address = server
     (served / "rows").write_bytes(ROWS.replace(b"64", b"65"))
-    register("survival", {"table": edition_of("rows.data", ROWS, address + "rows")})
-    with pytest.raises(MissingDatasetError, match=r"Fetching failed: http://127\.0\.0\.1.*hash.*By hand: download"):
+    register("survival", {"table": version_of("rows.data", ROWS, address + "rows")})
+    with pytest.raises(
+        MissingDatasetError, match=r"Downloading failed: http://127\.0\.0\.1.*hash.*To get it: download"
+    ):
         load("survival", data_home=tmp_path / "cache")
     assert list((tmp_path / "cache").rglob("*.data")) == []
 
@@ -147,17 +149,17 @@ def test_bytes_with_another_checksum_never_reach_the_cache(server, register, tmp
 def test_a_download_stops_at_the_size_on_record(server, register, tmp_path, monkeypatch):
     served, address = server
     (served / "rows").write_bytes(ROWS * 1000)
-    register("survival", {"table": edition_of("rows.data", ROWS, address + "rows")})
+    register("survival", {"table": version_of("rows.data", ROWS, address + "rows")})
     with pytest.raises(MissingDatasetError, match="more than the 30 bytes expected"):
         load("survival", data_home=tmp_path / "cache")
-    register("survival", {"table": replace(edition_of("rows.data", ROWS, address + "rows"), n_bytes=None)})
-    monkeypatch.setattr(cache_module, "MAX_DOWNLOAD", 1000)
+    register("survival", {"table": replace(version_of("rows.data", ROWS, address + "rows"), size=None)})
+    monkeypatch.setattr(files_module, "MAX_DOWNLOAD", 1000)
     with pytest.raises(MissingDatasetError, match="more than the 1,000 bytes expected"):
         load("survival", data_home=tmp_path / "cache")
 
 
 def test_without_a_network_the_message_names_address_and_place(register, tmp_path):
-    register("survival", {"table": edition_of("rows.data", ROWS, "http://127.0.0.1:9/rows")})
+    register("survival", {"table": version_of("rows.data", ROWS, "http://127.0.0.1:9/rows")})
     with pytest.raises(MissingDatasetError) as caught:
         load("survival", data_home=tmp_path)
     assert "http://127.0.0.1:9/rows" in str(caught.value)
@@ -168,7 +170,7 @@ def test_without_a_network_the_message_names_address_and_place(register, tmp_pat
 def test_a_folder_that_cannot_be_written_to_is_said(server, register, tmp_path):
     served, address = server
     (served / "rows").write_bytes(ROWS)
-    register("survival", {"table": edition_of("rows.data", ROWS, address + "rows")})
+    register("survival", {"table": version_of("rows.data", ROWS, address + "rows")})
     (tmp_path / "locked").mkdir(mode=0o500)
     with pytest.raises(MissingDatasetError, match="data_home= or CSSVM_DATA"):
         load("survival", data_home=tmp_path / "locked")
@@ -220,18 +222,18 @@ def zip_of(path, members):
 
 
 @pytest.mark.parametrize("member", ["../outside.txt", "/etc/outside", "a/../../outside", "C:\\outside", "..\\outside"])
-def test_an_archive_with_a_member_outside_its_folder_is_refused(tmp_path, member):
+def test_an_archive_with_a_member_outside_its_folder_is_rejected(tmp_path, member):
     path = zip_of(tmp_path / "evil.zip", [(member, "x")])
     with pytest.raises(ChecksumError, match="member outside its folder"):
-        unpacked(path)
+        open_unpacked(path)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_archive_that_promises_too_much_is_refused_before_it_is_unpacked(tmp_path):
+def test_an_archive_that_promises_too_much_is_rejected_before_it_is_unpacked(tmp_path):
     path = zip_of(tmp_path / "bomb.zip", [("zeros", bytes(1_000_000))])
     assert path.stat().st_size < 2_000
     with pytest.raises(ChecksumError, match=r"would unpack to 1,000,000 bytes, more than 10,000"):
-        unpacked(path, limit=10_000)
+        open_unpacked(path, limit=10_000)
     with pytest.raises(ChecksumError, match="would unpack"):
         check_archive(path, limit=10_000)
 
@@ -241,7 +243,7 @@ def test_an_archive_that_lies_about_its_size_is_cut_off(tmp_path):
     content = path.read_bytes().replace((1_000_000).to_bytes(4, "little"), (5_000).to_bytes(4, "little"))
     path.write_bytes(content)
     # zipfile itself reads no more than the header says.
-    with pytest.raises((ChecksumError, zipfile.BadZipFile)), unpacked(path, limit=10_000) as stream:
+    with pytest.raises((ChecksumError, zipfile.BadZipFile)), open_unpacked(path, limit=10_000) as stream:
         assert len(stream.read()) <= 10_000
 
 
@@ -253,22 +255,22 @@ def test_a_packed_file_that_goes_on_too_long_is_cut_off(tmp_path, suffix):
     path = tmp_path / f"bomb{suffix}"
     path.write_bytes(pack(bytes(5_000_000)))
     with (
-        unpacked(path, limit=1_000_000) as stream,
+        open_unpacked(path, limit=1_000_000) as stream,
         pytest.raises(ChecksumError, match="unpacks to more than 1,000,000 bytes"),
     ):
         stream.read()
-    with unpacked(path) as stream:
+    with open_unpacked(path) as stream:
         assert len(stream.read()) == 5_000_000
 
 
-def test_archives_with_several_members_or_none_and_no_archives_are_refused(tmp_path):
+def test_archives_with_several_members_or_none_and_no_archives_are_rejected(tmp_path):
     with pytest.raises(ChecksumError, match="has 2 members, expected one"):
-        unpacked(zip_of(tmp_path / "two.zip", [("a", "1"), ("b", "2")]))
+        open_unpacked(zip_of(tmp_path / "two.zip", [("a", "1"), ("b", "2")]))
     with pytest.raises(ChecksumError, match="has 0 members"):
-        unpacked(zip_of(tmp_path / "none.zip", []))
+        open_unpacked(zip_of(tmp_path / "none.zip", []))
     (tmp_path / "text.zip").write_text("no archive")
-    with pytest.raises(ChecksumError, match="is no zip archive"):
-        unpacked(tmp_path / "text.zip")
+    with pytest.raises(ChecksumError, match="is not a zip archive"):
+        open_unpacked(tmp_path / "text.zip")
 
 
 def test_every_kind_of_file_is_unpacked_to_its_content(tmp_path):
@@ -279,7 +281,7 @@ def test_every_kind_of_file_is_unpacked_to_its_content(tmp_path):
         (tmp_path / name).write_bytes(packed)
     zip_of(tmp_path / "a.zip", [("folder/", ""), ("folder/a", content)])
     for name in ("a.gz", "a.bz2", "a.txt", "a.zip"):
-        with unpacked(tmp_path / name) as stream:
+        with open_unpacked(tmp_path / name) as stream:
             assert isinstance(stream, io.BufferedReader)
             assert stream.read() == content
 
@@ -308,5 +310,5 @@ for name, home in (("kdd98", {str(all_data)!r}), ("heart", {str(tmp_path)!r})):
     said = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()
     assert said == [
         "Reading kdd98 needs pandas, which is not installed. Run `pip install cssvm[data]`.",
-        "Fetching a data set needs pooch, which is not installed. Run `pip install cssvm[data]`.",
+        "Downloading a data set needs pooch, which is not installed. Run `pip install cssvm[data]`.",
     ]

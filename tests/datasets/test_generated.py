@@ -1,4 +1,4 @@
-"""The checkerboard has its ratio and its squares; the separable rows have their gap and no wider one."""
+"""The checkerboard has its ratio and its squares; the separable samples have their gap and no wider one."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 @given(n=st.integers(2, 3000), ratio=st.floats(0.1, 2000), n_squares=st.integers(2, 9), seed=SEEDS)
-def test_a_square_belongs_to_the_target_where_column_plus_row_is_even(n, ratio, n_squares, seed):
+def test_a_square_belongs_to_the_positive_class_where_column_plus_row_is_even(n, ratio, n_squares, seed):
     X, y = make_checkerboard(n, ratio=ratio, n_squares=n_squares, random_state=seed)
     assert X.shape == (n, 2)
     assert (X >= 0).all()

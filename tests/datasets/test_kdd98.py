@@ -11,12 +11,26 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from cssvm.datasets import load, make_preprocessor
-from cssvm.datasets._text_tables import columns
 from cssvm.metrics import income
 
 # The first columns of the cup's files, and some of the others. LRN has the targets between two of them.
-COLUMNS = columns("ODATEDW OSOURCE TCODE STATE ZIP MAILCODE PVASTATE DOB NOEXCH RECINHSE DOMAIN AGE RAMNT_3 RFA_2")
-LAST = columns("CONTROLN HPHONE_D CLUSTER2 GEOCODE2")
+COLUMNS = [
+    "ODATEDW",
+    "OSOURCE",
+    "TCODE",
+    "STATE",
+    "ZIP",
+    "MAILCODE",
+    "PVASTATE",
+    "DOB",
+    "NOEXCH",
+    "RECINHSE",
+    "DOMAIN",
+    "AGE",
+    "RAMNT_3",
+    "RFA_2",
+]
+LAST = ["CONTROLN", "HPHONE_D", "CLUSTER2", "GEOCODE2"]
 ROWS = [
     "8901,GRI,0,IL,61081,A, ,3712,0, ,T2,  ,10,L4E",
     "9401,BOA,1,CA,91326-,B, ,5202,0,X,S1,46, ,L2G",
@@ -71,7 +85,7 @@ def test_the_cups_files_are_read_with_answers_found_by_control_number(cup):
     assert bunch.data is bunch.frame
 
 
-def test_words_and_numbers_of_the_cups_files_are_told_apart(cup):
+def test_categories_and_numbers_of_the_cups_files_are_told_apart(cup):
     frame = load("kdd98", variant="full", data_home=cup(), download=False).frame
     assert frame["ZIP"].tolist() == ["61081", "91326", "27017", "27017", "61081"]
     assert frame["NOEXCH"].tolist() == ["0", "0", "X", "X", "0"]
@@ -98,7 +112,7 @@ def test_a_part_of_the_cups_files_is_read_alone(cup):
 
 
 @pytest.mark.parametrize("answers", [VALTARGT[:2], [*VALTARGT, "12,0,0"], [*VALTARGT[:2], "10,1,0.32"]])
-def test_answers_that_do_not_belong_to_the_rows_are_refused(cup, answers):
+def test_answers_that_do_not_belong_to_the_rows_are_rejected(cup, answers):
     with pytest.raises(ValueError, match="does not answer the rows"):
         load("kdd98", variant="full", data_home=cup(valtargt=answers), download=False)
 

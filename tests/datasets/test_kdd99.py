@@ -1,4 +1,4 @@
-"""KDD 99: the cost matrix collapsed, attacks sorted into the cup's classes, words encoded."""
+"""KDD 99: the cost matrix collapsed, attacks sorted into the cup's classes, categories encoded."""
 
 import gzip
 
@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from cssvm.datasets import load
-from cssvm.datasets._kdd99 import COST_MATRIX, FN_COST, FP_COST, TRAINING_ROWS, collapsed_costs
+from cssvm.datasets._kdd99 import COST_MATRIX, TRAINING_ROWS, collapsed_costs
+from cssvm.datasets._registry import find_dataset
 
 ROW = (
     "0,{protocol},{service},SF,181,5450" + ",0" * 16 + ",8,9,0.00,0.00,0.00,0.00,1.00,0.00,0.11" + ",9,9" + ",0.50" * 8
@@ -44,6 +45,9 @@ def test_the_collapsed_costs_of_the_cup():
     alarm = (4_107 * 1 + (391_458 + 52 + 1_126) * 2) / n_attacks
     passed = (4_107 * 1 + 391_458 * 2 + 52 * 3 + 1_126 * 4) / n_attacks
     assert collapsed_costs() == pytest.approx((alarm, passed))
+    for variant in ("10_percent", "full"):
+        registered = find_dataset("kdd99", variant)
+        assert (registered.fn_cost, registered.fp_cost) == pytest.approx(collapsed_costs(), rel=1e-15)
     # As Elkan printed the matrix, true by answered: normal, probe, dos, u2r, r2l.
     assert np.array(COST_MATRIX)[:, 0].tolist() == [0, 1, 2, 3, 4]
     assert np.array(COST_MATRIX)[0].tolist() == [0, 1, 2, 2, 2]
@@ -68,7 +72,7 @@ def test_rows_of_both_files_are_encoded_alike(small):
     assert small.cost_matrix[small.category, 0].tolist() == [0, 2, 3, 3]
 
 
-def test_a_label_that_is_not_the_cups_is_refused(provide):
+def test_a_label_that_is_not_the_cups_is_rejected(provide):
     contents = {
         part: (f"kdd99/{part}.gz", (ROW.format(protocol="tcp", service="http") + ",odd.\n").encode())
         for part in ("train", "test")
@@ -85,7 +89,7 @@ def test_the_classes_of_attacks_are_the_cups(real, shared_data):
     # Elkan's counts of the test file.
     assert np.bincount(bunch.category[~train]).tolist() == [60_593, 4_166, 229_853, 228, 16_189]
     assert len(set(bunch.labels[~train]) - set(bunch.labels[train])) == 17
-    assert (bunch.fn_cost, bunch.fp_cost) == (FN_COST, FP_COST)
+    assert (bunch.fn_cost, bunch.fp_cost) == pytest.approx(collapsed_costs(), rel=1e-15)
     for path, start in (("kddcup.data_10_percent.gz", 0), ("corrected.gz", 494_021)):
         with gzip.open(shared_data / "kdd99" / path, "rt") as file:
             lines = [next(file).rstrip().split(",") for _ in range(300)]

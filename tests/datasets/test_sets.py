@@ -16,7 +16,7 @@ from cssvm import CostSensitiveSVC
 from cssvm.datasets import load
 from cssvm.datasets._registry import DATASETS
 
-# name: rows, columns of `data`, rows of the target; counted in the raw files, the paper's figures where it has them.
+# name: rows, columns of `data`, positives; counted in the raw files, the paper's figures where it has them.
 COUNTED = {
     "german_credit": (1000, 24, 300),
     "heart": (270, 13, 120),
@@ -78,7 +78,7 @@ def as_number(cell):
     return float("nan") if cell.strip() == "?" else float(cell)
 
 
-# name: file, column of the class, its value for the target, columns that are features.
+# name: file, column of the class, its value for the positive class, columns that are features.
 TABLES = {
     "german_credit": ("german_credit/german.data-numeric", 24, "2", range(24)),
     "heart": ("heart_statlog/heart.dat", 13, "2", range(13)),
@@ -177,7 +177,7 @@ def test_leaking_columns_are_left_out_and_said(real):
 def test_squares_of_tic_tac_toe_are_three_indicators_each(real, shared_data):
     bunch = real("tic_tac_toe")
     rows = split_rows(shared_data, "tic_tac_toe/tic-tac-toe.data")
-    expected = [[float(cell == word) for cell in row[:9] for word in "upper_bound"] for row in rows]
+    expected = [[float(cell == word) for cell in row[:9] for word in "box"] for row in rows]
     np.testing.assert_array_equal(bunch.data, expected)
     np.testing.assert_array_equal(bunch.target, [row[9] == "negative" for row in rows])
     assert bunch.frame.to_numpy().tolist() == [row[:9] for row in rows]
@@ -315,18 +315,18 @@ def test_files_with_and_without_a_header_give_the_same_cover_types(provide):
         assert bunch.target.tolist() == [0, 1, 0, 0, 1, 0]
 
 
-def test_a_file_that_is_no_idx_file_is_refused(provide):
+def test_a_file_that_is_not_an_idx_file_is_rejected(provide):
     contents = {
         f"{part} {kind}": (f"{part}-{kind}.gz", b"nonsense" * 4)
         for part in ("train", "test")
         for kind in ("images", "labels")
     }
     folder = provide("mnist", contents)
-    with pytest.raises(ValueError, match="no idx file"):
+    with pytest.raises(ValueError, match="is not an idx file"):
         load("mnist", data_home=folder, download=False)
 
 
-def test_a_table_with_another_number_of_columns_is_refused(provide):
+def test_a_table_with_another_number_of_columns_is_rejected(provide):
     folder = provide("survival", {"table": ("haberman.data", b"30,64,1,1\n30,62,3\n")})
     with pytest.raises(ValueError, match=r"rows of \[3, 4\] cells, expected 4"):
         load("survival", data_home=folder, download=False)
@@ -334,6 +334,6 @@ def test_a_table_with_another_number_of_columns_is_refused(provide):
 
 def test_a_description_names_the_target_the_costs_the_source_and_the_checksums(real):
     text = real("heart").DESCR
-    for part in ("presence, 120 rows (1 : 1.25)", "Missing the target costs 5", "10.24432/C57303", "f5f3b4204c285baf"):
+    for part in ("presence, 120 rows (1 : 1.25)", "A false negative costs 5", "10.24432/C57303", "f5f3b4204c285baf"):
         assert part in text
     assert max(len(line) for line in io.StringIO(text) if not line.startswith("    ")) <= 100

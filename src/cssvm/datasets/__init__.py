@@ -1,7 +1,6 @@
-"""The data sets of the paper's Table 1, checked and with their costs, and generated rows for its figures."""
+"""The data sets of the paper's Table 1 with their costs, and generated data for its figures."""
 
-from ._cache import cache_folder
-from ._files import ChecksumError, MissingDatasetError
+from ._files import ChecksumError, MissingDatasetError, cache_folder
 from ._generated import make_checkerboard, make_separable_2d
 from ._listing import list_datasets, where
 from ._loading import fetch, load

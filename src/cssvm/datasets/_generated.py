@@ -1,4 +1,4 @@
-"""Generated rows in the plane, for the paper's figures: a checkerboard, and two classes that a line separates."""
+"""Generated points in the plane, for the paper's figures: a checkerboard, and two classes that a line separates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from .._core.types import Vector, is_integer, is_number
 
-Rows = tuple[Vector, NDArray[np.int64]]
+Samples = tuple[Vector, NDArray[np.int64]]
 
 
 def make_checkerboard(
@@ -17,32 +17,32 @@ def make_checkerboard(
     ratio: float = 1000.0,
     n_squares: int = 4,
     random_state: int | np.random.RandomState | None = None,
-) -> Rows:
+) -> Samples:
     """Draw an imbalanced checkerboard, the paper's example of a rare class in many places.
 
-    The board has `n_squares` x `n_squares` squares of side 1, from 0 to `n_squares`. A square belongs to the target
-    where the sum of its column and row is even. Rows of each class are uniform over the squares of that class.
+    The board has `n_squares` x `n_squares` squares of side 1, from 0 to `n_squares`. A square belongs to the positive
+    class if the sum of its column and row is even. Samples of each class are uniform over its squares.
 
     Parameters
     ----------
     n_samples : int, default=10_010
-        Number of rows.
+        Number of samples.
 
     ratio : float, default=1000.0
-        Rows of the other class for each of the target; at least one row is of the target.
+        Negative samples for each positive one; at least one sample is positive.
 
     n_squares : int, default=4
         Squares along a side.
 
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        Seed of the random numbers.
 
     Returns
     -------
     X : (n_samples, 2) float64
-        Places on the board.
+        Points on the board.
     y : (n_samples,) int64
-        1 for the target and 0 for the rest, in random order.
+        1 for the positive class and 0 for the negative one, in random order.
 
     Examples
     --------
@@ -71,35 +71,35 @@ def make_separable_2d(
     ratio: float = 1.0,
     angle: float = 45.0,
     random_state: int | np.random.RandomState | None = None,
-) -> Rows:
+) -> Samples:
     """Draw two classes in the plane that a line through the origin separates.
 
-    With u the direction of `angle`, every row of the target has u'x >= gap / 2 and every other row u'x <= -gap / 2, and
-    both classes have rows at that distance: no wider strip along this line is empty.
+    With u the direction of `angle`, every positive sample has u'x >= gap / 2 and every negative one u'x <= -gap / 2.
+    Both classes have samples at that distance: no wider strip along this line is empty.
 
     Parameters
     ----------
     n_samples : int, default=40
-        Number of rows.
+        Number of samples.
 
     gap : float, default=1.0
         Width of the empty strip between the classes.
 
     ratio : float, default=1.0
-        Rows of the other class for each of the target; at least one row is of the target.
+        Negative samples for each positive one; at least one sample is positive.
 
     angle : float, default=45.0
-        Direction from the other class to the target, in degrees from the first axis.
+        Direction from the negative to the positive class, in degrees from the first axis.
 
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        Seed of the random numbers.
 
     Returns
     -------
     X : (n_samples, 2) float64
-        The rows.
+        The points.
     y : (n_samples,) int64
-        1 for the target and 0 for the rest, in random order.
+        1 for the positive class and 0 for the negative one, in random order.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def make_separable_2d(
 
 
 def _labels(n_samples: int, ratio: float, random: np.random.RandomState) -> NDArray[np.int64]:
-    """Both classes in random order: the share 1 / (1 + ratio) of the target, rounded, at least one row of each."""
+    """Labels in random order: a share of 1 / (1 + ratio) is positive, rounded, at least one of each class."""
     n_positives = min(max(1, round(n_samples / (1 + ratio))), n_samples - 1)
     y = np.zeros(n_samples, dtype=np.int64)
     y[random.permutation(n_samples)[:n_positives]] = 1

@@ -1,4 +1,4 @@
-"""What there is and where it lies, as lists of records that print as tables."""
+"""The data sets and the states of their files, as lists of records that print as tables."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from .._runtime.format import aligned_table
-from ._cache import VARIABLE, cache_folder
-from ._files import ChecksumError, accepted
-from ._records import Dataset, File
-from ._registry import DATASETS
+from ._files import VARIABLE, ChecksumError, cache_folder, find_verified
+from ._registry import DATASETS, Dataset
 
 Record = TypeVar("Record")
 
-HERE, FETCHED, BY_HAND, REFUSED = "here", "can be fetched", "by hand", "refused"
+# From the best state of a file to the worst.
+AVAILABLE, DOWNLOADABLE, MANUAL, WRONG = STATES = ("available", "downloadable", "manual download", "wrong checksum")
 
 
 class Table(list[Record], Generic[Record]):
-    """A list of records that prints as a table, with a line below it."""
+    """A list of records that prints as a table with a note below."""
 
     def __init__(
         self, records: Sequence[Record], rows: Sequence[Sequence[str]], heading: Sequence[str], note: str
@@ -33,12 +32,12 @@ class Table(list[Record], Generic[Record]):
 
 
 def list_datasets() -> Table[Dataset]:
-    """All data sets that `load` knows, variants included.
+    """List the data sets that `load` reads, with all variants.
 
     Returns
     -------
     datasets : list of Dataset
-        It prints as a table. A record has, among others, ``name``, ``variant``, ``experiment``, ``n_rows``,
+        It prints as a table. The attributes of a `Dataset` include ``name``, ``variant``, ``experiment``, ``n_rows``,
         ``n_features``, ``n_positives``, ``fn_cost``, ``fp_cost``, ``files`` with their checksums, ``source``,
         ``citation`` and ``licence``.
 
@@ -46,7 +45,7 @@ def list_datasets() -> Table[Dataset]:
     --------
     >>> from cssvm.datasets import list_datasets
     >>> print(list_datasets())  # doctest: +ELLIPSIS
-    name                      type       rows  features  target                ratio      costs
+    name                      type       rows  features  positive class        ratio      costs
     german_credit             CSA       1,000        24  bad                   1 : 2.33   5 : 1
     ...
     >>> [entry.name for entry in list_datasets() if entry.experiment == "CSE"][0]
@@ -60,14 +59,14 @@ def list_datasets() -> Table[Dataset]:
         )
         for entry in entries
     ]
-    heading = ("name", "type", f"{'rows':>9}", "features", "target", "ratio", "costs")
-    note = "CSA class costs known, CSU unknown, CSE costs per row, IDL imbalanced. Costs: miss : false alarm"
+    heading = ("name", "type", f"{'rows':>9}", "features", "positive class", "ratio", "costs")
+    note = "CSA class costs known, CSU unknown, CSE costs per row, IDL imbalanced. Costs: fn_cost : fp_cost"
     return Table(entries, rows, heading, note)
 
 
 @dataclass(frozen=True)
 class Location:
-    """Where a data set lies: its entry, its state (here, can be fetched, by hand, refused), and its files' bytes."""
+    """A data set, the state of its files (one of `STATES`) and the bytes of those that are available."""
 
     dataset: Dataset
     state: str
@@ -75,22 +74,23 @@ class Location:
 
 
 def where(data_home: str | os.PathLike[str] | None = None) -> Table[Location]:
-    """The cache folder, and which data sets are in it.
+    """List which data sets are available, with the folder that is searched.
 
     Parameters
     ----------
     data_home : path-like, default=None
-        The folder; None for ``$CSSVM_DATA`` or, without that, the cache of the operating system.
+        The folder of data sets. If None, ``$CSSVM_DATA`` or, if that is not set, the cache of the operating system.
 
     Returns
     -------
     locations : list of Location
-        One for each data set and variant. It prints as a table with the folder below. Checksums are compared.
+        One for each data set and variant, with ``dataset``, ``state`` and ``n_bytes``. It prints as a table with the
+        folder below. Checksums are compared, which takes a while for large files.
 
     Examples
     --------
     >>> from cssvm.datasets import where
-    >>> {location.state for location in where("an/empty/folder")} == {"can be fetched", "by hand"}
+    >>> {location.state for location in where("an/empty/folder")} == {"downloadable", "manual download"}
     True
     """
     folder = cache_folder(data_home)
@@ -105,17 +105,13 @@ def locate(dataset: Dataset, folder: Path) -> Location:
     states, n_bytes = [], 0
     for file in dataset.files:
         try:
-            path = accepted(file, folder)
+            path = find_verified(file, folder)
         except ChecksumError:
-            states.append(REFUSED)
+            states.append(WRONG)
             continue
         if path is None:
-            states.append(_state_of_absent(file))
+            states.append(DOWNLOADABLE if file.urls else MANUAL)
         else:
-            states.append(HERE)
+            states.append(AVAILABLE)
             n_bytes += path.stat().st_size
-    return Location(dataset, max(states, key=(HERE, FETCHED, BY_HAND, REFUSED).index), n_bytes)
-
-
-def _state_of_absent(file: File) -> str:
-    return FETCHED if any(edition.urls for edition in file.editions) else BY_HAND
+    return Location(dataset, max(states, key=STATES.index), n_bytes)

@@ -1,9 +1,10 @@
-"""`load`: a data set by name, checked, with its target, costs and origin."""
+"""`load` and `fetch`: a data set by name, verified, with its target, costs and origin."""
 
 from __future__ import annotations
 
 import os
 import textwrap
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,28 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-from ._cache import cache_folder, obtain
-from ._files import MissingDatasetError
-from ._records import EXPERIMENTS, Dataset, Subset
-from ._registry import DATASETS, find
+from . import _kdd98, _kdd99, _readers
+from ._files import MissingDatasetError, cache_folder, find_files
+from ._registry import DATASETS, EXPERIMENTS, Dataset, Subset, find_dataset
 
 WIDTH = 88  # of DESCR
+
+READERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "covertype": _readers.read_covertype,
+    "german": _readers.read_german,
+    "isolet": _readers.read_isolet,
+    "isolet_grouped": _readers.read_isolet_grouped,
+    "kdd98_categorical": _kdd98.read_categorical,
+    "kdd98_donors": _kdd98.read_donors,
+    "kdd98_full": _kdd98.read_full,
+    "kdd98_validation": _kdd98.read_validation,
+    "kdd99": _kdd99.read_kdd99,
+    "libsvm": _readers.read_libsvm,
+    "mnist": _readers.read_mnist,
+    "siam": _readers.read_siam,
+    "table": _readers.read_table,
+    "webspam": _readers.read_webspam,
+}
 
 
 def load(
@@ -30,9 +47,9 @@ def load(
 ) -> Bunch:
     """Load a data set of the paper's Table 1.
 
-    Files are taken from the cache folder if they are there, and fetched from their public home if not; either way only
-    bytes with the checksum on record are read. Nothing that is fitted on rows is done to the data: missing numbers are
-    NaN, scales are the original ones. `make_preprocessor` gives a transformer for a pipeline.
+    Files are read from the folder of data sets, and downloaded to it if they are missing. A file is read only if it has
+    the expected checksum. Nothing is fitted on the rows: missing numbers are NaN, scales are the original ones. Use
+    `make_preprocessor` for a transformer in a pipeline.
 
     Parameters
     ----------
@@ -40,56 +57,56 @@ def load(
         One of the names that `list_datasets` shows.
 
     variant : str, default=None
-        Of a set that exists in several forms (``kdd98``, ``kdd99``, ``isolet``); None for the first that
-        `list_datasets` shows, or one of the same rows where only its files are in the folder.
+        The variant of a data set that has several (``kdd98``, ``kdd99``, ``isolet``). If None, the first that
+        `list_datasets` shows, or another one with the same rows if only its files are in the folder.
 
     subset : {"train", "test"}, default=None
-        Only these rows of a set with an official split, without reading the others; None for all rows.
+        Read only this part of a data set with an official split. If None, read all rows.
 
     data_home : path-like, default=None
-        The cache folder; None for ``$CSSVM_DATA`` or, without that, the cache of the operating system.
+        The folder of data sets. If None, ``$CSSVM_DATA`` or, if that is not set, the cache of the operating system.
 
     download : bool, default=True
-        Whether files that are not in the folder are fetched.
+        Whether to download missing files.
 
     Returns
     -------
     bunch : Bunch
         data : (n_samples, n_features)
-            Numbers, dense or CSR; a DataFrame where words cannot be encoded without learning from rows (``kdd98``).
+            Numbers, dense or CSR; a DataFrame if categories cannot be encoded without fitting on rows (``kdd98``).
         target : (n_samples,) int64
-            1 for the target class, the paper's, and 0 for the other.
+            1 for the positive class, as in the paper, and 0 for the negative class.
         fn_cost, fp_cost : float, (n_samples,) float64 or None
-            Costs of missing the target and of a false alarm, where they are known.
+            Costs of false negatives and false positives, if they are known.
         frame : DataFrame or None
-            The features as they come in the file, words included, without the label; None for large sets of numbers,
-            and where pandas is not installed.
+            The features as they are in the file, strings included, without the label; None for large data sets of
+            numbers, and if pandas is not installed.
         feature_names : list of str
-            Of the columns of ``data``.
+            Names of the columns of ``data``.
         target_names : list of str
-            Words for target 0 and target 1.
+            Names of target 0 and target 1.
         split : (n_samples,) str or None
-            ``"train"`` or ``"test"`` where a split is official.
+            ``"train"`` or ``"test"`` if there is an official split.
         groups : (n_samples,) int or None
-            Rows that belong together, such as those of the same speakers.
+            Groups of rows that belong together, such as those of the same speakers.
         amounts, sample_weight : (n_samples,) float64 or None
             Donations of ``kdd98``, and the weights that restore its prior.
         name, variant, experiment, source, citation, licence, DESCR : str
-            What it is. `experiment` is CSA, CSU, CSE or IDL, as in the paper; DESCR says it all.
+            Origin and description. `experiment` is CSA, CSU, CSE or IDL, as in the paper.
 
-        Some sets have further fields; DESCR names them.
+        Some data sets have further fields, which DESCR lists.
 
     Raises
     ------
     MissingDatasetError
-        If files are missing and cannot be fetched. The message tells the manual way.
+        If files are missing and cannot be downloaded. The message says how to get them.
     ChecksumError
-        If a file in the folder is not the one on record.
+        If a file in the folder does not have the expected content.
 
     See Also
     --------
-    list_datasets : What there is.
-    make_preprocessor : Missing values, categories and scales, fitted within a pipeline.
+    list_datasets : All data sets.
+    make_preprocessor : Imputation, encoding and scaling, fitted within a pipeline.
 
     Examples
     --------
@@ -98,8 +115,8 @@ def load(
     >>> credit.data.shape, credit.target.sum(), credit.fn_cost, credit.fp_cost  # doctest: +SKIP
     ((1000, 24), 300, 5.0, 1.0)
     """
-    dataset, paths = _obtained(name, variant, subset, data_home, download)
-    return as_bunch(dataset, dataset.read(paths, subset))
+    dataset, paths = _find(name, variant, subset, data_home, download)
+    return make_bunch(dataset, READERS[dataset.reader](paths, subset, **dataset.options))
 
 
 def fetch(
@@ -110,7 +127,7 @@ def fetch(
     data_home: str | os.PathLike[str] | None = None,
     download: bool = True,
 ) -> list[Path]:
-    """Make sure that the files of a data set are in the cache folder, and that they are the right ones.
+    """Download the missing files of a data set, and verify the checksums of all of them.
 
     Parameters
     ----------
@@ -133,28 +150,31 @@ def fetch(
     >>> fetch("survival")  # doctest: +SKIP
     [PosixPath('/home/me/.cache/cssvm/haberman/haberman.data')]
     """
-    _, paths = _obtained(name, variant, subset, data_home, download)
+    _, paths = _find(name, variant, subset, data_home, download)
     return list(paths.values())
 
 
-def _obtained(
+def _find(
     name: str, variant: str | None, subset: Subset | None, data_home: Any, download: bool
 ) -> tuple[Dataset, dict[str, Path]]:
-    """The entry and its files; without a variant the default, or one of the same rows if only that is in the folder."""
-    dataset, folder = find(name, variant), cache_folder(data_home)
-    _check_subset(dataset, subset)
+    """The data set and its files by role; a substitute if no variant is asked for and only its files are there."""
+    dataset, folder = find_dataset(name, variant), cache_folder(data_home)
+    if subset not in (None, "train", "test"):
+        raise ValueError(f"subset must be 'train', 'test' or None, got {subset!r}")
+    if subset is not None and not dataset.has_split:
+        raise ValueError(f"{dataset.label} has no official split: leave out subset={subset!r}, and split it yourself")
     try:
-        return dataset, obtain(dataset, folder, subset=subset, download=download)
+        return dataset, find_files(dataset, folder, subset=subset, download=download)
     except MissingDatasetError:
         for other in DATASETS[name] if variant is None else ():
-            if other.stands_in:
+            if other.substitute:
                 with suppress(MissingDatasetError):
-                    return other, obtain(other, folder, subset=subset, download=False)
+                    return other, find_files(other, folder, subset=subset, download=False)
         raise
 
 
-def as_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:
-    """What `load` returns, from the fields that a reader has found."""
+def make_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:
+    """The fields of a reader, with those of the registry and None for the others."""
     common = {
         "data": None,
         "target": None,
@@ -176,12 +196,12 @@ def as_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:
     }
     found = common | fields
     if sp.issparse(found["data"]):
-        found["data"] = _with_short_indices(found["data"])
+        found["data"] = _with_int32_indices(found["data"])
     return Bunch(**found, DESCR=describe(dataset))
 
 
-def _with_short_indices(rows: Any) -> sp.csr_array:
-    """CSR with 32-bit indices: scikit-learn's SVMs take no others."""
+def _with_int32_indices(rows: Any) -> sp.csr_array:
+    """CSR with 32-bit indices: scikit-learn's SVMs accept no others."""
     parts = rows.data, rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
     return sp.csr_array(parts, shape=rows.shape)
 
@@ -189,18 +209,18 @@ def _with_short_indices(rows: Any) -> sp.csr_array:
 def describe(dataset: Dataset) -> str:
     """The text of ``DESCR``."""
     facts = (
-        f"{dataset.n_rows:,} rows, {dataset.n_features:,} features. PositiveClass: {dataset.target_names[1]}, "
+        f"{dataset.n_rows:,} rows, {dataset.n_features:,} features. Positive class: {dataset.target_names[1]}, "
         f"{dataset.n_positives:,} rows ({dataset.ratio}). Experiment {dataset.experiment}: "
         f"{EXPERIMENTS[dataset.experiment]}."
     )
     if dataset.fn_cost is not None and dataset.fp_cost is not None:
-        facts += f" Missing the target costs {dataset.fn_cost:.6g}, a false alarm {dataset.fp_cost:.6g}."
+        facts += f" A false negative costs {dataset.fn_cost:.6g}, a false positive {dataset.fp_cost:.6g}."
     if dataset.paper is not None:
         facts += f" Table 1 of the paper: {dataset.paper[0]:,} rows, {dataset.paper[1]:,} features."
     files = [
-        f"    {edition.path}  SHA-256 {edition.sha256 or 'none: checked by content'}"
+        f"    {version.path}  SHA-256 {version.sha256 or 'none: checked by content'}"
         for file in dataset.files
-        for edition in file.editions
+        for version in file.versions
     ]
     paragraphs = [
         facts,
@@ -210,17 +230,8 @@ def describe(dataset: Dataset) -> str:
         f"Licence: {dataset.licence}",
     ]
     heading = f"{dataset.label}: {dataset.title}"
-    body = [_filled(paragraph) for paragraph in paragraphs]
+    body = [  # indented tables are kept as they are
+        paragraph if paragraph.startswith("    ") else textwrap.fill(paragraph, WIDTH, break_long_words=False)
+        for paragraph in paragraphs
+    ]
     return "\n\n".join([f"{heading}\n{'-' * len(heading)}", *body, "Files:\n" + "\n".join(files)])
-
-
-def _filled(paragraph: str) -> str:
-    """Text broken into lines; tables, which are indented, are left as they are."""
-    return paragraph if paragraph.startswith("    ") else textwrap.fill(paragraph, WIDTH, break_long_words=False)
-
-
-def _check_subset(dataset: Dataset, subset: Subset | None) -> None:
-    if subset not in (None, "train", "test"):
-        raise ValueError(f"subset must be 'train', 'test' or None, got {subset!r}")
-    if subset is not None and not dataset.has_split:
-        raise ValueError(f"{dataset.label} has no official split: leave out subset={subset!r}, and split it yourself")
