@@ -71,14 +71,11 @@ def test_a_kernel_is_named_in_its_registry_only():
 
 # Parameters and attributes that are described in several places: the same words, unless they differ for a reason.
 FAMILIES = {
-    "SVMs": ["CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC"],
     "cost-sensitive SVMs": ["CostSensitiveSVC", "CostSensitiveLinearSVC"],
     "linear SVMs": ["CostSensitiveLinearSVC", "dask.CostSensitiveLinearSVC"],
     "fits of SVMs": [
         "CostSensitiveSVC.fit",
         "CostSensitiveLinearSVC.fit",
-        "BiasedPenaltySVC.fit",
-        "BoundaryMovementSVC.fit",
         "CostSensitiveSVCCV.fit",
         "CostSensitiveLinearSVCCV.fit",
     ],
@@ -98,7 +95,6 @@ FAMILIES = {
     "risks": ["metrics.min_cost_risk", "metrics.expected_cost_at", "metrics.savings_score"],
 }
 DIFFERENT = {
-    "SVMs": {"C", "fn_cost", "fp_cost", "intercept_"},  # the moved boundary does not train with costs
     "cost-sensitive SVMs": {
         "tol",
         "max_iter",

@@ -189,7 +189,7 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(estimator, failure, m
     def interrupted(*arguments, **options):
         raise failure
 
-    monkeypatch.setattr("cssvm._svm.machine.solve", interrupted)
+    monkeypatch.setattr("cssvm._svm.kernel_svc.solve", interrupted)
     monkeypatch.setattr("cssvm._svm.linear_svc.solve_linear", interrupted)
     with pytest.raises(failure):
         model.fit(X[:, :2], Y == 1)

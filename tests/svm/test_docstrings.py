@@ -1,4 +1,6 @@
 import doctest
+import inspect
+import re
 
 import pytest
 
@@ -11,7 +13,6 @@ RESULTS = (
     "Evaluation",
     "FeatureMapGap",
 )  # made by functions that have examples
-SVMS = ("CostSensitiveSVC", "BiasedPenaltySVC", "BoundaryMovementSVC")
 
 
 @pytest.mark.parametrize("name", [name for name in cssvm.__all__ if name not in RESULTS])
@@ -23,17 +24,18 @@ def test_examples_of_the_docstring_run_as_printed(name):
     assert runner.failures == 0
 
 
-@pytest.mark.parametrize("name", [*SVMS, "CostSensitiveLinearSVC"])
+@pytest.mark.parametrize("name", ["CostSensitiveSVC", "BoundaryMovementSVC", "CostSensitiveLinearSVC"])
 def test_every_parameter_and_fitted_attribute_is_documented(name):
     estimator = getattr(cssvm, name)
     model = estimator().fit([[0.0], [1.0]], [0, 1])
     public = [attribute for attribute in vars(model) if not attribute.startswith("_")]
-    parameters, attributes = estimator.__doc__.split("Attributes\n")
+    parameters, attributes = inspect.cleandoc(estimator.__doc__).split("Parameters\n")[1].split("Attributes\n")
     for attribute in public:
         documented = attributes if attribute.endswith("_") else parameters
-        assert any(attribute in line.split(" : ")[0] for line in documented.splitlines() if " : " in line)
+        names = [line.split(" : ")[0] for line in documented.splitlines() if not line.startswith(" ")]
+        assert any(attribute in re.split(r"[, ]+", line) for line in names)
 
 
-@pytest.mark.parametrize("name", [*SVMS, "CostSensitiveSVCCV"])
+@pytest.mark.parametrize("name", ["CostSensitiveSVC", "CostSensitiveSVCCV"])
 def test_help_names_every_kernel(name):
     assert all(f'``"{kernel}"``' in getattr(cssvm, name).__doc__ for kernel in KERNEL_NAMES)

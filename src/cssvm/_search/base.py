@@ -22,8 +22,7 @@ from .._core.types import Vector, is_number
 from .._kernels import is_pairwise, kernel_class
 from .._runtime.interrupts import SearchInterruptedWarning
 from .._runtime.threads import in_this_process
-from .._svm.inputs import new_data, raw_data, training_data, transformed_data
-from .._svm.parameters import CHECKS, check_parameters
+from .._svm.inputs import CHECKS, check_parameters, validate_raw, validate_transformed, validate_X, validate_X_y
 from ..metrics._thresholds import score_tie
 from .axes import Axes
 from .decision import (
@@ -123,9 +122,9 @@ class BaseSVCSearchCV(BinaryClassifier):
         check_is_fitted(self)
         transformer = getattr(self, "transformer_", None)  # the parameter may have been set since
         if transformer is None:
-            X = new_data(self, X, pairwise=is_pairwise(self.kernel))
+            X = validate_X(self, X, pairwise=is_pairwise(self.kernel))
         else:
-            X = transformed_data(transformer.transform(raw_data(self, X, reset=False)), transformer)
+            X = validate_transformed(transformer.transform(validate_raw(self, X, reset=False)), transformer)
         return self._positive_class.oriented(self.best_estimator_.decision_function(X))
 
     @available_if(_refitted)
@@ -320,10 +319,10 @@ class BaseSVCSearchCV(BinaryClassifier):
         given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
         groups = align_to_samples(X, y, groups=groups)["groups"]
         if self.transformer is None:
-            X, y = training_data(self, X, y, pairwise=pairwise)
+            X, y = validate_X_y(self, X, y, pairwise=pairwise)
             kernel_class(self.kernel).check_training_matrix(X)
         else:
-            X, y = raw_data(self, X, y)
+            X, y = validate_raw(self, X, y)
         sample = self._read_sample(y, **given)
         for name in ("fn_costs", "fp_costs", "kappas"):
             if getattr(self, name) is not None:

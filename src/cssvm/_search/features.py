@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from .._core.folds import Fold
 from .._core.types import RowNumbers
-from .._svm.inputs import transformed_data
+from .._svm.inputs import validate_transformed
 
 
 class Features:
@@ -53,7 +53,7 @@ class Features:
         if self.transformer is None:
             return self.X, fold
         X_train, fitted = self._fit_transformed(fold.train)
-        X_valid = transformed_data(fitted.transform(_safe_indexing(self.X, fold.valid)), fitted)
+        X_valid = validate_transformed(fitted.transform(_safe_indexing(self.X, fold.valid)), fitted)
         both = [X_train, X_valid]
         X = sp.vstack(both, format="csr") if any(sp.issparse(part) for part in both) else np.concatenate(both)
         places = np.arange(len(fold.train) + len(fold.valid))
@@ -62,4 +62,4 @@ class Features:
     def _fit_transformed(self, samples: RowNumbers) -> tuple[Any, Any]:
         fitted, X, y = clone(self.transformer), _safe_indexing(self.X, samples), self.y[samples]
         values = fitted.fit_transform(X, y) if hasattr(fitted, "fit_transform") else fitted.fit(X, y).transform(X)
-        return transformed_data(values, fitted), fitted
+        return validate_transformed(values, fitted), fitted

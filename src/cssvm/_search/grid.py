@@ -26,7 +26,7 @@ from .._core.costs import TIED, is_tied, tied_kappa
 from .._core.moments import feature_moments
 from .._core.types import Vector, is_number
 from .._kernels import Kernel, kernel_class, make_kernel
-from .._svm.parameters import CHECKS
+from .._svm.inputs import CHECKS
 
 # Automatic gammas, in units of the kernel's `gamma_unit`: from almost linear to one hill for each row.
 GAMMA_RANGE = (1 / 32, 8.0)

@@ -24,25 +24,22 @@ from .._core.types import Vector
 from .._kernels import DEFAULT_KERNEL, KERNELS, LINEAR_KERNEL, kernel_class, make_kernel
 from .._solvers.linear import minimise_smooth
 from ..losses import DUAL, GRADIENT, LogisticLoss, Loss
-from .bandwidth import resolve_gamma
-from .cost_sensitive import CostSensitiveSVC
 from .feature_map import nystroem
-from .inputs import new_data, training_data
-from .parameters import CHECKS, POSITIVE_C, Check, check_parameters
+from .inputs import CHECKS, POSITIVE_C, Check, check_parameters, resolve_gamma, validate_X, validate_X_y
+from .kernel_svc import CostSensitiveSVC
 
 # Positive definite kernels.
 FEATURE_KERNELS = [name for name, kernel in KERNELS.items() if kernel.positive_definite]
 
 # The checks of the parameters shared with the SVMs, and of those that differ.
 PARAMETER_CHECKS: dict[str, Check] = {
+    **CHECKS,
     "C": POSITIVE_C,
-    **{name: CHECKS[name] for name in ("gamma", "degree", "coef0", "tol", "max_iter")},
     "kernel": (
         lambda v: isinstance(v, str) and v in FEATURE_KERNELS,
         f"one of {FEATURE_KERNELS}",
         f'kernel="{DEFAULT_KERNEL}"',
     ),
-    "n_components": (lambda v: CHECKS["degree"][0](v) and v > 0, "a positive integer", "n_components=300"),
 }
 
 
@@ -199,7 +196,7 @@ class DesignedLossClassifier(BinaryClassifier):
             check_parameters(self, PARAMETER_CHECKS)
             self.loss_ = self._resolved_loss()
             given = align_to_samples(X, y, sample_weight=sample_weight)
-            X, y = training_data(self, X, y, pairwise=False)
+            X, y = validate_X_y(self, X, y, pairwise=False)
             target, positive = self._read_labels(y)
             target.require_pos_label(fn_cost=self.loss_.costs[0], fp_cost=self.loss_.costs[1])
             sample = Samples.of(target, positive, **given)
@@ -309,7 +306,7 @@ class DesignedLossClassifier(BinaryClassifier):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = new_data(self, X, pairwise=False)
+        X = validate_X(self, X, pairwise=False)
         if self.svc_ is not None:
             return self.loss_.pos_margin * self.svc_.decision_function(X)
         features = X if self.feature_map_ is None else self.feature_map_.transform(X.astype(np.float64, copy=False))

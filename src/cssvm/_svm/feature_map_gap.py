@@ -28,9 +28,8 @@ from .._kernels.functions import Poly, Rbf
 from .._solvers.dual.certificate import relative_gap
 from .._solvers.linear import LinearFunction, recover_dual
 from .._solvers.objectives import optimal_intercept
-from .bandwidth import resolve_gamma
 from .feature_map import KernelFunction
-from .inputs import transformed_data
+from .inputs import resolve_gamma, validate_transformed
 from .linear_svc import CostSensitiveLinearSVC
 
 ALIASES = {"polynomial": Poly.name}  # of scikit-learn
@@ -154,8 +153,8 @@ def feature_map_gap(
     rows = upper_bounds > 0
     for step in first:
         X = step.transform(X)
-    Z = transformed_data(feature_map.transform(X), feature_map)
-    X = transformed_data(X, first[-1] if first else feature_map)
+    Z = validate_transformed(feature_map.transform(X), feature_map)
+    X = validate_transformed(X, first[-1] if first else feature_map)
     own = kernel is None
     if own:
         exact = _kernel_of(feature_map, X.shape[1])
@@ -198,7 +197,7 @@ def _bounds(svm: CostSensitiveLinearSVC, feature_map: Any, kernel: Kernel, probl
 
 def _own_objective(feature_map: Nystroem, w: Vector, kernel: Kernel, problem: _Problem) -> float:
     """That of the function of a Nystroem map with weights w, in the directions whose norm is known to some digits."""
-    vectors = transformed_data(feature_map.components_, feature_map)
+    vectors = validate_transformed(feature_map.components_, feature_map)
     values, directions = np.linalg.eigh(kernel.matrix(vectors, vectors))
     along = directions.T @ (feature_map.normalization_.T @ w)
     along[values < RANK_SHARE * values[-1]] = 0.0

@@ -1,7 +1,15 @@
-"""Checks of X, and of X with y: what is refused, and why, before any number is computed."""
+"""Validation of constructor parameters and of X and y; every message names the argument, its value and the fix.
+
+    gamma="scale":   1 / (n_features v),   v = sum_i s_i sum_j (x_ij - mu)^2 / (n_features sum_i s_i)
+
+with mu the mean of all entries of X under the same weights s_i = sample_weight_i, so that an integer weight
+means repeated samples and a weight of zero a removed sample.
+"""
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,21 +17,96 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
+from .._core.costs import SCALE
+from .._core.moments import feature_moments
+from .._core.types import Vector, is_integer, is_number
+from .._kernels import DEFAULT_KERNEL, KERNEL_NAMES, kernel_class
 
-def training_data(estimator: BaseEstimator, X: Any, y: Any, *, pairwise: bool) -> tuple[Any, Any]:
+LARGEST_DEGREE = 2**63  # compiled code counts to there
+SAFE = (1e-100, 1e100)  # entries whose squares, and sums of many of them, are normal numbers
+CONSTANT_ULPS = 8  # a standard deviation below so many units of rounding of the mean is that of a constant X
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return is_number(value) and bool(np.isfinite(float(value)))
+    except OverflowError:  # an integer too large for a float
+        return False
+
+
+def _is_positive(value: Any) -> bool:
+    return _is_finite(value) and value > 0
+
+
+def _is_one_of(value: Any, names: tuple[str, ...]) -> bool:
+    return isinstance(value, str) and value in names
+
+
+Check = tuple[Callable[[Any], bool], str, str]  # whether a value is valid, what is expected, a valid example
+
+# Checks of the parameters that several classifiers have, by name.
+CHECKS: dict[str, Check] = {
+    "C": (lambda v: _is_one_of(v, (SCALE,)) or _is_positive(v), 'a positive finite number or "scale"', "C=1.0"),
+    "kernel": (
+        lambda v: callable(v) or _is_one_of(v, KERNEL_NAMES),
+        f"a callable or one of {list(KERNEL_NAMES)}",
+        f'kernel="{DEFAULT_KERNEL}"',
+    ),
+    "gamma": (
+        lambda v: _is_one_of(v, ("scale", "auto")) or _is_positive(v),
+        'a positive finite number, "scale" or "auto"',
+        'gamma="scale"',
+    ),
+    "degree": (lambda v: is_integer(v) and 0 <= v < LARGEST_DEGREE, "a non-negative integer", "degree=3"),
+    "coef0": (_is_finite, "a finite number", "coef0=0.0"),
+    "n_components": (lambda v: is_integer(v) and v > 0, "a positive integer", "n_components=300"),
+    "tol": (_is_positive, "a positive finite number", "tol=1e-3"),
+    "max_iter": (
+        lambda v: is_integer(v) and (v == -1 or v > 0),
+        "a positive integer, or -1 for no limit",
+        "max_iter=-1",
+    ),
+    "cache_size": (
+        lambda v: _is_one_of(v, ("auto",)) or _is_positive(v),
+        'a positive number of megabytes or "auto"',
+        'cache_size="auto"',
+    ),
+    "verbose": (
+        lambda v: isinstance(v, bool) or (is_integer(v) and v >= 0),
+        "a bool or a non-negative integer",
+        "verbose=0",
+    ),
+}
+POSITIVE_C: Check = (_is_positive, "a positive finite number", "C=1.0")
+
+
+def check_parameters(estimator: BaseEstimator, checks: dict[str, Check] = CHECKS) -> None:
+    """Raise a ValueError for the first invalid constructor parameter; parameters it does not have are skipped."""
+    for name, (is_valid, expected, example) in checks.items():
+        if not hasattr(estimator, name):
+            continue
+        value = getattr(estimator, name)
+        if not is_valid(value):
+            raise ValueError(
+                f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "
+                f"Pass for example {example}."
+            )
+
+
+def validate_X_y(estimator: BaseEstimator, X: Any, y: Any, *, pairwise: bool) -> tuple[Any, Any]:
     """X as C-contiguous or CSR float64/float32, and y as an array."""
     return _validated(estimator, X, y, pairwise=pairwise)
 
 
-def new_data(estimator: BaseEstimator, X: Any, *, pairwise: bool) -> Any:
-    """X to be scored, in the form `training_data` gives it and with the features of the fit."""
-    if _is_as_wanted(estimator, X):
+def validate_X(estimator: BaseEstimator, X: Any, *, pairwise: bool) -> Any:
+    """X of a prediction in the same form, with the features seen in `fit`."""
+    if _is_valid(estimator, X):
         return X
     return _validated(estimator, X, pairwise=pairwise, reset=False)
 
 
-def _is_as_wanted(estimator: BaseEstimator, X: Any) -> bool:
-    """Whether all checks would pass and change nothing: they take longer than to score a single row."""
+def _is_valid(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether all checks would pass and change nothing: they take longer than scoring a single sample."""
     return (
         type(X) is np.ndarray
         and X.dtype in (np.float64, np.float32)
@@ -36,8 +119,8 @@ def _is_as_wanted(estimator: BaseEstimator, X: Any) -> bool:
     )
 
 
-def raw_data(estimator: BaseEstimator, X: Any, *y: Any, reset: bool = True) -> Any:
-    """X as it is, for a transformer that knows what to do with it, and y as an array; the features are remembered."""
+def validate_raw(estimator: BaseEstimator, X: Any, *y: Any, reset: bool = True) -> Any:
+    """X unchanged, for a transformer, and y as an array; sets or checks the features of the estimator."""
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -47,19 +130,20 @@ def raw_data(estimator: BaseEstimator, X: Any, *y: Any, reset: bool = True) -> A
     return X, column_or_1d(*y, warn=True)
 
 
-def transformed_data(values: Any, transformer: Any) -> Any:
-    """What a transformer returns, in the form `training_data` gives it."""
+def validate_transformed(values: Any, transformer: Any) -> Any:
+    """The output of a transformer as C-contiguous or CSR float64/float32."""
     try:
         return check_array(values, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"transformer must turn X into finite numbers; {type(transformer).__name__} returned others: {error}. Add "
-            "steps that encode words and fill gaps, for example OneHotEncoder and SimpleImputer."
+            f"transformer must turn X into finite numbers; the output of {type(transformer).__name__} is invalid: "
+            f"{error}. Add steps that encode strings and impute missing values, for example OneHotEncoder and "
+            "SimpleImputer."
         ) from error
 
 
 def _validated(estimator: BaseEstimator, X: Any, *y: Any, pairwise: bool, reset: bool = True) -> Any:
-    """scikit-learn's checks of X, or of X and y; its message about infinity gets the advice it lacks."""
+    """scikit-learn's checks of X, or of X and y; adds advice to its message about infinite values."""
     for name, values in zip(("X", "y"), (X, *y), strict=False):
         if np.ma.is_masked(values):
             raise ValueError(
@@ -84,3 +168,51 @@ def _validated(estimator: BaseEstimator, X: Any, *y: Any, pairwise: bool, reset:
         if "X contains infinity" not in str(error):
             raise
         raise ValueError(f"{error} Clip these entries, scale the features or drop the rows first.") from error
+
+
+def check_scores(scores: Vector) -> None:
+    """Raise if a score is not finite, which happens for samples much larger than those of the fit."""
+    if not np.isfinite(scores).all():
+        row = np.argmin(np.isfinite(scores))
+        raise ValueError(
+            f"decision values of X must be finite; got {scores[row]} in row {row}, whose entries are too large for "
+            "this kernel. Scale the features as for the fit, or drop the row."
+        )
+
+
+def resolve_gamma(gamma: Any, kernel: Any, X: Any, weights: Vector) -> float:
+    """The value of gamma, a positive float; 1.0 for kernels without this parameter."""
+    if "gamma" not in kernel_class(kernel).parameters:
+        return 1.0
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    unit = _unit(X)
+    variance = weighted_variance(X if unit == 1 else X * unit, weights)
+    if not variance > 0:
+        return 1.0
+    with np.errstate(over="ignore", under="ignore"):
+        scale = float(np.float64(unit) / (X.shape[1] * variance) * unit)
+    if not 0 < scale < np.inf:
+        raise ValueError(
+            f'gamma="scale" is 1 / (n_features * X.var()), which overflows; got entries of X as large as '
+            f"{1 / unit:.3g}. Scale the features, for example with StandardScaler, or pass gamma as a number."
+        )
+    return scale
+
+
+def _unit(X: Any) -> float:
+    """A power of two that scales X to entries of about 1 where their squares would over- or underflow; else 1."""
+    values = X.data if sp.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0 or SAFE[0] < largest < SAFE[1]:
+        return 1.0
+    return float(2.0 ** -np.clip(np.ceil(np.log2(largest)), -1022, 1022))
+
+
+def weighted_variance(X: Any, weights: Vector) -> float:
+    """Variance v of all entries of X, dense or CSR, under weights (n_samples,); 0.0 for a constant X."""
+    mean, variance = feature_moments(X, weights)
+    total = float(variance.mean() + mean.var())  # within features, and between their means
+    return total if total > (CONSTANT_ULPS * np.finfo(np.float64).eps * mean.mean()) ** 2 else 0.0

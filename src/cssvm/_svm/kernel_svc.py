@@ -1,48 +1,284 @@
-"""What the SVM estimators share: parameters, the steps of `fit`, scoring and scikit-learn's tags.
+"""Kernel support vector classifiers: from margins and upper bounds to the dual solver, and from its solution to scores.
 
-`fit` is four verbs in every subclass: `_read`, translate costs to margins and upper bounds, `_solve`, `_store`.
+    f(x) = sum_j coef_j K(x, v_j) + bias,    coef_j = y_j a_j,    v_j the support vectors (a_j > 0)
+
+Here y_j = +1 means classes_[1]; which of the classes is positive enters only through margins and upper bounds.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.alignment import align_to_samples
-from .._core.classifier import BinaryClassifier
-from .._core.costs import SCALE, WeightedCostTotals, margins_and_upper_bounds, resolve_C
+from .._core.costs import SCALE, signed_terms
 from .._core.samples import Samples
 from .._core.types import Vector
 from .._kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, make_kernel
-from .._solvers.dual import Solution, Status
-from .bandwidth import resolve_gamma
-from .inputs import new_data, training_data
-from .machine import Machine, train
-from .parameters import check_parameters
+from .._solvers.dual import DualProblem, Solution, solve
+from .base_svc import SCALING, STOPPED, BaseSVC
+from .inputs import check_scores, resolve_gamma, validate_X
 
-ROUNDING_SHARE = 0.1  # of tol, past which rounding is named as the reason
-UNUSABLE_GAP = 0.1  # relative, past which a model that did not converge is not what was asked for
-# What fitted estimators prepare to score rows, with what it was made of. Kept beside them, not in them: prediction
-# changes no estimator, and copies and files hold none of it.
+ROUNDING_SHARE = 0.1  # of tol, above which rounding errors are named as the reason
+
+# Support vectors prepared for scoring, with what they were made of, by estimator. They are not attributes since
+# prediction must not change an estimator; copies and files do not contain them.
 _expansions: WeakKeyDictionary[KernelSVC, tuple[tuple[Any, ...], Expansion]] = WeakKeyDictionary()
 
-STOPPED = {
-    Status.CONVERGED: "converged",
-    Status.ITERATION_LIMIT: "iteration limit",
-    Status.STALLED: "stalled",
-}
+
+@dataclass(frozen=True, kw_only=True)
+class KernelSolution(Solution):
+    """A solution with its support vectors, indices into the training samples and rows of X, and their coefficients."""
+
+    kernel: Kernel
+    support: NDArray[np.int32]
+    vectors: Any
+    coef: Vector
+
+    def scores(self, X: Any) -> Vector:
+        """Scores f of the rows of X, (n_samples,) float64."""
+        return self.kernel.expand(X, self.support, self.vectors, self.coef) + self.bias
 
 
-class KernelSVC(BinaryClassifier):
-    """A binary kernel SVM whose subclasses choose margins and upper bounds.
+def solve_dual(
+    X: Any,
+    y: NDArray[Any],
+    margins: Vector,
+    upper_bounds: Vector,
+    *,
+    kernel: Kernel,
+    tol: float,
+    max_iter: int,
+    cache_size: Any,
+) -> KernelSolution:
+    """Solve the dual for y in {-1, +1}, margins and upper bounds, (n_samples,) each.
 
-    min over w, b:  1/2 |w|^2 + C sum_i s_i cost_i max(0, m_i - y_i f(x_i))
+    Samples with an upper bound of zero are left out. The support vectors are grouped by class, y = -1 first, each group
+    in the order of the samples.
+    """
+    rows = np.flatnonzero(upper_bounds > 0)
+    kernel.check_training_matrix(X)
+    if len(rows) < len(y):
+        X = kernel.select(X, rows, rows)
+        y, margins, upper_bounds = y[rows], margins[rows], upper_bounds[rows]
+
+    problem = DualProblem(*signed_terms(y, margins, upper_bounds))
+    provider = kernel.rows(X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
+    solution = solve(provider, problem, tol=tol, max_iter=max_iter)
+
+    used = np.flatnonzero(solution.beta)
+    used = used[np.argsort(y[used], kind="stable")]
+    vectors, coef = kernel.vectors(X, used), solution.beta[used]
+    found = KernelSolution(
+        **vars(solution), kernel=kernel, support=rows[used].astype(np.int32), vectors=vectors, coef=coef
+    )
+    return replace(found, bias=solution.bias - provider.intercept_offset(used, vectors, coef))
+
+
+class KernelSVC(BaseSVC):
+    """A kernel SVM; subclasses define the constructor."""
+
+    @property
+    def _pairwise(self) -> bool:
+        return is_pairwise(self.kernel)
+
+    def _solve(self, X: Any, samples: Samples, margins: Vector, upper_bounds: Vector) -> KernelSolution:
+        gamma = resolve_gamma(self.gamma, self.kernel, X, samples.weights)
+        return solve_dual(
+            X,
+            self._positive_class.as_f(samples.signs),
+            margins,
+            upper_bounds,
+            kernel=make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            cache_size=self.cache_size,
+        )
+
+    def _store(self, solution: KernelSolution, threshold: float = 0.0) -> None:
+        """Set the fitted attributes, named as in `sklearn.svm.SVC`; the threshold is subtracted from the intercept."""
+        super()._store(solution)
+        self.support_ = solution.support
+        self.support_vectors_ = solution.vectors
+        self.n_support_ = np.array([np.sum(solution.coef < 0), np.sum(solution.coef > 0)], dtype=np.int32)
+        self.dual_coef_ = solution.coef[np.newaxis, :]
+        self.intercept_ = np.array([solution.bias - threshold])
+        self.gamma_ = solution.kernel.gamma
+        self._kernel = solution.kernel
+        self._expansion_dtype = solution.kernel.expansion_dtype(solution.vectors, solution.coef)
+
+    def _summary(self, solution: Any) -> str:
+        return (
+            f"{STOPPED[solution.status]} after {solution.n_iter} steps with violation {solution.violation:.2g}, "
+            f"relative gap {solution.gap:.2g} and {len(solution.support)} support vectors"
+        )
+
+    def _advice(self, solution: Any) -> str:
+        error = max(solution.rounding, solution.deviation)
+        if error > ROUNDING_SHARE * self.tol:
+            return f"Rounding errors of up to {error:.1g} in decision values are too large for tol: {SCALING}."
+        return f"Convergence was too slow: {SCALING}."
+
+    @property
+    def coef_(self) -> Vector:
+        """Weights w of the linear kernel, (1, n_features): f(x) = <w, x> + intercept."""
+        check_is_fitted(self)
+        if not isinstance(self._kernel, Linear):
+            raise AttributeError(f'coef_ is only defined for kernel="linear"; this {type(self).__name__} has another')
+        return self._kernel.weights(self.support_vectors_, self.dual_coef_[0])[np.newaxis, :]
+
+    def decision_function(self, X: Any) -> Vector:
+        """Score f of each sample, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            For ``kernel="precomputed"`` the kernel between X and the training samples, (n_samples, n_training).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = validate_X(self, X, pairwise=self._kernel.pairwise)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self._expansion()(X) + self.intercept_[0]
+        check_scores(scores)
+        return scores
+
+    def _expansion(self) -> Expansion:
+        """The sum over the support vectors, prepared in the first prediction and kept for later ones."""
+        source = (self._kernel, self.support_, self.support_vectors_, self.dual_coef_, self._expansion_dtype)
+        known, expansion = _expansions.get(self, ((), None))
+        if expansion is None or any(ours is not theirs for ours, theirs in zip(source, known, strict=True)):
+            kernel, support, vectors, coef, dtype = source
+            expansion = kernel.expansion(support, vectors, coef[0], dtype)
+            _expansions[self] = source, expansion
+        return expansion
+
+    def __sklearn_tags__(self) -> Any:
+        return with_kernel_tags(super().__sklearn_tags__(), self.kernel)
+
+
+def with_kernel_tags(tags: Any, kernel: Any) -> Any:
+    """scikit-learn's tags of an estimator with this kernel: X is a kernel matrix, or may be sparse."""
+    tags.input_tags.pairwise = is_pairwise(kernel)
+    tags.input_tags.sparse = not tags.input_tags.pairwise
+    return tags
+
+
+class CostSensitiveSVC(KernelSVC):
+    """Cost-sensitive support vector classifier (CS-SVM).
+
+    With y = +1 for the positive class, f(x) = sum_j y_j a_j K(x, x_j) + b minimises::
+
+        1/2 |w|^2 + C sum over y_i = +1 of s_i fn_cost_i max(0, 1       - f(x_i))
+                  + C sum over y_i = -1 of s_i fp_cost_i max(0, kappa_i + f(x_i))
+
+    The ratio of the slopes determines the decision rule, P(y = +1 | x) > fp_cost / (fn_cost + fp_cost) in the limit of
+    many samples; kappa is the margin of the negative class relative to that of the positive one, which also has an
+    effect if the classes are separable. ``**paper_costs(C1, C_minus1)`` ties the margin to the slope.
+
+    Parameters
+    ----------
+    C : "scale" or float, default="scale"
+        Weight of the loss relative to the penalty. ``"scale"`` is 1 / the weighted mean cost of a sample, so that the
+        unit of the costs has no effect; it is 1 if all costs are 1.
+    fn_cost : float, default=1.0
+        Cost of a false negative: slope of the loss of the positive class. Costs of single samples are passed to `fit`.
+    fp_cost : float, default=1.0
+        Cost of a false positive: slope of the loss of the negative class. Costs of single samples are passed to `fit`.
+    kappa : float or "tied", default=1.0
+        Margin of the negative class; that of the positive class is 1. ``"tied"`` means 1 / fp_cost for each sample; the
+        unit of the costs then has an effect.
+    kernel : str or callable, default="rbf"
+        One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"sigmoid"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``,
+        ``"precomputed"``, or a callable that maps two matrices to their kernel matrix. With ``"precomputed"`` X is the
+        kernel matrix.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, as in ``exp(-gamma |x - z|^2)`` for ``"rbf"``; ignored by kernels without one. ``"scale"``
+        is 1 / (n_features * X.var()), the variance weighted with `sample_weight`; ``"auto"`` is 1 / n_features.
+    degree : int, default=3
+        Degree of the polynomial kernel; ignored by other kernels.
+    coef0 : float, default=0.0
+        Constant term of the polynomial and the sigmoid kernel; ignored by other kernels.
+    pos_label : label, default=None
+        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
+        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
+        ``classes_[1]``.
+    tol : float, default=1e-3
+        Tolerance for stopping: the largest KKT violation, in units of the decision function.
+    max_iter : int, default=-1
+        Maximum number of steps of the solver; -1 means no limit.
+    cache_size : "auto" or float, default="auto"
+        Memory for kernel values in megabytes; ``"auto"`` uses a share of the available memory.
+    verbose : int, default=0
+        1 prints a summary of the fit, 2 also the time of each phase.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The class labels, sorted.
+    support_ : ndarray of shape (n_SV,), int32
+        Indices of the support vectors, those of ``classes_[0]`` first.
+    support_vectors_ : ndarray or CSR of shape (n_SV, n_features)
+        The support vectors; empty for a precomputed kernel.
+    n_support_ : ndarray of shape (2,), int32
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients of the support vectors, positive for ``classes_[1]``.
+    coef_ : ndarray of shape (1, n_features)
+        The weights w, f(x) = <w, x> + b; only for the linear kernel.
+    intercept_ : ndarray of shape (1,)
+        The constant b.
+    C_ : float
+        The C that was used.
+    gamma_ : float
+        The gamma that was used; 1.0 for a kernel without one.
+    n_iter_ : int
+        Number of steps of the solver.
+    fit_status_ : Status
+        0 converged, 1 iteration limit reached, 2 stalled.
+    primal_objective_, dual_objective_, dual_gap_ : float
+        The objectives reached and the relative duality gap. With kernel values in float64, up to 1,500 samples, the
+        gap bounds the distance to the optimum; above, where they are in float32, it is an estimate.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if X has string column names.
+
+    Notes
+    -----
+    Samples with zero weight or zero cost are left out of the training problem: a weight of 0 removes a sample, an
+    integer weight repeats it. For probabilities use `sklearn.calibration.CalibratedClassifierCV`, for more than two
+    classes `sklearn.multiclass.OneVsRestClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cssvm import CostSensitiveSVC, paper_costs
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> y = ["good", "good", "bad", "bad"]
+    >>> model = CostSensitiveSVC(C=1e3, kernel="linear", pos_label="bad", **paper_costs(4, 2)).fit(X, y)
+    >>> model.predict([[-0.6], [0.0], [3.0]]).tolist()
+    ['good', 'bad', 'bad']
+
+    The boundary is three times as far from the class whose errors are more costly:
+
+    >>> boundary = -model.intercept_[0] / (model.dual_coef_ @ model.support_vectors_).item()
+    >>> print(round(boundary, 3))
+    -0.5
+
+    A cost for each sample, here the loss from a bad loan that is granted; entries of the other class are ignored:
+
+    >>> loss = [np.nan, np.nan, 900.0, 150.0]
+    >>> model = CostSensitiveSVC(1.0, pos_label="bad").fit(X, y, fn_cost=loss)
+    >>> model.predict(X).tolist()
+    ['good', 'good', 'bad', 'bad']
     """
 
     def __init__(
@@ -51,6 +287,7 @@ class KernelSVC(BinaryClassifier):
         *,
         fn_cost: float = 1.0,
         fp_cost: float = 1.0,
+        kappa: Any = 1.0,
         kernel: Any = DEFAULT_KERNEL,
         gamma: Any = "scale",
         degree: int = 3,
@@ -64,6 +301,7 @@ class KernelSVC(BinaryClassifier):
         self.C = C
         self.fn_cost = fn_cost
         self.fp_cost = fp_cost
+        self.kappa = kappa
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -74,143 +312,16 @@ class KernelSVC(BinaryClassifier):
         self.cache_size = cache_size
         self.verbose = verbose
 
-    def _read(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> tuple[Any, Samples]:
-        """Check parameters and data; X and its rows."""
-        check_parameters(self)
-        given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-        X, y = training_data(self, X, y, pairwise=is_pairwise(self.kernel))
-        return X, self._read_sample(y, **given)
 
-    def _margins_and_upper_bounds(
-        self, sample: Samples, weighted_costs: Vector, kappa: Any = 1.0
-    ) -> tuple[Vector, Vector]:
-        """Margins and upper bounds of rows with these weighted costs, by the C that they make of it."""
-        self.C_ = resolve_C(self.C, WeightedCostTotals.of(sample.weights, weighted_costs))
-        return margins_and_upper_bounds(sample.positive, weighted_costs, C=self.C_, kappa=kappa, fp_cost=sample.fp_cost)
+class BiasedPenaltySVC(CostSensitiveSVC):
+    """Support vector classifier with biased penalties (BP-SVM): `CostSensitiveSVC` with ``kappa=1``, its default.
 
-    def _solve(
-        self, X: Any, sample: Samples, margins: Vector, upper_bounds: Vector, kernel: Kernel | None = None
-    ) -> Machine:
-        """The machine for these margins and upper bounds; the kernel of the constructor takes gamma from the rows of X."""
-        if kernel is None:
-            gamma = resolve_gamma(self.gamma, self.kernel, X, sample.weights)
-            kernel = make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
-        return train(
-            X,
-            self._positive_class.as_f(sample.signs),
-            margins,
-            upper_bounds,
-            kernel=kernel,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            cache_size=self.cache_size,
-        )
+    It is provided under the name that the method has in the literature; parameters and attributes are those of
+    `CostSensitiveSVC`. With kappa = 1 the costs act as sample weights of `sklearn.svm.SVC`.
 
-    def _store(self, machine: Machine, threshold: float = 0.0) -> None:
-        """Set the fitted attributes, named as in `sklearn.svm.SVC`; the threshold goes into the intercept."""
-        solution = machine.solution
-        self.support_ = machine.support
-        self.support_vectors_ = machine.vectors
-        self.n_support_ = np.array([np.sum(machine.coef < 0), np.sum(machine.coef > 0)], dtype=np.int32)
-        self.dual_coef_ = machine.coef[np.newaxis, :]
-        self.intercept_ = np.array([machine.bias - threshold])
-        self.gamma_ = machine.kernel.gamma
-        self.n_iter_ = max(1, int(solution.n_iter))
-        self.fit_status_ = solution.status
-        self.primal_objective_ = float(solution.primal_objective)
-        self.dual_objective_ = float(solution.dual_objective)
-        self.dual_gap_ = float(solution.gap)
-        self._kernel = machine.kernel
-        self._expansion_dtype = machine.kernel.expansion_dtype(machine.vectors, machine.coef)
-
-    def _report(self, machines: Sequence[Machine]) -> None:
-        """Warn once if any machine did not converge; print on request a line or two about the last one."""
-        name = type(self).__name__
-        failed = [m.solution for m in machines if m.solution.status != Status.CONVERGED]
-        if failed:
-            worst = max(failed, key=lambda solution: solution.violation)
-            warnings.warn(
-                f"{name} did not converge: {STOPPED[worst.status]} after {worst.n_iter} steps with violation "
-                f"{worst.violation:.2g} (tol={self.tol:g}) and relative gap {worst.gap:.2g}. "
-                + ("Do not rely on this model. " if worst.gap > UNUSABLE_GAP else "")
-                + _advice(worst, self.tol),
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        solution = machines[-1].solution
-        if self.verbose >= 1:
-            print(
-                f"{name}: {STOPPED[solution.status]} after {solution.n_iter} steps, violation "
-                f"{solution.violation:.2g}, relative gap {solution.gap:.2g}, "
-                f"{len(machines[-1].support)} support vectors, {sum(solution.profile.values()):.3f} s"
-            )
-        if self.verbose >= 2:
-            print(f"{name}: " + ", ".join(f"{phase} {time:.3f} s" for phase, time in solution.profile.items()))
-
-    @property
-    def coef_(self) -> Vector:
-        """The weights w of a linear kernel, (1, n_features): f(x) = <w, x> + intercept."""
-        check_is_fitted(self)
-        if not isinstance(self._kernel, Linear):
-            raise AttributeError(f'coef_ is there for kernel="linear" only; this {type(self).__name__} has another')
-        return self._kernel.weights(self.support_vectors_, self.dual_coef_[0])[np.newaxis, :]
-
-    def decision_function(self, X: Any) -> Vector:
-        """Score f of each row of X, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            For ``kernel="precomputed"`` the kernel between X and the training rows, (n_samples, n_training).
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = new_data(self, X, pairwise=self._kernel.pairwise)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = self._expansion()(X) + self.intercept_[0]
-        check_scores(scores)
-        return scores
-
-    def _expansion(self) -> Expansion:
-        """The sum over the support vectors, which are prepared for the first rows and kept so for later ones."""
-        of = (self._kernel, self.support_, self.support_vectors_, self.dual_coef_, self._expansion_dtype)
-        known, expansion = _expansions.get(self, ((), None))
-        if expansion is None or any(ours is not theirs for ours, theirs in zip(of, known, strict=True)):
-            kernel, support, vectors, coef, dtype = of
-            expansion = kernel.expansion(support, vectors, coef[0], dtype)
-            _expansions[self] = of, expansion
-        return expansion
-
-    def __sklearn_tags__(self) -> Any:
-        return with_kernel_tags(super().__sklearn_tags__(), self.kernel)
-
-
-def _advice(solution: Solution, tol: float) -> str:
-    """What to do about a fit that did not converge."""
-    scale = "scale the features (for example with StandardScaler), lower C or raise tol"
-    if solution.status == Status.ITERATION_LIMIT:
-        return f"Raise max_iter, {scale}."
-    if max(solution.rounding, solution.deviation) > ROUNDING_SHARE * tol:
-        size = max(solution.rounding, solution.deviation)
-        return f"Rounding errors of up to {size:.1g} in decision values are too large for tol: {scale}."
-    return f"It got ahead too slowly: {scale}."
-
-
-def check_scores(scores: Vector) -> None:
-    """Refuse scores that are not finite, which new rows much larger than those of the fit can have."""
-    if not np.isfinite(scores).all():
-        row = np.argmin(np.isfinite(scores))
-        raise ValueError(
-            f"decision values of X must be finite; got {scores[row]} in row {row}, whose entries are too large for "
-            "this kernel. Scale the features as for the fit, or drop the row."
-        )
-
-
-def with_kernel_tags(tags: Any, kernel: Any) -> Any:
-    """scikit-learn's tags of an estimator with this kernel: whether X is a kernel matrix, else rows may be sparse."""
-    tags.input_tags.pairwise = is_pairwise(kernel)
-    tags.input_tags.sparse = not tags.input_tags.pairwise
-    return tags
+    Examples
+    --------
+    >>> from cssvm import BiasedPenaltySVC
+    >>> BiasedPenaltySVC(fn_cost=4.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).predict([[1.5]])
+    array([1])
+    """

@@ -1,42 +1,30 @@
-"""The cost-sensitive SVM for linear functions: rows by the hundred thousand, sparse or dense, with a certificate."""
+"""The cost-sensitive SVM with a linear decision function, for hundreds of thousands of samples, sparse or dense."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.alignment import align_to_samples
-from .._core.classifier import BinaryClassifier, resolve_cost, unchanged_on_failure
-from .._core.costs import SCALE, WeightedCostTotals, margins_and_upper_bounds, resolve_C
-from .._core.samples import Samples, check_both_classes
-from .._core.types import Status, Vector
-from .._solvers.linear import COORDINATE, INTERIOR, ROTATED, LinearSolution, linear_scores, solve_linear
-from .inputs import new_data, training_data
-from .kernel_svc import STOPPED, UNUSABLE_GAP, check_scores
-from .parameters import CHECKS, check_parameters
-
-SCALING = "scale the features (for example with StandardScaler), lower C or raise tol."
-RAISE_LIMIT = f"Raise max_iter, {SCALING}"
-ADVICE = {method: f"Rounding errors are in the way of more: {SCALING}" for method in (INTERIOR, ROTATED)} | {
-    COORDINATE: f'It got ahead too slowly: {SCALING} CostSensitiveSVC(kernel="linear") is another way to solve it.'
-}
-PARAMETER_CHECKS = {name: CHECKS[name] for name in ("C", "tol", "max_iter", "verbose")}
+from .._core.costs import SCALE
+from .._core.samples import Samples
+from .._core.types import Vector
+from .._solvers.linear import COORDINATE, LinearSolution, linear_scores, solve_linear
+from .base_svc import SCALING, STOPPED, BaseSVC
+from .inputs import check_scores, validate_X
 
 
-class CostSensitiveLinearSVC(BinaryClassifier):
-    """Cost-sensitive support vector classifier with a linear function, for many rows.
+class CostSensitiveLinearSVC(BaseSVC):
+    """Cost-sensitive support vector classifier with a linear decision function, for many samples.
 
-    With y = +1 for the target class, f(x) = w'x + b minimises ::
+    With y = +1 for the positive class, f(x) = w'x + b minimises ::
 
         1/2 |w|^2 + C sum over y_i = +1 of s_i fn_cost_i max(0, 1       - f(x_i))
                   + C sum over y_i = -1 of s_i fp_cost_i max(0, kappa_i + f(x_i))
 
-    the problem of ``CostSensitiveSVC(kernel="linear")``, in time and memory that grow with the number of rows and not
-    with its square. The bias b is not regularised.
+    the problem of ``CostSensitiveSVC(kernel="linear")``, with time and memory linear in the number of samples rather
+    than quadratic. The intercept b is not regularized.
 
     Parameters
     ----------
@@ -72,14 +60,14 @@ class CostSensitiveLinearSVC(BinaryClassifier):
     C_ : float
         The C that was used.
     solver_ : str
-        How it was solved: ``"interior-point"``; with more features than rows ``"rotated interior-point"``; with
-        thousands of both ``"coordinate descent"``, which may take long to a small gap where C is large.
+        The method: ``"interior-point"``; with more features than samples ``"rotated interior-point"``; with thousands
+        of both ``"coordinate descent"``, which may need long to reach a small gap if C is large.
     n_iter_ : int
-        Iterations of the solver; sweeps over the rows for ``"coordinate descent"``.
+        Number of iterations of the solver; for ``"coordinate descent"``, of passes over the samples.
     fit_status_ : Status
         0 converged, 1 iteration limit reached, 2 stalled.
     primal_objective_, dual_objective_, dual_gap_ : float
-        The certificate: both objectives and their relative gap.
+        Both objectives and the relative duality gap.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -87,11 +75,11 @@ class CostSensitiveLinearSVC(BinaryClassifier):
 
     Notes
     -----
-    Rows with zero weight or zero cost are left out of the training problem: a weight of 0 is the removal of the row, an
-    integer weight its repetition. Scale the features first: w is regularised in their units.
+    Samples with zero weight or zero cost are left out of the training problem: a weight of 0 removes a sample, an
+    integer weight repeats it. Scale the features first, since the penalty depends on their units.
 
-    A feature map in front makes it a kernel machine for many rows, approximately:
-    ``make_pipeline(Nystroem(n_components=300), CostSensitiveLinearSVC())``.
+    With a feature map it approximates a kernel SVM for many samples: ``make_pipeline(Nystroem(n_components=300),
+    CostSensitiveLinearSVC())``.
 
     Examples
     --------
@@ -129,96 +117,32 @@ class CostSensitiveLinearSVC(BinaryClassifier):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        fn_cost: Any = None,
-        fp_cost: Any = None,
-        kappa: Any = None,
-        sample_weight: Any = None,
-    ) -> CostSensitiveLinearSVC:
-        """Train on X and y; a failed fit leaves the estimator as it was.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-        fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
-            value passed to the constructor is used.
-        fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
-            value passed to the constructor is used.
-        kappa : float, "tied" or array-like of shape (n_samples,), default=None
-            Margin of each sample of the negative class; other entries are ignored. If None, the value passed to the
-            constructor is used.
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Sample weights. If None, all weights are 1.
-
-        Returns
-        -------
-        CostSensitiveLinearSVC
-            The estimator itself.
-        """
-        with unchanged_on_failure(self):
-            check_parameters(self, PARAMETER_CHECKS)
-            kappa = resolve_cost(self, "kappa", align_to_samples(X, y, kappa=kappa)["kappa"])
-            given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-            X, y = training_data(self, X, y, pairwise=False)
-            sample = self._read_sample(y, **given)
-            solution, self.solver_ = self._solve(X, sample, kappa)
-            self._store(solution)
-            self._report(solution)
-        return self
-
-    def _solve(self, X: Any, sample: Samples, kappa: Any) -> tuple[LinearSolution, str]:
-        """The optimum for these costs and margins, turned to the sign of f; rows with an empty upper bound are left out."""
-        self.C_ = resolve_C(self.C, WeightedCostTotals.of(sample.weights, sample.weighted_costs))
-        margins, upper_bounds = margins_and_upper_bounds(
-            sample.positive, sample.weighted_costs, C=self.C_, kappa=kappa, fp_cost=sample.fp_cost
-        )
-        linear = self._positive_class.as_f(sample.signs) * margins
-        counted = upper_bounds > 0
-        check_both_classes(
-            sample.positive[counted],
-            "the rows with a positive sample_weight and cost",
-            "Give rows of the other class a positive sample_weight and a positive fn_cost or fp_cost.",
-        )
-        if not counted.all():
-            X, linear, upper_bounds = X[counted], linear[counted], upper_bounds[counted]
-        return solve_linear(X, linear, upper_bounds, tol=self.tol, max_iter=self.max_iter)
+    def _solve(self, X: Any, samples: Samples, margins: Vector, upper_bounds: Vector) -> LinearSolution:
+        linear = self._positive_class.as_f(samples.signs) * margins
+        used = upper_bounds > 0
+        if not used.all():
+            X, linear, upper_bounds = X[used], linear[used], upper_bounds[used]
+        solution, self.solver_ = solve_linear(X, linear, upper_bounds, tol=self.tol, max_iter=self.max_iter)
+        return solution
 
     def _store(self, solution: LinearSolution) -> None:
-        """Set the fitted attributes."""
+        super()._store(solution)
         self.coef_ = solution.coef[np.newaxis, :]
         self.intercept_ = np.array([solution.bias])
-        self.n_iter_ = max(1, solution.n_iter)
-        self.fit_status_ = solution.status
-        self.primal_objective_ = solution.primal_objective
-        self.dual_objective_ = solution.dual_objective
-        self.dual_gap_ = solution.gap
 
-    def _report(self, solution: LinearSolution) -> None:
-        """Warn if the solver did not converge; print a line on request."""
-        name, ended = type(self).__name__, f"{STOPPED[solution.status]} after {solution.n_iter} iterations"
-        if solution.status != Status.CONVERGED:
-            warnings.warn(
-                f"{name} did not converge: {ended} of the {self.solver_} method with relative gap {solution.gap:.2g} "
-                f"(tol={self.tol:g}). "
-                + ("Do not rely on this model. " if solution.gap > UNUSABLE_GAP else "")
-                + (RAISE_LIMIT if solution.status == Status.ITERATION_LIMIT else ADVICE[self.solver_]),
-                ConvergenceWarning,
-                stacklevel=3,
+    def _summary(self, solution: Any) -> str:
+        return (
+            f"{STOPPED[solution.status]} after {solution.n_iter} iterations of the {self.solver_} method with relative "
+            f"gap {solution.gap:.2g}"
+        )
+
+    def _advice(self, solution: Any) -> str:
+        if self.solver_ == COORDINATE:
+            return (
+                f'Convergence was too slow: {SCALING}. CostSensitiveSVC(kernel="linear") is another way to solve '
+                "the problem."
             )
-        if self.verbose >= 1:
-            print(
-                f"{name}: {ended} of the {self.solver_} method, relative gap {solution.gap:.2g}, primal objective "
-                f"{solution.primal_objective:.6g}"
-            )
+        return f"Rounding errors prevent a smaller gap: {SCALING}."
 
     def decision_function(self, X: Any) -> Vector:
         """Score f of each row of X, positive for ``classes_[1]``.
@@ -233,7 +157,7 @@ class CostSensitiveLinearSVC(BinaryClassifier):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = new_data(self, X, pairwise=False)
+        X = validate_X(self, X, pairwise=False)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = linear_scores(X, self.coef_[0], self.intercept_[0])
         check_scores(scores)

@@ -23,7 +23,8 @@ from .._solvers.linear.active_set import FEW_ROWS
 from .._solvers.linear.interior import Certificate
 from .._solvers.linear.linear_solver import FINE_SHARE, SMALL, WIDEST, with_centre
 from .._svm import linear_svc as local
-from .._svm.parameters import check_parameters
+from .._svm.inputs import CHECKS as SVM_CHECKS
+from .._svm.inputs import check_parameters
 from . import _predict as predicting
 from ._blocks import DaskBlocks
 from ._partitions import Partition, Reader, read_partitions
@@ -32,7 +33,7 @@ from ._problem import BlockReader, Problem, Totals
 from ._session import Ask, Session
 from ._survey import MAP_ROWS, SPARE, Survey, combined, survey
 
-CHECKS = local.PARAMETER_CHECKS | {
+CHECKS = SVM_CHECKS | {
     "scale": (lambda value: isinstance(value, bool), "True or False", "scale=True"),
     "feature_map": (
         lambda value: value is None or (hasattr(value, "fit") and hasattr(value, "transform")),
@@ -99,7 +100,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     fit_status_ : Status
         0 converged, 1 iteration limit reached, 2 stalled.
     primal_objective_, dual_objective_, dual_gap_ : float
-        The certificate: both objectives and their relative gap.
+        Both objectives and the relative duality gap.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)

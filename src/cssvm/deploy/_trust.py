@@ -9,9 +9,9 @@ from __future__ import annotations
 
 # Classes that users make and fit; a test holds them against the public names.
 ESTIMATORS = (
-    "cssvm._svm.biased_penalty.BiasedPenaltySVC",
+    "cssvm._svm.kernel_svc.BiasedPenaltySVC",
     "cssvm._svm.boundary_movement.BoundaryMovementSVC",
-    "cssvm._svm.cost_sensitive.CostSensitiveSVC",
+    "cssvm._svm.kernel_svc.CostSensitiveSVC",
     "cssvm._svm.designed_loss.DesignedLossClassifier",
     "cssvm._svm.linear_svc.CostSensitiveLinearSVC",
     "cssvm._search.cost_sensitive_svc_cv.CostSensitiveSVCCV",

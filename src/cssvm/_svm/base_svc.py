@@ -1,0 +1,138 @@
+"""What the kernel SVM and the linear SVM share: the steps of `fit`, and the report of how the solver stopped."""
+
+from __future__ import annotations
+
+import reprlib
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .._core.alignment import align_to_samples
+from .._core.classifier import BinaryClassifier, resolve_cost, unchanged_on_failure
+from .._core.costs import WeightedCostTotals, is_tied, margins_and_upper_bounds, resolve_C
+from .._core.samples import Samples, check_both_classes
+from .._core.types import Status, Vector
+from .inputs import check_parameters, validate_X_y
+
+UNUSABLE_GAP = 0.1  # relative duality gap above which a model that did not converge should not be used
+SCALING = "scale the features (for example with StandardScaler), lower C or raise tol"
+STOPPED = {
+    Status.CONVERGED: "converged",
+    Status.ITERATION_LIMIT: "iteration limit",
+    Status.STALLED: "stalled",
+}
+
+
+class BaseSVC(BinaryClassifier):
+    """A support vector classifier; subclasses implement `_solve`, `_store`, `_summary` and `_advice`.
+
+    min over w, b:  1/2 |w|^2 + C sum_i s_i cost_i max(0, m_i - y_i f(x_i))
+    """
+
+    _pairwise = False  # whether X is a kernel matrix
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        fn_cost: Any = None,
+        fp_cost: Any = None,
+        kappa: Any = None,
+        sample_weight: Any = None,
+    ) -> Any:
+        """Fit the model; if this fails, the estimator stays as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training samples; for ``kernel="precomputed"`` the symmetric kernel matrix (n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        fn_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
+            value passed to the constructor is used.
+        fp_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
+            value passed to the constructor is used.
+        kappa : float, "tied" or array-like of shape (n_samples,), default=None
+            Margin of each sample of the negative class; other entries are ignored. If None, the value passed to the
+            constructor is used.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Sample weights. If None, all weights are 1.
+
+        Returns
+        -------
+        object
+            The fitted estimator.
+        """
+        with unchanged_on_failure(self):
+            kappa = resolve_cost(self, "kappa", align_to_samples(X, y, kappa=kappa)["kappa"])
+            X, samples = self._validate(X, y, fn_cost, fp_cost, sample_weight)
+            margin = samples.fp_cost if is_tied(kappa) else kappa  # 1 / fp_cost is 1 where fp_cost is
+            if np.ndim(margin) or margin != 1.0:
+                samples.target.require_pos_label_for(f"kappa={reprlib.repr(kappa)}")
+            solution = self._solve(X, samples, *self._translate(samples, samples.weighted_costs, kappa))
+            self._store(solution)
+            self._report(solution)
+        return self
+
+    def _validate(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> tuple[Any, Samples]:
+        """Check parameters and data; X and its samples with labels, weights and costs."""
+        check_parameters(self)
+        given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+        X, y = validate_X_y(self, X, y, pairwise=self._pairwise)
+        return X, self._read_sample(y, **given)
+
+    def _translate(self, samples: Samples, weighted_costs: Vector, kappa: Any = 1.0) -> tuple[Vector, Vector]:
+        """Margins and upper bounds of samples with these weighted costs, which also resolve C="scale"."""
+        self.C_ = resolve_C(self.C, WeightedCostTotals.of(samples.weights, weighted_costs))
+        margins, upper_bounds = margins_and_upper_bounds(
+            samples.positive, weighted_costs, C=self.C_, kappa=kappa, fp_cost=samples.fp_cost
+        )
+        check_both_classes(
+            samples.positive[upper_bounds > 0],
+            "the rows with a positive sample_weight and cost",
+            "Give rows of the other class a positive sample_weight and a positive fn_cost or fp_cost.",
+        )
+        return margins, upper_bounds
+
+    @abstractmethod
+    def _solve(self, X: Any, samples: Samples, margins: Vector, upper_bounds: Vector) -> Any: ...
+
+    def _store(self, solution: Any) -> None:
+        """Set the fitted attributes that describe how the problem was solved."""
+        self.n_iter_ = max(1, int(solution.n_iter))
+        self.fit_status_ = solution.status
+        self.primal_objective_ = float(solution.primal_objective)
+        self.dual_objective_ = float(solution.dual_objective)
+        self.dual_gap_ = float(solution.gap)
+
+    def _report(self, solution: Any, *others: Any) -> None:
+        """Warn once if any of the problems was not solved to `tol`; print a summary of the first if verbose."""
+        name = type(self).__name__
+        failed = [each for each in (solution, *others) if each.status != Status.CONVERGED]
+        if failed:
+            worst = max(failed, key=lambda each: each.gap)
+            warnings.warn(
+                f"{name} did not converge: {self._summary(worst)} (tol={self.tol:g}). "
+                + ("Do not use this model. " if worst.gap > UNUSABLE_GAP else "")
+                + (f"Raise max_iter, {SCALING}." if worst.status == Status.ITERATION_LIMIT else self._advice(worst)),
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if self.verbose >= 1:
+            print(f"{name}: {self._summary(solution)}, primal objective {solution.primal_objective:.6g}")
+        if self.verbose >= 2 and hasattr(solution, "profile"):
+            print(f"{name}: " + ", ".join(f"{phase} {time:.3f} s" for phase, time in solution.profile.items()))
+
+    @abstractmethod
+    def _summary(self, solution: Any) -> str:
+        """How the solver stopped, after how many steps and how far from the optimum."""
+
+    @abstractmethod
+    def _advice(self, solution: Any) -> str:
+        """What to do about a solver that stalled."""
