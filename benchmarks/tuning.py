@@ -24,7 +24,7 @@ from cssvm._runtime import threads
 from cssvm._runtime.sums import update_row_sum
 from cssvm._solvers.dual import DualProblem, solve, solve_path, tuning
 from cssvm._solvers.dual.bordered_kkt import BorderedKKT
-from cssvm._solvers.dual.interior import interior_solution, low_rank_factor
+from cssvm._solvers.dual.solver import low_rank_factor, low_rank_solution
 from cssvm._solvers.dual.smo import update_by_smo
 
 FEATURES = 20
@@ -159,7 +159,7 @@ def interior_cost(sizes: Sequence[tuple[int, int]], repeats: int) -> tuning.Inte
         rows = make_kernel("linear").rows(X, upper_bounds=problem.upper - problem.lower, tol=1e-3).to_float64()
 
         def solution(rows=rows, problem=problem, rank=rank):
-            return interior_solution(low_rank_factor(rows, rank), problem)
+            return low_rank_solution(low_rank_factor(rows, rank), problem)
 
         n_steps.append(solution().n_steps)
         ns.append(1e9 * best_seconds(solution, repeats) / (n_steps[-1] + 1))

@@ -13,7 +13,7 @@ from tests.solvers.dual.problems import gram, random_problem, signed
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("relation", [InnerProduct(), SquaredDistance(), L1Distance()])
+@pytest.mark.parametrize("term", [InnerProduct(), SquaredDistance(), L1Distance()])
 def test_the_definition_is_the_relation_of_dense_rows(term, kind):
     rng = np.random.default_rng(0)
     A, B = (np.where(rng.random((n, 7)) < 0.4, rng.normal(size=(n, 7)), 0.0) for n in (5, 9))

@@ -16,15 +16,21 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..._core.types import Vector
 from ..._runtime import threads
+from ..linear.blocks import LocalBlocks
+from ..linear.interior import Certificate, solve_interior
 from . import tuning
 from .certificate import certified
 from .decomposition import Decomposition, empty_block
-from .interior import MAX_STEPS, interior_solution, low_rank_factor
-from .problem import DualProblem, KernelRows, Solution, Status
+from .problem import DualProblem, KernelRows, Solution, Status, update_balanced
 from .smo_newton import DualPath
 
 FACTOR_COPIES = 3  # of the factor of K, which an interior-point solution has in memory
+MAX_STEPS = 100  # of the interior-point method; usual are 20 to 40
+EXACT = 1e-11  # relative gap at which an interior solution tells which variables are free
+RESIDUAL = 1e-13  # of the largest k(x, x), below which what a factor leaves of K is rounding errors
+MAX_NEGATIVE = 10.0  # times that, below zero: a K that is not positive semidefinite
 SPARE_PIVOTS = 2  # more than the rank of K, for what rounding errors leave of it
 
 
@@ -92,10 +98,65 @@ def _interior(state: Decomposition, ns: float) -> Decomposition | None:
         return None
     with state.timed("interior"):
         factor = low_rank_factor(rows.to_float64(), rank)
-        interior = None if factor is None else interior_solution(factor, state.problem)
+        interior = None if factor is None else low_rank_solution(factor, state.problem)
     if interior is None:
         return None
-    return state.to_float64(interior.beta, interior.n_steps)
+    return state.to_float64(*interior)
+
+
+def low_rank_factor(rows: KernelRows, most: int) -> np.ndarray | None:
+    """F (n, r) with K = F F' up to rounding, by Cholesky's method with pivots, for rows in float64.
+
+    None if r would exceed `most`, if K has negative eigenvalues, or if its diagonal is zero.
+    """
+    left = rows.diagonal.copy()
+    least = RESIDUAL * float(np.abs(left).max(initial=0.0))
+    factor = np.empty((rows.n, most), order="F")
+    row, everything = np.empty((1, rows.n)), np.arange(rows.n)
+    for rank in range(most + 1):
+        pivot = int(np.argmax(left))
+        if left.min() < -MAX_NEGATIVE * least:
+            return None
+        if left[pivot] <= least:
+            return factor[:, :rank] if rank else None
+        if rank < most:
+            rows.update_block(row, np.array([pivot]), everything)
+            row[0] -= factor[:, :rank] @ factor[pivot, :rank]
+            factor[:, rank] = row[0] / np.sqrt(left[pivot])
+            left -= factor[:, rank] ** 2
+            left[pivot] = 0.0
+    return None
+
+
+def low_rank_solution(factor: np.ndarray, problem: DualProblem) -> tuple[Vector, int] | None:
+    """A feasible beta (n,) near the optimum for K = factor factor', and iterations; None if that is no linear SVM.
+
+    With F (n, r) as features the problem is that of a linear SVM, whose interior-point method gives alpha = |beta|.
+    Variables whose slack has vanished are put on their bound.
+    """
+    movable = problem.upper > problem.lower
+    linear, lower, upper = (each[movable] for each in problem)
+    signs, widths = np.where(upper > 0.0, 1.0, -1.0), upper - lower
+    if not (upper.any() and lower.any() and (signs * linear > 0.0).all()):
+        return None
+    blocks = LocalBlocks.of(np.ascontiguousarray(factor[movable]), linear, widths)
+    best, states = np.inf, np.empty((4, len(linear)))
+
+    def keep(_: int, found: Certificate) -> None:
+        nonlocal best, states
+        if found.gap < best:
+            best, states = found.gap, blocks.states()
+
+    n_steps = solve_interior(blocks, tol=EXACT, max_iter=MAX_STEPS, report=keep).n_iter
+    alpha, room, beyond, short = states
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        scale = np.abs(linear).max()
+        at_zero, at_bound = alpha / widths < beyond / scale, room / widths < short / scale
+        alpha = np.where(at_zero & ~at_bound, 0.0, np.where(at_bound & ~at_zero, widths, alpha))
+    beta = np.zeros(len(factor))
+    beta[movable] = np.clip(signs * alpha, lower, upper)
+    update_balanced(beta, problem.lower, problem.upper)
+    return (beta, n_steps) if np.isfinite(beta).all() else None
 
 
 def _fits(state: Decomposition) -> bool:

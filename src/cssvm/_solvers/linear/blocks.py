@@ -151,9 +151,13 @@ class LocalBlocks(Blocks):
         self.blocks = [block._replace(rows=block.rows.centred(centre)) for block in self.blocks]
         return centre
 
+    def states(self) -> np.ndarray:
+        """The current states of all samples, (4, n)."""
+        return np.concatenate(self._states, axis=1)
+
     def alpha(self) -> Vector:
-        """The dual variables of all rows as they are now, (n,)."""
-        return np.concatenate([state[ALPHA] for state in self._states])
+        """The current dual variables of all samples, (n,)."""
+        return self.states()[ALPHA]
 
     def dual_objective(self, alpha: Vector) -> float:
         """That of these variables, (n,) within their upper bounds, the class of the larger sum scaled down."""

@@ -10,7 +10,7 @@ from cssvm import CostSensitiveSVC
 from cssvm._kernels import make_kernel
 from cssvm._runtime import threads
 from cssvm._solvers.dual import Status, solve, solver, tuning
-from cssvm._solvers.dual.interior import interior_solution, low_rank_factor
+from cssvm._solvers.dual.solver import low_rank_factor, low_rank_solution
 
 from .problems import clarabel_optimum, gram, random_problem, rows_of, signed
 
@@ -49,7 +49,7 @@ def test_there_is_no_factor_of_a_kernel_of_higher_rank_or_with_negative_eigenval
 def test_the_interior_solution_is_feasible_and_optimal(seed, n, exponent, zero):
     X, y, margins, upper_bounds = random_problem(n, seed, C=10.0**exponent, zero_bounds=zero)
     problem = signed(y, margins, upper_bounds)
-    beta, n_steps = interior_solution(X, problem)
+    beta, n_steps = low_rank_solution(X, problem)
     assert n_steps < 60
     assert (beta >= problem.lower).all()
     assert (beta <= problem.upper).all()
