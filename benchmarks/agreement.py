@@ -49,7 +49,7 @@ def differences() -> Iterator[tuple[str, str, float, float]]:
         return what, who, float(np.abs(scores - theirs).max()), gap
 
     paper = paper_costs(4, 2)
-    margins, slopes = np.where(y > 0, 1.0, paper.kappa), np.where(y > 0, paper.fn_cost, paper.fp_cost)
+    margins, slopes = np.where(y > 0, 1.0, paper["kappa"]), np.where(y > 0, paper["fn_cost"], paper["fp_cost"])
     yield compared("the paper's loss, C1 = 4, C-1 = 2", "Clarabel", clarabel_scores(K, y, margins, slopes), **paper)
     own = np.where(y > 0, 1.0, rows)
     yield compared(

@@ -24,8 +24,8 @@ from cssvm._runtime import threads
 from cssvm._runtime.sums import update_row_sum
 from cssvm._solvers.dual import DualProblem, solve, solve_path, tuning
 from cssvm._solvers.dual.bordered_kkt import BorderedKKT
-from cssvm._solvers.dual.solver import low_rank_factor, low_rank_solution
 from cssvm._solvers.dual.smo import update_by_smo
+from cssvm._solvers.dual.solver import low_rank_factor, low_rank_solution
 
 FEATURES = 20
 GAMMAS = (0.2 / FEATURES, 1.0 / FEATURES, 4.0 / FEATURES)

@@ -113,7 +113,7 @@ def _bias(problem: Problem, beta: np.ndarray) -> float:
 def example(n_samples: int = 60, C: float = 0.5) -> Problem:
     """The cost-sensitive SVM of the paper with C1 = 4, C_{-1} = 2, on two classes that overlap."""
     X, labels = make_classification(n_samples, 4, flip_y=0.1, class_sep=0.7, random_state=0)
-    fn_cost, fp_cost, kappa = paper_costs(4, 2)
+    fn_cost, fp_cost, kappa = paper_costs(4, 2).values()
     y = np.where(labels == 1, 1.0, -1.0)
     return Problem(rbf_kernel(X, gamma=2.0), y, np.where(y > 0, 1.0, kappa), C * np.where(y > 0, fn_cost, fp_cost))
 

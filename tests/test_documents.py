@@ -22,7 +22,6 @@ WITH_COMMANDS = [document for document in DOCUMENTS if "```sh\n" in document.rea
 PUBLIC = ("dask", "datasets", "deploy", "displays", "losses", "metrics", "_search", "_tables")
 
 
-@pytest.mark.filterwarnings("ignore::cssvm.CostConditionWarning")
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_code_runs_from_top_to_bottom(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._core.cost_matrix import CostMatrix, decision_costs
-    from ._core.costs import CostConditionWarning, paper_costs
+    from ._core.costs import paper_costs
     from ._core.positive_class import positive_class_scores
     from ._evaluation import Evaluation, evaluate
     from ._meta import (
@@ -35,7 +35,6 @@ __version__ = "0.1.0"
 __all__ = [
     "BiasedPenaltySVC",
     "BoundaryMovementSVC",
-    "CostConditionWarning",
     "CostMatrix",
     "CostProportionateClassifier",
     "CostSensitiveLinearSVC",
@@ -59,7 +58,6 @@ __all__ = [
 _HOME = {
     "BiasedPenaltySVC": "_svm",
     "BoundaryMovementSVC": "_svm",
-    "CostConditionWarning": "_core.costs",
     "CostProportionateClassifier": "_meta",
     "CostSensitiveLinearSVC": "_svm",
     "CostSensitiveLinearSVCCV": "_search",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cssvm._core import costs
+from cssvm._core import decision
 
 positive = st.floats(1e-3, 1e3)
 
@@ -26,41 +26,41 @@ positive = st.floats(1e-3, 1e3)
 def test_samples_whose_decision_is_free_are_counted(fn_cost, fp_cost, n_free):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fn, fp = costs.read_decision_costs(fn_cost, fp_cost, 4)
+        fn, fp = decision.check_decision_costs(fn_cost, fp_cost, 4)
     np.testing.assert_array_equal(fn, fn_cost)
     np.testing.assert_array_equal(fp, fp_cost)
-    expected = [f"both 0 on {n_free} of 4 rows"] if n_free else []
-    assert [each.category for each in caught] == [costs.FreeDecisionWarning] * len(expected)
+    expected = [f"both 0 on {n_free} of 4 samples"] if n_free else []
+    assert [each.category for each in caught] == [decision.FreeDecisionWarning] * len(expected)
     assert all(text in str(each.message) for text, each in zip(expected, caught, strict=True))
 
 
 def test_costs_of_classes_that_are_both_zero_decide_nothing():
-    with pytest.raises(ValueError, match="must not both be 0 for all rows"):
-        costs.read_decision_costs(0.0, 0, 4)
+    with pytest.raises(ValueError, match="must not both be 0 for all samples"):
+        decision.check_decision_costs(0.0, 0, 4)
 
 
 @pytest.mark.parametrize("name", ["fn_cost", "fp_cost"])
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([1.0, 2.0], r"given to predict with .* shape \(4,\); got shape \(2,\). Pass predict\(X, {name}=...\)"),
+        ([1.0, 2.0], r"shape \(4,\); got shape \(2,\)"),
         ([[1.0]] * 4, r"got shape \(4, 1\)"),
         (True, r"got shape \(\)"),
-        ([1.0, -2.0, -3.0, 1.0], r"as the labels are not known; got {name}=-2 \(2 such rows\)"),
-        ([1.0, np.nan, 1.0, 1.0], r"got {name}=nan \(1 such rows\)"),
+        ([1.0, -2.0, -3.0, 1.0], r"as the labels are not known; got {name}=-2.0 in row 1 \(2 such samples\)"),
+        ([1.0, np.nan, 1.0, 1.0], r"got {name}=nan in row 1 \(1 such samples\)"),
         (np.inf, "got {name}=inf"),
         (-1, "got {name}=-1"),
     ],
 )
 def test_costs_of_samples_without_labels_are_checked_on_all(name, value, message):
     with pytest.raises(ValueError, match=f"{name} must .*{message.format(name=name)}"):
-        costs.read_decision_costs(**{"fn_cost": 1.0, "fp_cost": 1.0, name: value}, n_samples=4)
+        decision.check_decision_costs(**{"fn_cost": 1.0, "fp_cost": 1.0, name: value}, n_samples=4)
 
 
 @given(p=st.floats(0, 1), fn_cost=positive, fp_cost=positive)
 def test_the_relative_saving_is_how_far_the_probability_is_above_its_threshold(p, fn_cost, fp_cost):
-    saving = costs.relative_saving(np.array([p]), np.array([fn_cost]), fp_cost)
+    saving = decision.relative_saving(np.array([p]), np.array([fn_cost]), fp_cost)
     assert saving[0] == pytest.approx(p - fp_cost / (fn_cost + fp_cost), abs=1e-12)
-    assert costs.expected_saving(p, fn_cost, fp_cost) == pytest.approx(p * fn_cost - (1 - p) * fp_cost)
-    free = costs.relative_saving(np.array([p, p]), np.array([0.0, fn_cost]), np.array([0, 0]))
+    assert decision.expected_saving(p, fn_cost, fp_cost) == pytest.approx(p * fn_cost - (1 - p) * fp_cost)
+    free = decision.relative_saving(np.array([p, p]), np.array([0.0, fn_cost]), np.array([0, 0]))
     np.testing.assert_allclose(free, [-1.0, p])

@@ -44,7 +44,7 @@ def test_groups_are_counted_against_the_folds_that_are_made():
 
 @pytest.mark.parametrize("cv", [None, 3])
 def test_groups_of_another_length_are_rejected(cv):
-    with pytest.raises(ValueError, match=r"groups must hold one value for each row, shape \(40,\)"):
+    with pytest.raises(ValueError, match=r"groups must hold one value for each sample, shape \(40,\)"):
         BoundaryMovementSVC(cv=cv).fit(X, Y, groups=["anything"])
 
 

@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cssvm import evaluate
-from cssvm._core.folds import alone_where_missing, make_splits, read_groups
+from cssvm._core.folds import check_groups, make_splits, separate_missing_groups
 
 MISSING = {
     "nan": lambda known, codes: np.where(known, codes, np.nan),
@@ -29,7 +29,7 @@ def test_missing_groups_are_evaluated_as_groups_of_their_own(kind, rows):
     X, y, known, codes = rows
     own = np.where(known, codes, 100 + np.arange(60))
     expected = evaluate(LogisticRegression(), X, y, fn_cost=5.0, groups=own, n_resamples=20)
-    with pytest.warns(UserWarning, match="missing or empty on 30 of 60 rows: each of them is a group of its own"):
+    with pytest.warns(UserWarning, match="missing or empty on 30 of 60 samples: each of them is a group of its own"):
         found = evaluate(LogisticRegression(), X, y, fn_cost=5.0, groups=MISSING[kind](known, codes), n_resamples=20)
     assert found.model.cost == expected.model.cost
 
@@ -45,11 +45,11 @@ def test_folds_part_rows_without_a_group(rows):
 
 def test_groups_without_missing_entries_stay_as_they_are():
     groups = np.array(["b", "a", "b"], dtype=object)
-    assert alone_where_missing(groups) == (groups, 0)
+    assert separate_missing_groups(groups) == (groups, 0)
 
 
 @pytest.mark.parametrize("missing", [[], [None]], ids=["none missing", "one missing"])
 def test_groups_of_both_strings_and_numbers_are_rejected(missing):
     groups = pd.Series([7, "a", 7, "a", *missing], dtype=object)
     with pytest.raises(ValueError, match="groups must all be numbers or all be strings; got 7 and 'a'"):
-        read_groups(groups, len(groups))
+        check_groups(groups, len(groups))

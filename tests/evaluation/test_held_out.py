@@ -198,9 +198,9 @@ def test_decisions_from_elsewhere_have_the_intervals_of_evaluate_groups_too():
 def test_groups_of_other_rows_are_refused():
     outcomes = {"tp_cost": 0.0, "fp_cost": 1.0, "tn_cost": 0.0, "fn_cost": 5.0}
     for groups in (np.arange(len(Y) + 1), 3, np.zeros((len(Y), 1))):
-        with pytest.raises(ValueError, match="groups must hold one value for each row"):
+        with pytest.raises(ValueError, match="groups must hold one value for each sample"):
             evaluate_predictions(Y, Y, outcomes=outcomes, groups=groups)
-        with pytest.raises(ValueError, match="groups must hold one value for each row"):
+        with pytest.raises(ValueError, match="groups must hold one value for each sample"):
             evaluate(CostSensitiveSVC(), X, Y, groups=groups)
 
 

@@ -122,7 +122,6 @@ def test_strong_duality_with_class_costs(seed, C, loss):
 
 
 # One kappa = 1 / fp_cost exceeds another example's fn_cost: meant here.
-@pytest.mark.filterwarnings("ignore::cssvm.CostConditionWarning")
 @pytest.mark.parametrize("seed", range(3))
 def test_strong_duality_with_example_costs(seed):
     X, y, cost = problem(seed)

@@ -52,7 +52,7 @@ def test_cost_sensitive_hinge_is_the_formula_of_the_paper(C1, C_minus1, f):
 
 def test_costs_of_the_estimators_make_the_same_loss():
     paper = CostSensitiveHinge(4, 2)
-    general = CostSensitiveHinge.from_costs(*paper_costs(4, 2))
+    general = CostSensitiveHinge.from_costs(**paper_costs(4, 2))
     assert type(general) is HingeLoss
     f = np.linspace(-3, 3, 61)
     for y in (1, -1):

@@ -154,7 +154,7 @@ def test_the_comparators_of_the_docstring_are_one_line_each(data):
         ({"n_estimators": 1.5}, {}, "n_estimators of CostProportionateClassifier must be an integer"),
         ({"voting": None}, {}, 'voting of CostProportionateClassifier must be "soft" or "hard"'),
         ({}, {"fn_cost": "one is huge"}, r'got 100 in a row of one class only. .* use sampling="with_replacement"'),
-        ({"fn_cost": 0.0}, {}, "fn_cost must be positive on at least one row of the positive class"),
+        ({"fn_cost": 0.0}, {}, "fn_cost must be positive on at least one sample of the positive class"),
     ],
 )
 def test_what_it_cannot_use_is_refused(data, parameters, costs, reason):

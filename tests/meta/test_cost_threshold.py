@@ -300,10 +300,10 @@ def test_folds_without_a_class_to_train_on_are_refused(data):
 @pytest.mark.parametrize(
     ("costs", "reason"),
     [
-        ({"fn_cost": np.ones(3)}, r"fn_cost must be a number, .* shape \(200,\); got shape \(3,\)"),
+        ({"fn_cost": np.ones(3)}, r"fn_cost must be a number or .* shape \(200,\); got shape \(3,\)"),
         ({"fp_cost": np.full(200, np.nan)}, r"fp_cost must be finite .* labels are not known; got fp_cost=nan"),
         ({"fn_cost": np.inf}, "fn_cost must be finite"),
-        ({"fn_cost": np.r_[np.ones(199), -1.0]}, r"got fn_cost=-1 \(1 such rows\)"),
+        ({"fn_cost": np.r_[np.ones(199), -1.0]}, r"got fn_cost=-1.0 in row 199 \(1 such samples\)"),
         ({"fn_cost": 0.0, "fp_cost": 0.0}, "must not both be 0"),
     ],
 )
@@ -318,7 +318,7 @@ def test_rows_that_cost_nothing_are_not_acted_on_and_counted(data):
     X, y, _ = data
     model = CostThresholdClassifier(LogisticRegression(), calibration=None).fit(X, y)
     fn_cost = np.where(np.arange(200) % 4 == 0, 0.0, 3.0)
-    with pytest.warns(UserWarning, match="both 0 on 50 of 200 rows"):
+    with pytest.warns(UserWarning, match="both 0 on 50 of 200 samples"):
         decided = model.predict(X, fn_cost=fn_cost, fp_cost=fn_cost / 3)
     np.testing.assert_array_equal(decided[::4], model.classes_[0])
     others = np.arange(200) % 4 > 0

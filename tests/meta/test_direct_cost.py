@@ -169,7 +169,7 @@ def test_estimates_of_nothing_beside_free_alarms_are_no_mistake(data):
     model.fit(X, y, fn_cost=amounts)
     assert (model.predict_amount(X) == 0).any()
     np.testing.assert_array_equal(model.predict(X, fp_cost=0.0), model.predict_amount(X) > 0)
-    with pytest.warns(UserWarning, match=f"both 0 on {len(y)} of {len(y)} rows"):
+    with pytest.warns(UserWarning, match=f"both 0 on {len(y)} of {len(y)} samples"):
         assert np.all(model.predict(X, fn_cost=0.0, fp_cost=0.0) == 0)
 
 
@@ -229,7 +229,11 @@ def test_amounts_of_new_rows_are_kept_from_it_by_evaluate_and_scorers(data):
             {},
             r"fn_cost of DirectCostClassifier must be a number; .* fit\(X, y, fn_cost=...\)",
         ),
-        ({}, {"fn_cost": np.full(200, np.nan)}, "fn_cost must be finite and non-negative on every row of the positive"),
+        (
+            {},
+            {"fn_cost": np.full(200, np.nan)},
+            "fn_cost must be finite and non-negative on every sample of the positive",
+        ),
         ({"cv": KFold(2)}, {}, "positive weight, that a fold holds out; got none"),
     ],
 )
@@ -250,11 +254,14 @@ def test_what_it_cannot_use_is_refused(data, parameters, costs, reason):
 @pytest.mark.parametrize(
     ("costs", "reason"),
     [
-        ({"fn_cost": np.ones(3)}, r"fn_cost must hold one value for each row of X, shape \(200,\); got shape \(3,\)"),
+        (
+            {"fn_cost": np.ones(3)},
+            r"fn_cost must be a number or hold one value for each sample of X, shape \(200,\); got shape \(3,\)",
+        ),
         ({"fn_cost": -1.0}, "fn_cost must be finite and non-negative"),
         ({"fn_cost": np.inf}, "fn_cost must be finite and non-negative"),
-        ({"fp_cost": np.full(200, np.nan)}, "fp_cost must be finite and non-negative on every row"),
-        ({"fp_cost": np.ones((200, 2))}, r"fp_cost must be a number, .* got shape \(200, 2\)"),
+        ({"fp_cost": np.full(200, np.nan)}, "fp_cost must be finite and non-negative on every sample"),
+        ({"fp_cost": np.ones((200, 2))}, r"fp_cost must be a number or .* got shape \(200, 2\)"),
     ],
 )
 def test_unusable_costs_of_new_rows_are_refused(data, costs, reason):

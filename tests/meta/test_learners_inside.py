@@ -278,10 +278,10 @@ def test_groups_are_held_out_together_where_there_are_folds(data):
         (lambda y, amounts: {"fn_cost": -amounts}, "fn_cost must be finite and non-negative"),
         (
             lambda y, amounts: {"fn_cost": amounts[:-1]},
-            r"fn_cost must hold one value for each row of X, shape \(160,\)",
+            r"fn_cost must be a number or hold one value for each sample of X, shape \(160,\)",
         ),
         (lambda y, amounts: {"fn_cost": np.column_stack([amounts, amounts])}, r"got shape \(160, 2\)"),
-        (lambda y, amounts: {"fn_cost": np.zeros(len(y))}, "fn_cost must be positive on at least one row"),
+        (lambda y, amounts: {"fn_cost": np.zeros(len(y))}, "fn_cost must be positive on at least one sample"),
         (lambda y, amounts: {"y": np.zeros(len(y), int)}, "y must hold two classes; got one class only"),
         (lambda y, amounts: {"y": np.arange(len(y)) % 3}, "Only binary classification is supported"),
     ],

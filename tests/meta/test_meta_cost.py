@@ -168,10 +168,14 @@ def test_weights_enter_the_draws_where_the_learner_takes_none(data):
         ({"max_samples": 0}, {}, "max_samples of MetaCostClassifier must be"),
         ({"amount_estimator": GaussianNB()}, {}, "amount_estimator of MetaCostClassifier must be a regressor"),
         ({}, {"fn_cost": "amounts of targets"}, r"each may get either label; got fn_cost=nan .* amount_estimator="),
-        ({}, {"fn_cost": "amounts of others"}, "fn_cost must be finite and non-negative on every row of the positive"),
+        (
+            {},
+            {"fn_cost": "amounts of others"},
+            "fn_cost must be finite and non-negative on every sample of the positive",
+        ),
         ({}, {"fn_cost": "zero for others"}, r"fn_cost must be what each row costs .* gives the labels away"),
         ({}, {"fp_cost": "zero for targets"}, r"fp_cost must be what each row costs .* gives the labels away"),
-        ({"fn_cost": 0.0}, {}, "fn_cost must be positive on at least one row of the positive class"),
+        ({"fn_cost": 0.0}, {}, "fn_cost must be positive on at least one sample of the positive class"),
     ],
 )
 def test_what_it_cannot_use_is_refused(data, parameters, costs, reason):

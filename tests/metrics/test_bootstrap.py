@@ -156,7 +156,7 @@ def test_income_of_resamples_is_around_the_income():
         ({"n_resamples": 10.5}, "n_resamples must be a positive integer"),
         ({"confidence": 1.0}, "confidence must lie between 0 and 1; got confidence=1.0"),
         ({"confidence": "95%"}, "confidence must lie between 0 and 1"),
-        ({"sample_weight": np.zeros(N)}, "sample_weight must be positive on at least one row"),
+        ({"sample_weight": np.zeros(N)}, "sample_weight must be positive on at least one sample"),
     ],
 )
 def test_wrong_requests_are_refused(arguments, message):

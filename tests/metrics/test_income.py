@@ -83,9 +83,9 @@ def test_income_of_negative_costs_is_minus_the_whole_cost(case, data):
     ("cost", "message"),
     [
         (np.inf, "tp_cost must be finite"),
-        ("much", "tp_cost must be a number or hold one value"),
+        ("much", "tp_cost must be a number or an array of numbers"),
         (np.nan, "tp_cost must be finite"),
-        ([1.0, 2.0], r"tp_cost must be a number or hold one value for each row of y_true, shape \(3,\)"),
+        ([1.0, 2.0], r"tp_cost must be a number or hold one value for each sample of y_true, shape \(3,\)"),
         (["a", "b", "c"], "tp_cost must be a number or an array of numbers"),
     ],
 )

@@ -118,10 +118,10 @@ def test_scores_must_be_finite_numbers_one_for_each_row(metric, y_score, message
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1, 1, 1], "sample_weight must be a number or hold one value for each row of y_true, shape (4,)"),
+        ([1, 1, 1], "sample_weight must be a number or hold one value for each sample of y_true, shape (4,)"),
         ([1, -1, 1, 1], "sample_weight must be finite and non-negative"),
         ([1, NAN, 1, 1], "sample_weight must be finite and non-negative"),
-        ([0, 0, 0, 0], "sample_weight must be positive on at least one row"),
+        ([0, 0, 0, 0], "sample_weight must be positive on at least one sample"),
     ],
 )
 def test_weights_must_be_non_negative_and_not_all_zero(metric, weight, message):
@@ -148,9 +148,13 @@ def test_whole_numbers_and_truth_values_are_scores(metric):
 
 
 def test_costs_are_refused_with_the_reason():
-    with pytest.raises(ValueError, match="fn_cost must be finite and non-negative on every row of the positive class"):
+    with pytest.raises(
+        ValueError, match="fn_cost must be finite and non-negative on every sample of the positive class"
+    ):
         cost_risk(Y, PRED, fn_cost=[1, 1, NAN, 1])
-    with pytest.raises(ValueError, match="fp_cost must be finite and non-negative on every row of the negative class"):
+    with pytest.raises(
+        ValueError, match="fp_cost must be finite and non-negative on every sample of the negative class"
+    ):
         min_cost_risk(Y, SCORE, fp_cost=-1)
     with pytest.raises(
         ValueError, match=r"fn_cost must be a number or hold one value .* shape \(4,\); got shape \(2,\)"
@@ -195,13 +199,15 @@ def test_all_arrays_are_taken_in_order_and_a_series_where_there_is_no_index():
     ids=["lacks", "repeats"],
 )
 def test_a_series_that_lacks_or_repeats_rows_is_refused(amount):
-    with pytest.raises(ValueError, match="fn_cost must have exactly one value for each label in the index of the rows"):
+    with pytest.raises(
+        ValueError, match="fn_cost must have exactly one value for each label in the index of the samples"
+    ):
         cost_risk(FRAME["y"], FRAME["y"], fn_cost=amount)
 
 
 def test_the_error_about_a_row_that_a_series_lacks_shows_its_label_as_a_plain_number():
     y = pd.Series([1, 0], index=[7, 1543])
-    with pytest.raises(ValueError, match=r"or several, for 1543 \(1 such rows\)"):
+    with pytest.raises(ValueError, match=r"or several, for 1543 \(1 such samples\)"):
         cost_risk(y, y, fn_cost=pd.Series([1.0], index=[7]))
 
 

@@ -121,7 +121,7 @@ def test_costs_that_are_wrong_or_do_not_match_are_refused(client, arrays):
     refused(client, "y must be the name of a column of a frame, or a dask array or series", cut(X), y)
     refused(client, "fn_cost must be finite and non-negative", cut(X), cut(y), fn_cost=-1.0)
     refused(client, "kappa must be finite and positive", cut(X), cut(y), kappa=0.0)
-    refused(client, r"fn_cost must be positive on at least one row.*all \d+ of them", cut(X), cut(y), fn_cost=0.0)
+    refused(client, r"fn_cost must be positive on at least one sample.*all \d+ of them", cut(X), cut(y), fn_cost=0.0)
     refused(client, "both classes must be present", cut(X), cut(y), sample_weight=cut(y.astype(float)))
     refused(client, "must be a dask array or a number", cut(X), cut(y), fn_cost="amount")
 

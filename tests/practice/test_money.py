@@ -276,7 +276,7 @@ def test_names_and_models_that_are_no_policy_are_refused():
         evaluate(Sign(), X, Y, compare={"model": Sign()}, **quick)
     with pytest.raises(KeyError, match=r"'svc' is none of the policies \['model', 'act on nobody', "):
         evaluate(Sign(), X, Y, **quick)["svc"]
-    with pytest.raises(ValueError, match="fn_cost must be finite and non-negative on every row of the positive"):
+    with pytest.raises(ValueError, match="fn_cost must be finite and non-negative on every sample of the positive"):
         evaluate(Sign(), X, Y, **(quick | {"fn_cost": -5.0}))
     with pytest.raises(ValueError, match="3 groups, fewer than 5 folds"):
         evaluate(Sign(), X, Y, **(quick | {"cv": 5}), groups=np.arange(len(Y)) % 3)

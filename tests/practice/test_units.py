@@ -12,9 +12,7 @@ from cssvm import (
     CostSensitiveLinearSVC,
     CostSensitiveSVC,
     CostSensitiveSVCCV,
-    paper_costs,
 )
-from cssvm._core.costs import CostConditionWarning
 from cssvm.metrics import cost_risk
 from tests.practice.german import prepared
 
@@ -92,18 +90,3 @@ def test_without_costs_it_is_scikit_learns(real):
 def test_fit_has_no_opinion_on_the_papers_condition(real):
     X, y = prepared(real)
     CostSensitiveSVC(fn_cost=0.5, fp_cost=0.1, kappa=2.0).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("C1", "C_minus1", "reason"),
-    [(4.0, 0.75, "gives the negative class a margin of 2"), (2.0, 2.0, r"C1=2 is below 2 C_minus1 - 1 = 3")],
-)
-def test_paper_costs_say_when_they_leave_the_papers_condition(C1, C_minus1, reason):
-    with pytest.warns(CostConditionWarning, match=f"the paper's condition .*: .*{reason}"):
-        paper_costs(C1, C_minus1)
-
-
-@pytest.mark.filterwarnings("error")
-def test_paper_costs_within_the_condition_say_nothing():
-    paper_costs(3.0, 2.0)
-    paper_costs([0.8, 3.0], [0.8, 3.0])

@@ -13,9 +13,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVCCV, evaluate
+from cssvm._core.decision import SCORE_TIE
 from cssvm._solvers.linear import active_set
 from cssvm.metrics import cost_risk, min_cost_risk, tp_auc_loss
-from cssvm.metrics._thresholds import SCORE_TIE
 
 EXACT = 1e-10  # tolerance of training so small that no score lies on the other side of a tie
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=7)

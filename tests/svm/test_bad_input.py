@@ -58,7 +58,7 @@ PARAMETERS = [
         r"pos_label of \w+ must be one of the classes \[0, 1\] of y, or None for 1; got pos_label=7",
     ),
     ({"pos_label": "bad"}, "got pos_label='bad'"),
-    ({"fn_cost": 0.0}, "fn_cost must be positive on at least one row of the positive class; got zero"),
+    ({"fn_cost": 0.0}, "fn_cost must be positive on at least one sample of the positive class; got zero"),
     ({"fn_cost": -2.0}, r"fn_cost must be finite and non-negative .* got fn_cost=-2\.0"),
     ({"fp_cost": NAN}, "got fp_cost=nan"),
     ({"fn_cost": np.ones(30)}, r"fn_cost of \w+ must be a number; got .* fit\(X, y, fn_cost=\.\.\.\)"),
@@ -92,19 +92,19 @@ ROWS = [
     ({"fn_cost": np.full(30, NAN)}, "fn_cost must be finite and non-negative .* got fn_cost=nan in row"),
     ({"fn_cost": np.full(30, INF)}, "got fn_cost=inf in row"),
     ({"fp_cost": -np.ones(30)}, r"fp_cost must be finite and non-negative .* got fp_cost=-1\.0 in row"),
-    ({"fn_cost": np.zeros(30)}, "fn_cost must be positive on at least one row of the positive class"),
-    ({"fp_cost": np.zeros(30)}, "fp_cost must be positive on at least one row of the negative class"),
+    ({"fn_cost": np.zeros(30)}, "fn_cost must be positive on at least one sample of the positive class"),
+    ({"fp_cost": np.zeros(30)}, "fp_cost must be positive on at least one sample of the negative class"),
     (
         {"fn_cost": np.ones(29)},
-        r"fn_cost must hold one value for each row of X, shape \(30,\); got shape \(29,\)",
+        r"fn_cost must be a number or hold one value for each sample of X, shape \(30,\); got shape \(29,\)",
     ),
     ({"fn_cost": "high"}, "fn_cost must be a number or an array of numbers; got fn_cost='high'"),
-    ({"sample_weight": np.ones(31)}, r"sample_weight must hold one value .* got shape \(31,\)"),
+    ({"sample_weight": np.ones(31)}, r"sample_weight must be a number or hold one value .* got shape \(31,\)"),
     (
         {"sample_weight": -np.ones(30)},
         r"sample_weight must be finite and non-negative .* got sample_weight=-1\.0",
     ),
-    ({"sample_weight": np.zeros(30)}, "sample_weight must be positive on at least one row"),
+    ({"sample_weight": np.zeros(30)}, "sample_weight must be positive on at least one sample"),
     ({"sample_weight": Y}, "both classes must be present among .* positive sample_weight"),
 ]
 
@@ -119,7 +119,7 @@ MARGINS = [
         r"kappa of \w+ must be a number or \"tied\"; got .* fit\(X, y, kappa=\.\.\.\)",
     ),
     ({}, {"kappa": np.zeros(30)}, r"kappa must be finite and positive .* got kappa=0\.0 in row"),
-    ({}, {"kappa": np.ones(7)}, r"kappa must hold one value .* got shape \(7,\)"),
+    ({}, {"kappa": np.ones(7)}, r"kappa must be a number or hold one value .* got shape \(7,\)"),
     ({}, {"kappa": "loose"}, "got kappa='loose'"),
 ]
 

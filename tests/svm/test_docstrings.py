@@ -8,7 +8,6 @@ import cssvm
 from cssvm._kernels import KERNEL_NAMES
 
 RESULTS = (
-    "CostConditionWarning",
     "CostMatrix",
     "Evaluation",
     "FeatureMapGap",

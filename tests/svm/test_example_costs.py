@@ -194,7 +194,7 @@ def test_the_example_dependent_cost_sensitive_svm_minimises_the_loss_of_the_pape
 def test_with_one_cost_of_all_false_alarms_the_loss_of_the_paper_has_one_kappa():
     """0.68 for each letter: kappa = 1 / (2 * 0.68 - 1) = 2.78 for all, hence a shifted ED-BP-SVM again."""
     X, y, donation = donors(1)
-    fn_cost, fp_cost, kappa = paper_costs(donation, np.where(y == 1, np.nan, 0.68))
+    fn_cost, fp_cost, kappa = paper_costs(donation, np.where(y == 1, np.nan, 0.68)).values()
     np.testing.assert_allclose(kappa[y == 0], 1 / 0.36)
     own = CostSensitiveSVC(0.3, gamma=0.2, tol=TIGHT).fit(X, y, fn_cost=fn_cost, fp_cost=fp_cost, kappa=kappa)
     s = (1 + 1 / 0.36) / 2
@@ -229,5 +229,5 @@ def test_costs_of_at_most_one_half_are_trained_with_in_a_larger_unit(cost):
         paper_costs(C1, C_minus1)
     model = CostSensitiveSVC(C * cost, gamma=0.3).fit(X, y, **paper_costs(C1 / cost, C_minus1 / cost))
     # The slopes of the target are those asked for: C * 4. The smallest of the others has the margin 1.
-    np.testing.assert_allclose(model.C_ * paper_costs(C1 / cost, C_minus1 / cost).fn_cost, C * 4.0)
-    assert paper_costs(C1 / cost, C_minus1 / cost).kappa.max() == 1.0
+    np.testing.assert_allclose(model.C_ * paper_costs(C1 / cost, C_minus1 / cost)["fn_cost"], C * 4.0)
+    assert paper_costs(C1 / cost, C_minus1 / cost)["kappa"].max() == 1.0

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .alignment import align_to_samples, is_series
 from .samples import Samples
-from .types import Vector, as_floats
+from .types import Vector
+from .validation import align_to_samples, as_floats, is_pandas
 
 OUTCOMES = ("tp_cost", "fp_cost", "tn_cost", "fn_cost")
 NEXT_TO_NOTHING = float(np.finfo(np.float64).eps)  # of a cost
@@ -120,7 +120,7 @@ def decision_costs(*, tp_cost: Any = 0.0, fp_cost: Any = 0.0, tn_cost: Any = 0.0
     CostMatrix(fn_cost=0 to 19.3, fp_cost=0.68, 3 rows, 1 of them decided by their costs)
     """
     given = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
-    indexes = [value.index for value in given.values() if is_series(value)]
+    indexes = [value.index for value in given.values() if is_pandas(value)]
     if not all(index.equals(indexes[0]) for index in indexes):
         raise ValueError("costs that are pandas Series must have the same index; got different ones.")
     missed, alarmed = _differences(given)

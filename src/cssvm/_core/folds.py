@@ -1,30 +1,86 @@
-"""How rows are split for cross-validation, in the search, in the wrappers and wherever a threshold is tuned.
+"""Folds for cross-validation, and out-of-fold values: what models return for samples that they have not seen.
 
-An integer means stratified folds of *shuffled* rows, always shuffled in the same way. scikit-learn does not shuffle,
+An integer means stratified folds of *shuffled* samples, always shuffled in the same way. scikit-learn does not shuffle,
 and tables often come in order: by class, by date of entry, by customer. Unshuffled folds of such a table select badly.
-Where the order is time and the future is to be predicted, pass ``TimeSeriesSplit``.
+For time-ordered data, where the future is to be predicted, pass ``TimeSeriesSplit``.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.utils.parallel import Parallel, delayed
 
+from .sklearn_compat import take_rows
 from .types import Mask, RowNumbers, Vector, is_number
+from .validation import take_samples
 
 DEFAULT_FOLDS = 5
 SEED = 0  # of the shuffle
 
 
 class Fold(NamedTuple):
-    """Row numbers, sorted: those to train on, and those to validate with."""
+    """Sample numbers, sorted: those to train on, and those held out."""
 
     train: RowNumbers
     valid: RowNumbers
+
+
+class OutOfFold(NamedTuple):
+    """Values of the samples that each fold holds out, by a model that was trained on the others.
+
+    samples : sample numbers (n_held_out,) for each fold; values : (n_held_out, ...) for each fold.
+    """
+
+    samples: list[RowNumbers]
+    values: list[NDArray[Any]]
+
+    def pooled(self) -> tuple[RowNumbers, NDArray[Any]]:
+        """Sample numbers and values of all folds together; a sample may occur several times, or never."""
+        return np.concatenate(self.samples), np.concatenate(self.values)
+
+    def mean(self, n_samples: int) -> Vector:
+        """The mean value of each sample over the folds that hold it out, (n_samples,); nan where none does."""
+        samples, values = self.pooled()
+        times = np.bincount(samples, minlength=n_samples)
+        total = np.bincount(samples, weights=values, minlength=n_samples)
+        return np.divide(total, times, out=np.full(n_samples, np.nan), where=times > 0)
+
+
+def fit_on(estimator: Any, X: Any, y: Any, samples: RowNumbers, metadata: dict[str, Any]) -> Any:
+    """Fit the estimator itself on some samples; metadata : arguments of `fit`, one value per sample or a number."""
+    X_own, y_own = take_rows(estimator, X, y, samples)
+    return estimator.fit(X_own, y_own, **{name: take_samples(value, samples) for name, value in metadata.items()})
+
+
+def out_of_fold(
+    estimators: Iterable[Any],
+    X: Any,
+    y: Any,
+    folds: Sequence[Fold],
+    method: str,
+    *,
+    metadata: dict[str, Any],
+    n_jobs: int | None = None,
+) -> OutOfFold:
+    """Fit one unfitted estimator per fold on its training samples, and call `method` on those that it holds out.
+
+    `cross_val_predict` would pass labels 0 and 1 in place of the user's, which an estimator may know by name.
+    """
+
+    def respond(estimator: Any, fold: Fold) -> NDArray[Any]:
+        X_valid, _ = take_rows(estimator, X, y, fold.valid, fold.train)
+        return np.asarray(getattr(fit_on(estimator, X, y, fold.train, metadata), method)(X_valid))
+
+    values = Parallel(n_jobs=n_jobs)(
+        delayed(respond)(estimator, fold) for estimator, fold in zip(estimators, folds, strict=True)
+    )
+    return OutOfFold([fold.valid for fold in folds], values)
 
 
 def make_splits(
@@ -32,10 +88,10 @@ def make_splits(
 ) -> list[Fold]:
     """The folds of `cv`: an integer, None for 5, a splitter or an iterable of splits.
 
-    positive : (n,) which rows are of the target; weights : (n,), rows of weight zero are in no fold made here; groups :
-    (n,) labels of rows that belong together, which no fold made here then parts.
+    positive : (n,) bool; weights : (n,), samples of weight zero are in no fold made here; groups : (n,), never split
+    across the folds made here.
     """
-    groups = read_groups(groups, len(positive))
+    groups = check_groups(groups, len(positive))
     if cv is None or is_number(cv):
         counted = np.arange(len(positive)) if weights is None else np.flatnonzero(weights > 0)
         own = None if groups is None else groups[counted]
@@ -48,10 +104,10 @@ def make_splits(
     return [Fold(*(_row_numbers(part, len(positive), number) for part in parts)) for number, parts in enumerate(splits)]
 
 
-def alone_where_missing(groups: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Groups (n,) in which a missing or empty entry is a group of its own, and how many entries that are.
+def separate_missing_groups(groups: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Groups (n,) in which each missing or empty entry is a group of its own, and the number of these entries.
 
-    Without any the groups are as they were, else numbers stand for them.
+    Without missing entries the groups are returned as they are, else numbers in place of them.
     """
     if groups.dtype.kind in "iub":
         return groups, 0
@@ -76,20 +132,20 @@ def _is_missing(entry: Any) -> bool:
     return entry is None or type(entry).__name__ in ("NAType", "NaTType") or entry == "" or bool(entry != entry)
 
 
-def read_groups(groups: Any, n_samples: int) -> NDArray[Any] | None:
-    """What each sample belongs to, (n_samples,), or None; samples without a group are groups of their own."""
+def check_groups(groups: Any, n_samples: int) -> NDArray[Any] | None:
+    """The group of each sample, (n_samples,), or None; samples without a group are groups of their own."""
     if groups is None:
         return None
     found = np.asarray(groups)
     if found.shape != (n_samples,):
         raise ValueError(
-            f"groups must hold one value for each row, shape ({n_samples},); got shape {found.shape}. Pass what each "
-            "of these rows belongs to, such as its customer."
+            f"groups must hold one value for each sample, shape ({n_samples},); got shape {found.shape}. "
+            "Pass what each sample belongs to, such as its customer."
         )
-    found, n_alone = alone_where_missing(found)
+    found, n_alone = separate_missing_groups(found)
     if n_alone:
         warnings.warn(
-            f"groups is missing or empty on {n_alone} of {n_samples} rows: each of them is a group of its own.",
+            f"groups is missing or empty on {n_alone} of {n_samples} samples: each of them is a group of its own.",
             UserWarning,
             stacklevel=4,
         )
@@ -114,19 +170,19 @@ def _row_numbers(part: Any, n: int, number: int) -> RowNumbers:
 
 
 def _shuffled(cv: Any, positive: Mask, groups: Any) -> Any:
-    """Stratified folds of shuffled rows, or groups: `cv` of them, or as many as the rarer class has, with a warning."""
+    """`cv` stratified folds of shuffled samples or groups; fewer, with a warning, if the rarer class is smaller."""
     if not np.isfinite(cv) or cv != int(cv) or cv < 2:
         raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits; got cv={cv!r}.")
     rarest = int(min(np.sum(positive), np.sum(~positive)))
     if rarest < 2:
         raise ValueError(
-            f"every class needs at least 2 rows of positive weight for cross-validation; the rarer one has {rarest}. "
-            "Add rows, or pass splits that keep it in every training part."
+            f"every class needs at least 2 samples of positive weight for cross-validation; the rarer one has "
+            f"{rarest}. Add samples, or pass splits that keep it in every training part."
         )
     if rarest < cv:
         warnings.warn(
-            f"The rarer class has {rarest} rows, fewer than cv={cv}: {rarest} stratified folds are used, so that each "
-            "holds one of them.",
+            f"The rarer class has {rarest} samples, fewer than cv={cv}: {rarest} stratified folds are used, so that "
+            "each holds one of them.",
             UserWarning,
             stacklevel=5,
         )

@@ -1,40 +1,72 @@
-"""How classifiers are nested: pipelines, searches, calibrations, ensembles and wrappers, from the outside in."""
+"""Estimators inside estimators: pipelines, searches, calibrations, ensembles and wrappers.
+
+iter_nested_estimators    from the outside in: the estimator, what it wraps, what that wraps, ...
+final_step                of pipelines, also of pipelines in pipelines; `split_final_step` with its parameter prefix
+deciding_estimator        what makes the predictions of fitted pipelines and searches
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-# Where scikit-learn and this library keep what an estimator is made around, the trained one first.
-AROUND = ("best_estimator_", "estimator")
+# Where scikit-learn and this library keep the one estimator that another wraps, the fitted one first.
+WRAPPED = ("best_estimator_", "estimator_", "svc_", "estimator")
+
+# Further estimators that are trained on the same samples.
+FURTHER = ("amount_estimator", "final_estimator")
 
 
-def iter_nested_estimators(estimator: Any) -> Iterator[Any]:
-    """The estimator, what it is around, what that is around, and so on."""
-    while estimator is not None:
-        yield estimator
-        estimator = _inner(estimator)
+def iter_nested_estimators(estimator: Any, *, branches: bool = False) -> Iterator[Any]:
+    """The estimator, then what is inside it, from the outside in.
+
+    Of a pipeline that is its last step, of a search or a wrapper the fitted estimator inside, if there is one, else the
+    unfitted one; of an ensemble the first member, or with `branches` each member, depth first: also the model of each
+    fold of a calibration, and regressors and final estimators.
+    """
+    yield estimator
+    inside = _inside(estimator)
+    for each in inside if branches else inside[:1]:
+        yield from iter_nested_estimators(each, branches=branches)
 
 
-def _inner(estimator: Any) -> Any:
-    """The last step of a pipeline, the best or the only estimator of another, the first member of an ensemble."""
+def _inside(estimator: Any) -> list[Any]:
+    """The estimators directly inside another that are trained on y."""
     if hasattr(estimator, "steps"):
-        return estimator.steps[-1][1]
-    for name in AROUND:
-        if hasattr(getattr(estimator, name, None), "fit"):
-            return getattr(estimator, name)
+        found = [estimator.steps[-1][1]]
+    elif hasattr(estimator, "calibrated_classifiers_"):
+        found = [each.estimator for each in estimator.calibrated_classifiers_]
+    else:
+        wrapped = (getattr(estimator, name, None) for name in WRAPPED)
+        found = [each for each in wrapped if hasattr(each, "fit")][:1]
     members = getattr(estimator, "estimators", None)
-    return members[0][1] if isinstance(members, list) and members and isinstance(members[0], tuple) else None
+    found += [each[1] for each in members if isinstance(each, tuple)] if isinstance(members, list) else []
+    found += [getattr(estimator, name, None) for name in FURTHER]
+    return [each for each in found if hasattr(each, "fit")]
 
 
-def decider(estimator: Any) -> Any:
-    """What decides in fitted pipelines and searches."""
-    while estimator is not (inner := opened(estimator)):
-        estimator = inner
+def final_step(estimator: Any) -> Any:
+    """The estimator, or the last step of a pipeline."""
+    return split_final_step(estimator)[1]
+
+
+def split_final_step(estimator: Any) -> tuple[str, Any]:
+    """The prefix of the parameters of the last step, such as "svc__" or "", and that step."""
+    prefix = ""
+    while getattr(estimator, "steps", None):
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return prefix, estimator
+
+
+def deciding_estimator(estimator: Any) -> Any:
+    """The estimator that decides in fitted pipelines and searches."""
+    while estimator is not (inside := unwrap(estimator)):
+        estimator = inside
     return estimator
 
 
-def opened(estimator: Any) -> Any:
+def unwrap(estimator: Any) -> Any:
     """The last step of a pipeline, or the best estimator of a search whose own `predict` takes no costs."""
     if hasattr(estimator, "best_estimator_") and not hasattr(estimator, "decides_by_costs"):
         return estimator.best_estimator_

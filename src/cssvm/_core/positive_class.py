@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .nested import decider, iter_nested_estimators
+from .nested import deciding_estimator, iter_nested_estimators
 from .types import Mask, Vector
 
 RESPONSES = ("decision_function", "predict_proba")
@@ -191,7 +191,7 @@ def own_cut(estimator: Any, target: PositiveClass, response_method: str = "auto"
     """
     from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 
-    inner = decider(estimator)
+    inner = deciding_estimator(estimator)
     if not isinstance(inner, FixedThresholdClassifier | TunedThresholdClassifierCV):
         method = response_of(estimator, response_method)
         return method, OWN_THRESHOLD[method]

@@ -1,8 +1,7 @@
 """Rows with labels, weights and costs, checked once: what estimators, metrics, search, wrappers and displays share.
 
-A `Samples` speaks of the target class alone: which rows are of it, what each row weighs, and what a wrong decision on it
-costs. A pandas Series of values is matched to the index of the rows (`matching.py`), so that the folds of a
-cross-validation find their own values.
+`Samples` hold which samples are positive, what each weighs, and what a wrong prediction of it costs. A pandas Series of
+values is aligned to the index of y (`validation.py`), so that the folds of a cross-validation find their own values.
 
 `Samples.of` checks row by row, so that a fold or a partition can be made by itself. Checks that need the whole sample
 are apart: `check_whole`, `check_both_classes_weighted` and `check_both_classes`. `Samples.read` is for what a
@@ -18,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .alignment import is_series, matched, predictions_in_order
-from .costs import check_cost_column, check_nonzero_costs, check_weights_matter, read_costs, read_weights
+from .costs import check_error_costs, check_nonzero_costs, check_nonzero_weights, check_sample_weight
 from .positive_class import PositiveClass, is_string, listed, plain
 from .types import Mask, RowNumbers, Vector
+from .validation import align_predictions, aligned_sample_values, is_pandas, sample_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +56,12 @@ class Samples:
     ) -> Samples:
         """Check the weights and costs of rows whose classes are known."""
         target.require_pos_label(fn_cost=fn_cost, fp_cost=fp_cost)
-        weights = read_weights(sample_weight, len(positive))
+        weights = check_sample_weight(sample_weight, len(positive))
         fn_cost, fp_cost = (
-            check_cost_column("fn_cost", fn_cost, len(positive)),
-            check_cost_column("fp_cost", fp_cost, len(positive)),
+            sample_values("fn_cost", fn_cost, len(positive)),
+            sample_values("fp_cost", fp_cost, len(positive)),
         )
-        return cls(target, positive, weights, read_costs(positive, fn_cost, fp_cost), fn_cost, fp_cost, index)
+        return cls(target, positive, weights, check_error_costs(positive, fn_cost, fp_cost), fn_cost, fp_cost, index)
 
     @classmethod
     def read(
@@ -84,9 +83,9 @@ class Samples:
         if len(labels) == 0:
             raise ValueError("y_true must hold at least one row; got none. Pass the labels of the rows to evaluate.")
         target, positive = _read_target(labels, y_pred, pos_label)
-        index = y_true.index if is_series(y_true) else None
+        index = y_true.index if is_pandas(y_true) else None
         given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "sample_weight": sample_weight}
-        own = {name: matched(name, value, len(labels), index) for name, value in given.items()}
+        own = {name: aligned_sample_values(name, value, len(labels), index) for name, value in given.items()}
         sample = cls.of(target, positive, **own, index=index)
         sample.check_whole()
         return sample
@@ -160,7 +159,7 @@ class Samples:
         """The same rows with other costs: the slope for a cost of a class, slope * cost for a cost of each row."""
         fn_cost = fn_slope if np.ndim(self.fn_cost) == 0 else fn_slope * self.fn_cost
         fp_cost = fp_slope if np.ndim(self.fp_cost) == 0 else fp_slope * self.fp_cost
-        return replace(self, cost=read_costs(self.positive, fn_cost, fp_cost), fn_cost=fn_cost, fp_cost=fp_cost)
+        return replace(self, cost=check_error_costs(self.positive, fn_cost, fp_cost), fn_cost=fn_cost, fp_cost=fp_cost)
 
     def take(self, rows: Any) -> Samples:
         """Some of the rows: a slice, a mask or row numbers."""
@@ -177,7 +176,7 @@ class Samples:
     def check_whole(self) -> None:
         """Refuse a sample without any weight, or in which errors on all rows of a class cost nothing."""
         check_nonzero_costs(self.positive, self.cost)
-        check_weights_matter(self.weights)
+        check_nonzero_weights(self.weights)
 
     def check_both_classes_weighted(self, what: str) -> None:
         """Raise if a class is missing or has no weight; `what` names the measure that needs both."""
@@ -192,7 +191,7 @@ class Samples:
 
     def column(self, name: str, value: Any) -> Any:
         """A number or None as it is, or one value for each row as (n,)."""
-        return matched(name, value, len(self), self.index)
+        return aligned_sample_values(name, value, len(self), self.index)
 
     def decisions(self, y_pred: Any) -> Mask:
         """Whether each row was taken for the target."""
@@ -239,7 +238,7 @@ class Samples:
             )
 
     def _paired(self, name: str, value: Any) -> NDArray[Any]:
-        values = one_dimensional(name, predictions_in_order(name, value, self.index))
+        values = one_dimensional(name, align_predictions(name, value, self.index))
         if len(values) != len(self):
             raise ValueError(
                 f"{name} must hold one value for each row of y_true, shape ({len(self)},); "

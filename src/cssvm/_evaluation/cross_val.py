@@ -17,11 +17,12 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.decision import COSTS, costs_for_predict, decide
 from .._core.folds import Fold
 from .._core.positive_class import check_same_target, listed, positive_class_scores, with_pos_label
-from .._core.samples import Samples, at_rows
+from .._core.prediction_costs import COSTS, costs_for_predict, predict_with_costs
+from .._core.samples import Samples
 from .._core.types import Mask, RowNumbers, Vector
+from .._core.validation import take_samples
 from .._meta import CostThresholdClassifier
 from .._runtime.interrupts import interrupts
 from .._runtime.progress import Silent
@@ -112,7 +113,7 @@ def _decide(
     fitted: Any, X: Any, sample: Samples, metadata: dict[str, Any], scored: bool
 ) -> tuple[Mask, ActionScores | None]:
     """Whether a fitted model acts on each row, by its costs if it takes them, and its scores for acting."""
-    target, labels = sample.target, np.asarray(decide(fitted, X, metadata))
+    target, labels = sample.target, np.asarray(predict_with_costs(fitted, X, metadata))
     strange = ~np.isin(labels, target.classes)
     if strange.any():
         raise ValueError(
@@ -185,7 +186,7 @@ def warn_of_giveaway(models: Iterable[Any], costs: dict[str, Any], positive: Mas
 
 
 def _at(metadata: dict[str, Any], rows: RowNumbers) -> dict[str, Any]:
-    return {name: at_rows(value, rows) for name, value in metadata.items()}
+    return {name: take_samples(value, rows) for name, value in metadata.items()}
 
 
 def own_classifier(model: Any) -> Any:

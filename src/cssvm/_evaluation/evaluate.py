@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import column_or_1d
 
-from .._core.alignment import align_to_samples
 from .._core.classifier import two_classes
 from .._core.cost_matrix import OUTCOMES, decision_costs
-from .._core.decision import COSTS
-from .._core.folds import Fold, make_splits, read_groups
+from .._core.folds import Fold, check_groups, make_splits
 from .._core.positive_class import RESPONSES, PositiveClass, own_pos_label
+from .._core.prediction_costs import COSTS
 from .._core.samples import Samples
 from .._core.types import RowNumbers, Vector
+from .._core.validation import align_to_samples
 from .._meta.routing import takes_weights
 from .._runtime.progress import progress
 from ..metrics._bootstrap import check_request
@@ -138,7 +138,7 @@ def evaluate(
     outcomes = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
     given = align_to_samples(X, y, **outcomes, sample_weight=sample_weight, groups=groups)
     labels = column_or_1d(y, warn=True)
-    groups = read_groups(given.pop("groups"), len(labels))
+    groups = check_groups(given.pop("groups"), len(labels))
     costs = _Costs.of(model, given)
     classes, index = two_classes(labels, whose="evaluate")
     target = PositiveClass.among(classes, own_pos_label(model) if pos_label is None else pos_label)

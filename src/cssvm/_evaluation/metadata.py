@@ -19,8 +19,8 @@ from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._core.classifier import BinaryClassifier
-from .._core.decision import COSTS, refuses
 from .._core.nested import iter_nested_estimators
+from .._core.prediction_costs import COSTS, is_request_denied
 
 WEIGHT, GROUPS = "sample_weight", "groups"
 
@@ -123,7 +123,7 @@ def _check_costs_reach(model: Any, metadata: dict[str, Any], reached: set[str]) 
         return
     can_take = inspect.signature(taker.fit).parameters
     for name in COSTS:
-        if name not in metadata or name in reached or name not in can_take or refuses(taker, "fit", name):
+        if name not in metadata or name in reached or name not in can_take or is_request_denied(taker, "fit", name):
             continue
         if np.ndim(metadata[name]) or metadata[name] != getattr(taker, name):
             raise ValueError(

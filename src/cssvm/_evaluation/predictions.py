@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core.alignment import align_to_samples
 from .._core.cost_matrix import OUTCOMES, decision_costs
-from .._core.folds import read_groups
+from .._core.folds import check_groups
 from .._core.positive_class import PositiveClassScores
 from .._core.samples import Samples
+from .._core.validation import align_to_samples
 from ..metrics._action import GIVEN, ActionScores, scores_of_decisions
 from ..metrics._bootstrap import check_request
 from ..metrics._income import ActionCosts
@@ -48,7 +48,7 @@ def evaluate_predictions(
         y_true, y_pred, pos_label=label, sample_weight=given["sample_weight"], **dict(decision_costs(**outcomes))
     )
     whole.check_both_classes_weighted("a comparison of decisions")
-    groups = read_groups(given["groups"], len(whole))
+    groups = check_groups(given["groups"], len(whole))
     counted = whole.counted_rows
     sample, money = whole.take(counted), ActionCosts.from_outcomes(whole, outcomes).take(counted)
     decided = {MODEL: y_pred} | named({} if compare is None else compare)

@@ -22,9 +22,8 @@ import scipy.sparse as sp
 from sklearn.base import clone, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 
-from .._core.alignment import is_series
-from .._core.samples import at_rows
 from .._core.types import RowNumbers, Vector
+from .._core.validation import is_pandas, take_samples
 from .routing import WrappedClassifier
 
 AMOUNTS = "amount_estimator"
@@ -85,7 +84,7 @@ class EstimatingClassifier(WrappedClassifier):
                 f"{AMOUNTS} of {type(self).__name__} needs rows of the target, with positive weight, that a fold holds "
                 "out; got none. Use stratified folds, or selection_correction=False."
             )
-        own = {name: at_rows(value, rows) for name, value in self._routed(metadata, AMOUNTS).items()}
+        own = {name: take_samples(value, rows) for name, value in self._routed(metadata, AMOUNTS).items()}
         X_own = _safe_indexing(X, rows)
         if probability is not None:
             X_own = with_probability(X_own, probability[rows])
@@ -102,7 +101,7 @@ def with_probability(X: Any, probability: Vector) -> Any:
             f"X must have no column {PROBABILITY_COLUMN!r}, which is added for the {AMOUNTS}; got one. Rename it."
         )
     if names and all(isinstance(name, str) for name in names):
-        if is_series(X):
+        if is_pandas(X):
             return X.assign(**{PROBABILITY_COLUMN: probability})
         if hasattr(X, "with_columns"):
             import polars as pl  # the frame is one of it

@@ -9,11 +9,11 @@ from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._core.alignment import align_to_samples
 from .._core.classifier import unchanged_on_failure
 from .._core.positive_class import OWN_THRESHOLD
 from .._core.samples import Samples
 from .._core.types import RowNumbers, Vector
+from .._core.validation import align_to_samples
 from .draws import REJECTION, SAMPLINGS, WITHOUT, draw_rows, draw_size
 from .members import SOFT, EnsembleClassifier, draw_weights, respond
 from .routing import ESTIMATOR

@@ -10,11 +10,11 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._core.alignment import align_to_samples
 from .._core.classifier import unchanged_on_failure
-from .._core.costs import row_weights
+from .._core.costs import check_nonzero_weights, check_sample_weight
 from .._core.positive_class import finite_response
 from .._core.types import Vector
+from .._core.validation import align_to_samples
 from .probabilities import CALIBRATIONS, CalibratingClassifier
 from .rules import RULES, Rule
 
@@ -177,7 +177,8 @@ class CostThresholdClassifier(CalibratingClassifier):
             y = column_or_1d(y, warn=True)
             target, positive = self._read_labels(y)
             if sample_weight is not None:
-                given["sample_weight"] = row_weights(given["sample_weight"], len(positive))
+                given["sample_weight"] = check_sample_weight(given["sample_weight"], len(positive))
+                check_nonzero_weights(given["sample_weight"])
             given = {name: value for name, value in given.items() if value is not None}
             fitted = self._rule().fit(X, y, target, positive, given, groups)
             self.estimator_, self._response, self.threshold_, self.thresholds_ = fitted

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._core.alignment import align_to_samples
 from .._core.classifier import unchanged_on_failure
-from .._core.costs import check_cost_column, expected_saving, read_decision_costs
+from .._core.decision import check_decision_costs, expected_saving
 from .._core.positive_class import finite_response
 from .._core.samples import Samples
 from .._core.types import Vector
+from .._core.validation import align_to_samples, sample_values
 from .amounts import AMOUNTS, EstimatingClassifier
 from .probabilities import CALIBRATIONS, PROBABILITIES, CalibratingClassifier
 from .routing import ESTIMATOR
@@ -284,10 +284,10 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         """How much less acting on each row is expected to cost than leaving it, with what is known of the amounts."""
         probability = self._probability(X)
         n_rows = len(probability)
-        fn = np.broadcast_to(check_cost_column("fn_cost", np.nan if fn_cost is None else fn_cost, n_rows), n_rows)
+        fn = np.broadcast_to(sample_values("fn_cost", np.nan if fn_cost is None else fn_cost, n_rows), n_rows)
         unknown = np.isnan(fn)
         # What was given is checked; an estimate of 0 beside an fp_cost of 0 is no mistake of the user's.
-        fn, fp = read_decision_costs(np.where(unknown, 1.0, fn), self._cost_of_new_rows("fp_cost", fp_cost), n_rows)
+        fn, fp = check_decision_costs(np.where(unknown, 1.0, fn), self._cost_of_new_rows("fp_cost", fp_cost), n_rows)
         if unknown.any():
             fn = np.where(unknown, self._amounts.of(X, probability), fn)
         if fn_cost is not None or fp_cost is not None:

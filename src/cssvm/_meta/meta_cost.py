@@ -10,13 +10,13 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._core.alignment import align_to_samples
 from .._core.classifier import unchanged_on_failure
-from .._core.costs import expected_saving, read_both_costs
+from .._core.decision import check_both_costs, expected_saving
 from .._core.folds import Fold
 from .._core.positive_class import OWN_THRESHOLD, finite_response, response_of
 from .._core.samples import Samples, both_classes
 from .._core.types import Mask, RowNumbers, Vector
+from .._core.validation import align_to_samples
 from .amounts import AMOUNTS, EstimatingClassifier
 from .draws import WITH, draw_rows, draw_size
 from .members import SOFT, EnsembleClassifier, draw_weights
@@ -191,12 +191,11 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
     def _costs_of_rows(self, sample: Samples) -> tuple[Any, Any]:
         """fn_cost and fp_cost of all rows, numbers or (n,); fn_cost as 1 where it is to be estimated."""
         known = self.amount_estimator is None
-        fn_cost, fp_cost = read_both_costs(
+        fn_cost, fp_cost = check_both_costs(
             sample.fn_cost if known else 1.0,
             sample.fp_cost,
             len(sample),
-            call="fit(X, y, {name}=...)",
-            reason="each may get either label",
+            reason="as each may get either label",
             fix=f", or estimate unknown amounts with {AMOUNTS}=" if known else "",
         )
         for name, cost, others in (("fn_cost", fn_cost, ~sample.positive), ("fp_cost", fp_cost, sample.positive)):

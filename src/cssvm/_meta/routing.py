@@ -24,8 +24,8 @@ from sklearn.utils.validation import has_fit_parameter
 from .._core.classifier import BinaryClassifier
 from .._core.folds import Fold
 from .._core.positive_class import RESPONSES
-from .._core.samples import at_rows
 from .._core.types import RowNumbers, Vector
+from .._core.validation import take_samples
 
 ESTIMATOR = "estimator"
 
@@ -188,7 +188,7 @@ def mean_over_folds(values: Iterable[Vector], folds: Sequence[Fold], n_rows: int
 
 def _trained(estimator: Any, X: Any, y: NDArray[Any], rows: RowNumbers, metadata: dict[str, Any]) -> Any:
     """Train on these rows; a learner that takes a kernel matrix gets its part."""
-    own = {name: at_rows(value, rows) for name, value in metadata.items()}
+    own = {name: take_samples(value, rows) for name, value in metadata.items()}
     X_own, y_own = _safe_split(estimator, X, y, rows)
     return estimator.fit(X_own, y_own, **own)
 

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._core.classifier import resolve_cost
-from .._core.costs import read_decision_costs, relative_saving
+from .._core.decision import ONE_MARGIN, check_decision_costs, relative_saving, threshold_of_least_cost
 from .._core.folds import make_splits
 from .._core.positive_class import PositiveClass
 from .._core.samples import Samples, both_classes, check_both_classes
 from .._core.types import Mask, Vector
-from ..metrics._thresholds import ONE_MARGIN, threshold_of_least_cost
 from .probabilities import PROBABILITIES
 from .routing import ESTIMATOR
 
@@ -95,7 +94,7 @@ class BayesRule(Rule):
     def _costs(self, fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
         """Costs of rows of unknown label: the given or the constructor's, which is a number."""
         own = self.classifier._cost_of_new_rows
-        return read_decision_costs(own("fn_cost", fn_cost), own("fp_cost", fp_cost), n_samples)
+        return check_decision_costs(own("fn_cost", fn_cost), own("fp_cost", fp_cost), n_samples)
 
 
 class TunedRule(Rule):

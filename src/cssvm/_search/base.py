@@ -13,17 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.alignment import align_to_samples
 from .._core.classifier import BinaryClassifier, unchanged_on_failure
-from .._core.decision import COSTS
+from .._core.decision import score_tie
 from .._core.folds import Fold
+from .._core.prediction_costs import COSTS
 from .._core.samples import Samples
 from .._core.types import Vector, is_number
+from .._core.validation import align_to_samples
 from .._kernels import is_pairwise, kernel_class
 from .._runtime.interrupts import SearchInterruptedWarning
 from .._runtime.threads import in_this_process
 from .._svm.inputs import CHECKS, check_parameters, validate_raw, validate_transformed, validate_X, validate_X_y
-from ..metrics._thresholds import score_tie
 from .axes import Axes
 from .decision import (
     BAYES,

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.calibration import _SigmoidCalibration
 
-from .._core.costs import read_decision_costs, relative_saving
+from .._core.decision import ONE_MARGIN, check_decision_costs, relative_saving, threshold_of_least_cost
 from .._core.samples import Samples
 from .._core.types import Vector
-from ..metrics._thresholds import ONE_MARGIN, threshold_of_least_cost
 
 AUTO, ZERO, THRESHOLD, BAYES = "auto", "zero", "threshold", "bayes"
 DECISIONS = (ZERO, THRESHOLD, BAYES)
@@ -74,7 +73,7 @@ class ByProbability:
 
     def gain(self, scores: Vector, fn_cost: Any, fp_cost: Any) -> Vector:
         """How much less accepting a row is expected to cost than refusing it, relative to both costs together."""
-        fn, fp = read_decision_costs(fn_cost, fp_cost, len(scores))
+        fn, fp = check_decision_costs(fn_cost, fp_cost, len(scores))
         return relative_saving(self.probabilities(scores), fn, fp)
 
 

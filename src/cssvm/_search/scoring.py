@@ -28,9 +28,10 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
 from .._core.classifier import BinaryClassifier
-from .._core.costs import expected_saving
-from .._core.samples import Samples, at_rows
+from .._core.decision import expected_saving
+from .._core.samples import Samples
 from .._core.types import RowNumbers, Vector
+from .._core.validation import take_samples
 from ..metrics._income import ActionCosts, income_of_predictions
 from ..metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics._risk import minimum_risk, risk_of_decisions
@@ -107,7 +108,7 @@ class BayesScoring(DecisionScoring):
         rules = [ByProbability(each, pooled, tie) for each, tie in zip(together, ties, strict=True)]
         values = []
         for own, rows in zip(scores, valid, strict=True):
-            costs = [at_rows(cost, rows) for cost in self.costs]
+            costs = [take_samples(cost, rows) for cost in self.costs]
             p = np.array([rule.probabilities(each) for rule, each in zip(rules, own, strict=True)])
             values.append(self.evaluate(expected_saving(p, *costs), rows))
         return np.column_stack(values)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._core.alignment import align_to_samples
 from .._core.classifier import BinaryClassifier, resolve_cost, unchanged_on_failure
 from .._core.costs import WeightedCostTotals, is_tied, margins_and_upper_bounds, resolve_C
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Status, Vector
+from .._core.validation import align_to_samples
 from .inputs import check_parameters, validate_X_y
 
 UNUSABLE_GAP = 0.1  # relative duality gap above which a model that did not converge should not be used

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .._core.alignment import align_to_samples
 from .._core.classifier import unchanged_on_failure
 from .._core.costs import SCALE
-from .._core.folds import make_splits, read_groups
+from .._core.decision import ONE_MARGIN, score_tie, threshold_of_least_cost
+from .._core.folds import check_groups, make_splits
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Vector
+from .._core.validation import align_to_samples
 from .._kernels import DEFAULT_KERNEL, kernel_class
-from ..metrics._thresholds import ONE_MARGIN, score_tie, threshold_of_least_cost
 from .kernel_svc import KernelSolution, KernelSVC
 
 FOLD_FIX = "Use fewer or stratified folds, or cv=None."
@@ -135,7 +135,7 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
         with unchanged_on_failure(self):
             groups = align_to_samples(X, y, groups=groups)["groups"]
             X, samples = self._validate(X, y, fn_cost, fp_cost, sample_weight)
-            groups = read_groups(groups, len(samples))
+            groups = check_groups(groups, len(samples))
             solution = self._solve_standard(X, samples)
             of_folds: list[KernelSolution] = []
             scored, scores = samples, solution.scores(X)

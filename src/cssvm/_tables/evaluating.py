@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.decision import COSTS
 from .._core.positive_class import PositiveClass, PositiveClassScores
+from .._core.prediction_costs import COSTS
 from .._core.types import Mask, Vector
 from .._evaluation import evaluate_predictions
 from .._evaluation.result import EVERYBODY, NOBODY

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.costs import FreeDecisionWarning
-from .._core.decision import COSTS, costs_for_predict, decide, known_costs
+from .._core.decision import FreeDecisionWarning
 from .._core.positive_class import PositiveClass, plain, positive_class_scores
+from .._core.prediction_costs import COSTS, costs_for_predict, known_costs, predict_with_costs
 from .._core.samples import both_classes
 from .._core.types import Mask, Vector
 from ..deploy import ModelCard, SavedModel, load_model
@@ -177,7 +177,7 @@ class Decider:
     def _asked_one_by_one(self, X: Any, costs: dict[str, Any]) -> tuple[NDArray[Any], Vector, Vector | None]:
         """Labels, scores and probabilities of a model that gives them one by one."""
         model = self.saved.model
-        labels = decide(model, X, costs)
+        labels = predict_with_costs(model, X, costs)
         scores = positive_class_scores(model, X, pos_label=self.card.pos_label).values
         if not hasattr(model, "predict_proba"):
             return labels, scores, None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from .._core.folds import alone_where_missing
+from .._core.folds import separate_missing_groups
 from .._core.positive_class import PositiveClass
 from .._core.types import Mask, Vector
 from ..deploy import Column
@@ -200,6 +200,6 @@ def _told_apart(values: Vector, positive: Mask) -> str:
 
 def _groups(words: NDArray[np.object_], column: str) -> tuple[NDArray[Any], list[str]]:
     """Groups (n,) of the rows from the entries of their column, and a note on rows without one."""
-    groups, n_alone = alone_where_missing(words)
+    groups, n_alone = separate_missing_groups(words)
     note = f"{n_alone:,} rows have no entry in {column!r}, the group: each is a group of its own"
     return groups, [note] if n_alone else []

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.classifier import fit_costs, resolve_cost, two_classes, unchanged_on_failure
-from .._core.costs import SCALE, read_costs, read_margins, resolve_C
+from .._core.costs import SCALE, check_error_costs, check_margins, resolve_C
 from .._core.positive_class import PositiveClass
 from .._runtime import threads
 from .._solvers.linear import INTERIOR, LinearSolution, solve_active
@@ -369,8 +369,8 @@ def _check_constants(reader: Reader) -> None:
     """Numbers for all rows are refused before any row is read."""
     both, constants = np.array([True, False]), reader.constants
     costs = {name: constants.get(name, 1.0) for name in ("fn_cost", "fp_cost")}
-    read_costs(both, **costs)
-    read_margins(both, constants.get("kappa", 1.0), costs["fp_cost"])
+    check_error_costs(both, **costs)
+    check_margins(both, constants.get("kappa", 1.0), costs["fp_cost"])
 
 
 def _proportionate(kept: list[tuple[int, Any]]) -> Any:

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from dask.delayed import delayed
 
-from .._core.alignment import align_to_samples
-from .._core.decision import costs_for_predict, decide
+from .._core.prediction_costs import costs_for_predict, predict_with_costs
 from .._core.types import is_number
+from .._core.validation import align_to_samples
 
 PREDICT, SCORES, PROBABILITIES = "predict", "decision_function", "predict_proba"
 
@@ -300,7 +300,9 @@ def _answered(
                     "of them. Take both from the same frame, or chunk them alike."
                 )
         rows = X.to_numpy() if framed and not hasattr(model, "feature_names_in_") else X
-        found = np.asarray(decide(model, rows, of_rows) if question == PREDICT else getattr(model, question)(rows))
+        found = np.asarray(
+            predict_with_costs(model, rows, of_rows) if question == PREDICT else getattr(model, question)(rows)
+        )
     return _at_index(found, X.index, model, question) if framed else found
 
 

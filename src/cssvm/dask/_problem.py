@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.costs import OF_OTHER, OF_TARGET, WeightedCostTotals, check_some_positive, margins_and_upper_bounds
+from .._core.costs import OF_NEGATIVE, OF_POSITIVE, WeightedCostTotals, margins_and_upper_bounds
 from .._core.positive_class import PositiveClass
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Mask, Vector
+from .._core.validation import check_some_positive
 from .._solvers.linear.passes import Block
 from ._partitions import Reader
 from ._preparation import Preparation
@@ -41,7 +42,7 @@ class Totals(NamedTuple):
     def check_whole(self) -> None:
         """What `Samples.check_whole` refuses, and rows of one class only."""
         for name, some, n, whose in zip(
-            ("fn_cost", "fp_cost"), self.costly, self.counts, (OF_TARGET, OF_OTHER), strict=True
+            ("fn_cost", "fp_cost"), self.costly, self.counts, (OF_POSITIVE, OF_NEGATIVE), strict=True
         ):
             check_some_positive(name, bool(some), int(n), whose)
         check_some_positive("sample_weight", self.weighted_costs.weights > 0.0, int(self.counts.sum()))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.costs import read_weights
+from .._core.costs import check_sample_weight
 from .._core.types import RowNumbers, Vector
 from .._preprocessing import CATEGORY, as_text, column_kind
 from ._partitions import Reader
@@ -53,7 +53,7 @@ def survey(frame: Any, *given: Any) -> Survey:
     *beside, reader, n_keep = given
     X, values = reader.both(frame, *beside)
     labels = _labels(values["y"])
-    counted = read_weights(values["sample_weight"], len(values["y"])) > 0.0
+    counted = check_sample_weight(values["sample_weight"], len(values["y"])) > 0.0
     if not counted.all():
         X = X[counted]
     found = _of_array(X, np.flatnonzero(counted)) if reader.names is None else _of_frame(X, reader)

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .._core.alignment import align_to_samples
-from .._core.decision import COSTS, decide, row_costs
 from .._core.positive_class import PositiveClassScores, positive_class_scores
+from .._core.prediction_costs import COSTS, per_sample_costs, predict_with_costs
 from .._core.types import Mask
+from .._core.validation import align_to_samples
 from ..metrics._held_out import held_out_rows
 from ..metrics._scored import ScoredSamples
 
@@ -53,7 +53,7 @@ class ScoredDisplayMixin:
         """Which rows of positive weight the estimator itself acts on, by the costs of the rows if it takes them."""
         given = align_to_samples(X, y, **{name: of_rows[name] for name in (*COSTS, "sample_weight")})
         weights = given.pop("sample_weight")
-        acted_on = np.asarray(decide(estimator, X, row_costs(given))) == scores.pos_label
+        acted_on = np.asarray(predict_with_costs(estimator, X, per_sample_costs(given))) == scores.pos_label
         return acted_on if weights is None else acted_on[np.broadcast_to(weights, len(acted_on)) > 0]
 
     @classmethod

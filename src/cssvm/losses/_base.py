@@ -21,7 +21,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core.types import Vector, as_floats, is_number
+from .._core.types import Vector, is_number
+from .._core.validation import as_floats
 
 FLOATS = "Convert it to floats."  # the fix for what is no number
 

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._core.costs import is_tied, paper_costs, tied_kappa
-from .._core.types import Vector, as_floats
+from .._core.types import Vector
+from .._core.validation import as_floats
 from ._base import DUAL, FLOATS, Loss, of_label, probabilities
 
 
@@ -154,7 +155,7 @@ class CostSensitiveHinge(HingeLoss):
     """
 
     def __init__(self, C1: float = 1.0, C_minus1: float = 1.0) -> None:
-        fn_cost, fp_cost, kappa = paper_costs(C1, C_minus1)
+        fn_cost, fp_cost, kappa = paper_costs(C1, C_minus1).values()
         super().__init__(pos_slope=fn_cost, neg_slope=fp_cost, neg_margin=kappa)
 
     @property
@@ -262,7 +263,7 @@ class ExampleCostSensitiveHinge(_ExampleHinge):
                 "cost must exceed 1/2, so that the slope 2 cost - 1 of a negative example is positive; got "
                 f"cost={np.min(values):g}. Scale all costs up so that the smallest is at least 1."
             )
-        fn_cost, fp_cost, kappa = paper_costs(values, values)
+        fn_cost, fp_cost, kappa = paper_costs(values, values).values()
         super().__init__(pos_slope=fn_cost, neg_slope=fp_cost, neg_margin=kappa)
 
 

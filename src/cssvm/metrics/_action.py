@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logit
 
-from .._core.costs import expected_saving
-from .._core.decision import costs_for_predict, known_costs
+from .._core.decision import expected_saving
 from .._core.positive_class import RESPONSES, PositiveClass, own_cut, positive_class_scores
+from .._core.prediction_costs import costs_for_predict, known_costs
 from .._core.types import Mask, Vector
 
 DECISION_VALUE, PROBABILITY, COST_RATIO, DECISION, GIVEN = (

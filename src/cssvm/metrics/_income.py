@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.alignment import is_series
 from .._core.cost_matrix import OUTCOMES
 from .._core.samples import Samples
-from .._core.types import Mask, Vector, as_floats
+from .._core.types import Mask, Vector
+from .._core.validation import as_floats, is_pandas
 
 ONE_OR_EACH = "Pass one number, or one for each sample of y_true."
 
@@ -115,7 +115,7 @@ def as_costs(given: dict[str, Any]) -> dict[str, Any]:
         cost, value = benefit.replace("_benefit", "_cost"), named.pop(benefit)
         if cost in named:
             raise ValueError(f"{benefit} and {cost} of income are the same with opposite signs; pass one of them.")
-        named[cost] = -value if is_series(value) else -as_floats(benefit, value, ONE_OR_EACH)
+        named[cost] = -value if is_pandas(value) else -as_floats(benefit, value, ONE_OR_EACH)
     return named
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.positive_class import PositiveClass, PositiveClassScores
+from .._core.ranking import Ranking
 from .._core.samples import Samples
 from .._core.types import Mask, Vector
-from ._ranking import Ranking
 
 BELOW_CHANCE = 2.0  # standard deviations of the area under the ROC curve of random scores
 
@@ -85,7 +85,7 @@ class ScoredSamples:
     @cached_property
     def ranking(self) -> Ranking:
         """The order of the samples by falling score."""
-        return Ranking.of(self.scores, tie=self.tie)
+        return Ranking.from_scores(self.scores, tie=self.tie)
 
     @property
     def positive(self) -> Mask:

@@ -21,10 +21,10 @@ import numpy as np
 from sklearn import config_context
 from sklearn.metrics._scorer import _Scorer
 
-from .._core.alignment import is_series, matched
 from .._core.cost_matrix import OUTCOMES, decision_costs
-from .._core.decision import costs_for_predict, decide, row_costs
 from .._core.positive_class import RESPONSES, PositiveClass, own_pos_label, positive_class_scores
+from .._core.prediction_costs import costs_for_predict, per_sample_costs, predict_with_costs
+from .._core.validation import aligned_sample_values, is_pandas
 from ._income import as_costs, income, savings_score
 from ._partial_auc import tn_auc_loss, tp_auc_loss
 from ._risk import cost_risk, min_cost_risk
@@ -176,7 +176,7 @@ class CostScorer(_Scorer):
         if self._response_method != DECISIONS:
             y_pred: Any = positive_class_scores(estimator, X, pos_label=pos_label)
         elif costs_for_predict(estimator) and (costs := self._row_costs(y_true, routed)):
-            y_pred = decide(estimator, X, costs)
+            y_pred = predict_with_costs(estimator, X, costs)
         else:
             y_pred = method_caller(estimator, DECISIONS, X, pos_label=pos_label)
         target = _known_target(estimator, pos_label)
@@ -184,13 +184,13 @@ class CostScorer(_Scorer):
 
     def _row_costs(self, y_true: Any, routed: dict[str, Any]) -> dict[str, Any]:
         """The costs to decide by: those that the decisions are judged by, if one of them is given for each row."""
-        index = y_true.index if is_series(y_true) else None
+        index = y_true.index if is_pandas(y_true) else None
         given = {
-            name: matched(name, value, len(y_true), index)
+            name: aligned_sample_values(name, value, len(y_true), index)
             for name, value in {**self._score_func.keywords, **routed}.items()
             if name in OUTCOMES
         }
-        given = row_costs(given)
+        given = per_sample_costs(given)
         return dict(decision_costs(**given)) if given and self._score_func.func is income else given
 
 

@@ -22,8 +22,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ... import __version__
-from ..._core.decision import COSTS
 from ..._core.positive_class import PositiveClass
+from ..._core.prediction_costs import COSTS
 from ..._meta import CostThresholdClassifier
 from ..._search.base import BaseSVCSearchCV
 from .._anatomy import columns_of

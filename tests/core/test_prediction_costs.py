@@ -10,7 +10,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from cssvm._core.decision import costs_for_predict, decide, known_costs, refuses, row_costs
+from cssvm._core.prediction_costs import (
+    costs_for_predict,
+    is_request_denied,
+    known_costs,
+    per_sample_costs,
+    predict_with_costs,
+)
 
 X = np.array([[1.0], [2.0], [3.0]])
 COSTS = {"fn_cost": np.array([5.0, 1.0, 9.0]), "fp_cost": np.array([1.0, 4.0, 2.0])}
@@ -87,23 +93,27 @@ def test_costs_can_be_refused_where_metadata_is_routed():
         assert costs_for_predict(without_misses) == ["fp_cost"]
         assert costs_for_predict(elsewhere) == ["fn_cost"]
         assert costs_for_predict(ByBothCosts()) == ["fn_cost", "fp_cost"]
-        assert not refuses(object(), "predict", "fn_cost")
+        assert not is_request_denied(object(), "predict", "fn_cost")
     assert costs_for_predict(without_misses) == ["fn_cost", "fp_cost"]
 
 
 def test_decisions_are_those_of_predict_with_the_costs_it_takes():
-    np.testing.assert_array_equal(decide(ByBothCosts(), X, COSTS), [151, 214, 392])
-    np.testing.assert_array_equal(decide(ByMissCosts(), X, COSTS), [150, 210, 390])
-    np.testing.assert_array_equal(decide(ByBothCosts(), X, {"fp_cost": 3.0, "tp_cost": 7.0}), [103, 203, 303])
-    np.testing.assert_array_equal(decide(NotByCosts(), X, COSTS), [100, 200, 300])
+    np.testing.assert_array_equal(predict_with_costs(ByBothCosts(), X, COSTS), [151, 214, 392])
+    np.testing.assert_array_equal(predict_with_costs(ByMissCosts(), X, COSTS), [150, 210, 390])
+    np.testing.assert_array_equal(
+        predict_with_costs(ByBothCosts(), X, {"fp_cost": 3.0, "tp_cost": 7.0}), [103, 203, 303]
+    )
+    np.testing.assert_array_equal(predict_with_costs(NotByCosts(), X, COSTS), [100, 200, 300])
 
 
 def test_every_step_before_the_decider_transforms_the_samples():
     double, add_one = FunctionTransformer(lambda X: 2 * X), FunctionTransformer(lambda X: X + 1)
     model = pipeline(pipeline(ByBothCosts(), add_one), double, "passthrough", Drawing())
-    np.testing.assert_array_equal(decide(model, X, COSTS), [351, 514, 792])
-    np.testing.assert_array_equal(decide(search_for(model), X, COSTS), [351, 514, 792])
-    np.testing.assert_array_equal(decide(pipeline(Transforming(), double, add_one), X, COSTS), [351, 514, 792])
+    np.testing.assert_array_equal(predict_with_costs(model, X, COSTS), [351, 514, 792])
+    np.testing.assert_array_equal(predict_with_costs(search_for(model), X, COSTS), [351, 514, 792])
+    np.testing.assert_array_equal(
+        predict_with_costs(pipeline(Transforming(), double, add_one), X, COSTS), [351, 514, 792]
+    )
 
 
 def test_costs_that_no_decider_takes_leave_predict_as_it_is():
@@ -111,8 +121,8 @@ def test_costs_that_no_decider_takes_leave_predict_as_it_is():
         def predict(self, X):
             return "its own way"
 
-    assert decide(Own([("decider", NotByCosts())]), X, COSTS) == "its own way"
-    assert decide(Own([("decider", ByMissCosts())]), X, {"fp_cost": 3.0}) == "its own way"
+    assert predict_with_costs(Own([("decider", NotByCosts())]), X, COSTS) == "its own way"
+    assert predict_with_costs(Own([("decider", ByMissCosts())]), X, {"fp_cost": 3.0}) == "its own way"
 
 
 class ByEstimatedAmounts(ByMissCosts):
@@ -163,7 +173,7 @@ def test_samples_are_transformed_for_known_costs_only_where_amounts_are_estimate
 
 def test_costs_are_of_samples_if_one_of_them_is():
     of_classes = {"fn_cost": 5.0, "fp_cost": 1.0}
-    assert row_costs(of_classes) == {}
-    assert row_costs({}) == {}
+    assert per_sample_costs(of_classes) == {}
+    assert per_sample_costs({}) == {}
     mixed = {"fn_cost": [5.0, 1.0], "fp_cost": 1.0}
-    assert row_costs(mixed) == mixed
+    assert per_sample_costs(mixed) == mixed

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.types import Mask, RowNumbers, Vector
+from .types import Mask, RowNumbers, Vector
 
 
 class Ranking(NamedTuple):
@@ -31,7 +31,7 @@ class Ranking(NamedTuple):
     tie: float = 0.0
 
     @classmethod
-    def of(cls, scores: NDArray[Any], *, tie: float = 0.0) -> Ranking:
+    def from_scores(cls, scores: NDArray[Any], *, tie: float = 0.0) -> Ranking:
         """Sort the rows; the order within equal scores does not matter."""
         order = np.argsort(scores)[::-1]
         falling = scores[order]

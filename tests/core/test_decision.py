@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cssvm._core.decision import ONE_MARGIN, SCORE_TIE, cheapest_threshold, score_tie, threshold_of_least_cost
+from cssvm._core.ranking import Ranking
 from cssvm.metrics import min_cost_risk
-from cssvm.metrics._ranking import Ranking
-from cssvm.metrics._thresholds import ONE_MARGIN, SCORE_TIE, cheapest_threshold, score_tie, threshold_of_least_cost
 
 RULES = ("highest", "nearest_zero")
 
@@ -101,7 +101,7 @@ def test_the_ends_lie_as_far_beyond_the_scores_as_asked(prefer, beyond, ends):
 
 
 def test_a_run_of_nearly_equal_scores_is_cut_beside_it():
-    ranking = Ranking.of(np.array([0.0, 1.0, 1.1, 1.2, 3.0]), tie=0.15)
+    ranking = Ranking.from_scores(np.array([0.0, 1.0, 1.1, 1.2, 3.0]), tie=0.15)
     np.testing.assert_array_equal(ranking.lowest, [3.0, 1.0, 0.0])
     np.testing.assert_array_equal(ranking.highest, [3.0, 1.2, 0.0])
     np.testing.assert_allclose(ranking.thresholds(np.arange(4)), [np.inf, 2.1, 0.5, -np.inf])
@@ -140,7 +140,7 @@ def test_of_thresholds_at_equal_distance_up_to_the_tie_of_scores_the_lower_wins(
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=60), st.sampled_from([0.5, 3.0, 10.0]))
 def test_runs_of_equal_scores_are_narrow_and_apart_where_scores_are(values, tie):
     scores = np.array(values, dtype=float)
-    ranking = Ranking.of(scores, tie=tie)
+    ranking = Ranking.from_scores(scores, tie=tie)
     assert (ranking.highest - ranking.lowest < 2 * tie).all()
     assert (ranking.lowest[:-1] > ranking.highest[1:]).all()
     if np.ptp(scores) <= tie:
@@ -150,7 +150,7 @@ def test_runs_of_equal_scores_are_narrow_and_apart_where_scores_are(values, tie)
 
 
 def test_a_chain_of_many_close_scores_is_not_one_score():
-    ranking = Ranking.of(np.linspace(0.0, 1.0, 5001), tie=1e-3)
+    ranking = Ranking.from_scores(np.linspace(0.0, 1.0, 5001), tie=1e-3)
     assert len(ranking.last) == 1000
 
 
@@ -161,6 +161,6 @@ def test_scores_of_coarsely_trained_models_are_equal_up_to_their_tolerance():
 
 @pytest.mark.parametrize("shift", [-100.0, 0.0, 100.0])
 def test_a_chain_of_close_scores_is_split_into_parts_of_equal_width_wherever_it_lies(shift):
-    ranking = Ranking.of(np.arange(11.0) + shift, tie=3.0)  # three parts of 10 / 3
+    ranking = Ranking.from_scores(np.arange(11.0) + shift, tie=3.0)  # three parts of 10 / 3
     np.testing.assert_array_equal(ranking.highest - shift, [10.0, 6.0, 3.0])
     np.testing.assert_array_equal(ranking.lowest - shift, [7.0, 4.0, 0.0])

@@ -1,0 +1,287 @@
+"""Checks of what users pass: numbers, one value per sample, pandas objects and constructor parameters.
+
+A value "per sample" is a number, which holds for all samples, or an array-like with one entry for each of them:
+
+    align_to_samples      values of a pandas Series in the order of X and y, found by its index
+    sample_values         a number as it is, or (n_samples,) float64; `aligned_sample_values` aligns first
+    check_sample_values   the same with the range checked, on all samples or on some
+
+A pandas Series belongs to samples by its index, never by its order: costs, weights and groups are columns of a table.
+Predictions are mostly made in the order of the samples: see `align_predictions`.
+
+Each message names the parameter, the value received, the value expected and the fix.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .types import Mask, Vector, is_integer, is_number
+
+
+def as_floats(name: str, value: Any, fix: str) -> Vector:
+    """A number or an array-like (list, NumPy, pandas or polars) as float64; anything else raises, with the fix.
+
+    Strings are rejected even where they spell a number: a column read as text is a mistake somewhere before.
+    """
+    cause = None
+    try:
+        found = np.asarray(value)
+        if _is_numeric(found) and not np.ma.is_masked(value):
+            return found.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        cause = error
+    raise ValueError(
+        f"{name} must be a number or an array of numbers; got {name}={reprlib.repr(value)}. {fix}"
+    ) from cause
+
+
+def _is_numeric(values: np.ndarray) -> bool:
+    if values.dtype.kind == "O":
+        return all(isinstance(each, Real | Decimal) or each is None for each in values.flat)
+    return values.dtype.kind in "biuf"
+
+
+def sample_values(name: str, value: Any, n_samples: int, *, of: str = "X") -> Any:
+    """A number or None as it is; one value per sample as (n_samples,) float64.
+
+    of : what has the samples, "X" or "y_true", for the message.
+    """
+    if value is None or is_number(value):
+        return value
+    values = as_floats(name, value, f"Pass one number, or one for each sample of {of}.")
+    if values.shape == (n_samples,):
+        return values
+    if values.ndim > 1:
+        fix = f"Pass {name}.ravel(), or the column of a table by its name."
+    elif of == "X":
+        fix = f"Pass a number, or select the entries of {name} that belong to the samples of X."
+    else:
+        fix = f"In a cross-validation pass a pandas Series with the index of y, or route {name} as metadata."
+    raise ValueError(
+        f"{name} must be a number or hold one value for each sample of {of}, shape ({n_samples},); got shape "
+        f"{values.shape}. {fix}"
+    )
+
+
+def aligned_sample_values(name: str, value: Any, n_samples: int, index: Any) -> Any:
+    """`sample_values` for y_true with this index, None if it has none; a Series is aligned to it."""
+    return sample_values(name, align_series(name, value, index) if is_pandas(value) else value, n_samples, of="y_true")
+
+
+def check_sample_values(
+    name: str,
+    value: Any,
+    n_samples: int,
+    *,
+    on: Mask | None = None,
+    above: float | None = None,
+    at_least: float = 0.0,
+    where: str = "",
+    fix: str = "",
+) -> Vector:
+    """`sample_values` in float64, which must be finite and in range; a number stays one, shape ().
+
+    on : (n_samples,), the samples on which the values are read; elsewhere they may be anything and become 0.
+    above : the exclusive minimum; if None, `at_least` is the inclusive one, -inf for any finite number.
+    where : follows "every sample" in the message, such as " of the positive class"; fix : a further remedy.
+    """
+    values = np.asarray(sample_values(name, value, n_samples), dtype=np.float64)
+    if on is not None and values.ndim == 0 and not on.any():
+        return np.zeros(())
+    if on is not None and values.ndim:
+        values = np.where(on, values, 0.0)
+    valid = np.isfinite(values) & (values >= at_least if above is None else values > above)
+    wrong = ~valid if on is None or values.ndim == 0 else on & ~valid
+    if wrong.any():
+        at = "" if wrong.ndim == 0 else f" in row {np.argmax(wrong)} ({wrong.sum()} such samples)"
+        ignored = "" if on is None else " (values on samples of the other class are ignored)"
+        raise ValueError(
+            f"{name} must be {_range(above, at_least)} on every sample{where}; got "
+            f"{name}={values.flat[np.argmax(wrong)]}{at}. Correct these values, or drop the samples{ignored}{fix}."
+        )
+    return values
+
+
+def _range(above: float | None, at_least: float) -> str:
+    if above is not None:
+        return "finite and positive" if above == 0.0 else f"finite and above {above:g}"
+    if at_least == -np.inf:
+        return "finite"
+    return "finite and non-negative" if at_least == 0.0 else f"finite and at least {at_least:g}"
+
+
+def check_some_positive(name: str, some: bool, n_samples: int, where: str = "") -> None:
+    """Raise if values are zero on all of so many samples."""
+    if n_samples and not some:
+        raise ValueError(
+            f"{name} must be positive on at least one sample{where}; got zero on all {n_samples} of them. "
+            f"Pass {name}=1.0 if these samples all matter the same."
+        )
+
+
+def take_samples(value: Any, samples: Any) -> Any:
+    """The entries of these samples; a number stands for all of them."""
+    return value if np.ndim(value) == 0 else np.asarray(value)[samples]
+
+
+def is_pandas(value: Any) -> bool:
+    """Whether this is a pandas Series or frame, found out without importing pandas; a list has no `iloc`."""
+    return hasattr(value, "index") and hasattr(value, "iloc")
+
+
+def align_to_samples(X: Any, y: Any = None, **values: Any) -> dict[str, Any]:
+    """Values for the samples of X and y by name; those of a pandas Series in the order of the samples.
+
+    The samples have the index of y, or of X if y has none. Anything but a Series is in order already.
+    """
+    return {
+        name: _align_to_index_of(name, value, X, y) if is_pandas(value) else value for name, value in values.items()
+    }
+
+
+def _align_to_index_of(name: str, value: Any, X: Any, y: Any) -> Any:
+    indexes = [each.index for each in (y, X) if is_pandas(each)]
+    if not indexes:
+        return align_series(name, value, None)
+    if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
+        raise ValueError(
+            f"{name} is a pandas Series, which belongs to samples by its index, but X and y have different indexes. "
+            f"Give them the same one, or pass {name}.to_numpy() in the order of the samples."
+        )
+    return align_series(name, value, indexes[0])
+
+
+def align_series(name: str, value: Any, index: Any) -> NDArray[Any]:
+    """Values as an array, those of a Series in the order of `index`, which is that of the samples.
+
+    If `index` is None, the samples are numbered: a Series with other labels raises, as its order may be another.
+    """
+    values = np.asarray(value)
+    if not is_pandas(value):
+        return values
+    if index is not None:
+        return values[_positions(name, value.index, index)]
+    if not _is_numbered(value.index):
+        label = value.index[:1].tolist()[0]
+        raise ValueError(
+            f"{name} is a pandas Series with labels such as {label!r}, but the samples have no index by which to find "
+            f"its values. Pass {name}.to_numpy() if it is in the order of the samples, or X and y with their index."
+        )
+    return values
+
+
+def align_predictions(name: str, value: Any, index: Any) -> NDArray[Any]:
+    """Predictions or scores as an array in the order of the samples, whose index is `index`; None if they have none.
+
+    A Series is aligned by label, unless it is numbered 0, 1, 2, ... as ``pd.Series(model.predict(X))`` is: if the
+    samples have other labels, it is in their order. If they have the same labels in another order, it is ambiguous
+    which of the two is meant, and it raises.
+    """
+    if index is None or not is_pandas(value) or value.index.equals(index):
+        return align_series(name, value, index)
+    contained = value.index.isin(index).all()
+    reordered = contained and len(value) == len(index) and value.index.is_unique
+    if reordered and (_is_numbered(value.index) or _is_numbered(index)):
+        raise ValueError(
+            f"{name} is a pandas Series with the labels of y_true in another order, one of them numbered 0, 1, 2, ..., "
+            f"so that its values may be meant by label or by position. Pass {name}.to_numpy() if it is in the order of "
+            f"y_true, or {name}.loc[y_true.index] if it is to be found by its labels."
+        )
+    return np.asarray(value) if _is_numbered(value.index) and not contained else align_series(name, value, index)
+
+
+def _is_numbered(index: Any) -> bool:
+    return np.array_equal(index, np.arange(len(index)))
+
+
+def _positions(name: str, given: Any, wanted: Any) -> Any:
+    """Where the labels of the index `wanted` are in the index `given`."""
+    if given.equals(wanted):
+        return slice(None)
+    positions = given.get_indexer(wanted) if given.is_unique else np.full(len(wanted), -1)
+    if (positions >= 0).all():
+        return positions
+    label = wanted[[np.argmax(positions < 0)]].tolist()[0]
+    raise ValueError(
+        f"{name} must have exactly one value for each label in the index of the samples; got none, or several, for "
+        f"{label!r} ({(positions < 0).sum()} such samples). Pass the Series of all samples with unique "
+        f"labels, or an array in the order of the samples: {name}.to_numpy()."
+    )
+
+
+def is_finite_number(value: Any) -> bool:
+    """Whether `value` is a real number that a float can hold; bool does not count."""
+    try:
+        return is_number(value) and bool(np.isfinite(float(value)))
+    except OverflowError:
+        return False
+
+
+def is_one_of(value: Any, names: tuple[str, ...]) -> bool:
+    """Whether `value` is one of these strings."""
+    return isinstance(value, str) and value in names
+
+
+LARGEST_DEGREE = 2**63  # compiled code counts to there
+
+Check = tuple[Callable[[Any], bool], str, str]  # is the value valid? what is expected? an example that works
+
+POSITIVE_C: Check = (lambda v: is_finite_number(v) and v > 0, "a positive finite number", "C=1.0")
+
+# Constructor parameters that several estimators have.
+CHECKS: dict[str, Check] = {
+    "C": (
+        lambda v: is_one_of(v, ("scale",)) or (is_finite_number(v) and v > 0),
+        'a positive finite number or "scale"',
+        "C=1.0",
+    ),
+    "gamma": (
+        lambda v: is_one_of(v, ("scale", "auto")) or (is_finite_number(v) and v > 0),
+        'a positive finite number, "scale" or "auto"',
+        'gamma="scale"',
+    ),
+    "degree": (lambda v: is_integer(v) and 0 <= v < LARGEST_DEGREE, "a non-negative integer", "degree=3"),
+    "coef0": (is_finite_number, "a finite number", "coef0=0.0"),
+    "tol": (lambda v: is_finite_number(v) and v > 0, "a positive finite number", "tol=1e-3"),
+    "max_iter": (
+        lambda v: is_integer(v) and (v == -1 or v > 0),
+        "a positive integer, or -1 for no limit",
+        "max_iter=-1",
+    ),
+    "cache_size": (
+        lambda v: is_one_of(v, ("auto",)) or (is_finite_number(v) and v > 0),
+        'a positive number of megabytes or "auto"',
+        'cache_size="auto"',
+    ),
+    "verbose": (
+        lambda v: isinstance(v, bool) or (is_integer(v) and v >= 0),
+        "a bool or a non-negative integer",
+        "verbose=0",
+    ),
+    "n_estimators": (lambda v: is_integer(v) and v > 0, "an integer of at least 1", "n_estimators=10"),
+}
+
+
+def option(name: str, allowed: tuple[str, ...], or_none: str = "") -> Check:
+    """The check of a parameter that is one of these strings, or None if `or_none` says what that means."""
+    expected = f"one of {list(allowed)}" + (f", or None {or_none}" if or_none else "")
+    return lambda v: is_one_of(v, allowed) or (bool(or_none) and v is None), expected, f'{name}="{allowed[0]}"'
+
+
+def check_parameters(estimator: Any, checks: Mapping[str, Check]) -> None:
+    """Raise a ValueError for the first constructor parameter that is invalid."""
+    for name, (is_valid, expected, example) in checks.items():
+        value = getattr(estimator, name)
+        if not is_valid(value):
+            raise ValueError(
+                f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "
+                f"Pass for example {example}."
+            )
