@@ -16,7 +16,7 @@ from sklearn.model_selection import check_cv
 
 from cssvm import CostSensitiveSVC
 from cssvm.displays._canvas import BLUE, GREEN, GREY, VERMILION, axis_or_new, legend_above_curves, pyplot
-from cssvm.metrics._hull import upper_hull
+from cssvm.metrics._curves import hull_of_points
 
 Vector = NDArray[np.float64]
 
@@ -250,7 +250,7 @@ def cost_path(
             false_positives[index] += predicted @ negative_weight
             true_positives[index] += predicted @ positive_weight
     fpr, tpr = false_positives / n_negative, true_positives / n_positive
-    return CostPath(values, fpr, tpr, upper_hull(fpr, tpr), path.prior, params)
+    return CostPath(values, fpr, tpr, hull_of_points(fpr, tpr), path.prior, params)
 
 
 def plot_cost_path(

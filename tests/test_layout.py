@@ -80,15 +80,6 @@ FAMILIES = {
         "CostSensitiveLinearSVCCV.fit",
     ],
     "searches": ["CostSensitiveSVCCV", "CostSensitiveLinearSVCCV"],
-    "displays from estimators": [
-        f"displays.{name}.from_estimator" for name in ("CostRocDisplay", "CostCurveDisplay", "ThresholdDisplay")
-    ],
-    "displays from predictions": [
-        f"displays.{name}.from_predictions" for name in ("CostRocDisplay", "CostCurveDisplay", "ThresholdDisplay")
-    ],
-    "displays from cross-validation": [
-        f"displays.{name}.from_cv_results" for name in ("CostCurveDisplay", "ThresholdDisplay")
-    ],
     "curves": [
         f"metrics.{name}" for name in ("roc_convex_hull", "cost_curve", "neyman_pearson", "tp_auc_loss", "tn_auc_loss")
     ],
@@ -121,8 +112,6 @@ DIFFERENT = {
         "n_fits_",
         "primal_objective_, dual_objective_, dual_gap_",
     },  # of other machines
-    "displays from estimators": {"threshold", "pos_label", "normalize", "response_method"},
-    "displays from predictions": {"threshold", "normalize"},
     "curves": {"t"},
     "risks": {"y_true"},
 }

@@ -184,9 +184,9 @@ def test_artists_hold_the_numbers_and_the_legend_the_risks(axis):
         "SVM",
         "convex hull",
         "equal risk",
-        "best threshold of the score (Risk*): 0.167",
+        "best threshold of the scores (Risk*): 0.167",
         "threshold from training (TH-Risk): 1.67",
-        "the model's own decisions (NOTH-Risk): 1",
+        "predictions of the model (NOTH-Risk): 1",
     ]
 
 
@@ -205,3 +205,11 @@ def test_two_models_share_an_axis_in_two_colours():
     texts = [text.get_text() for text in first.ax_.get_legend().get_texts()]
     assert texts.count("convex hull") == texts.count("equal risk") == 1
     assert {"one", "two"} < set(texts)
+
+
+def test_options_that_the_display_does_not_have_are_rejected_by_name(data, model):
+    X, y = data
+    with pytest.raises(TypeError, match=r"CostRocDisplay.from_predictions\(\) got an unexpected option 'treshold'; its"):
+        CostRocDisplay.from_predictions(Y, SCORES, treshold=0.0)
+    with pytest.raises(TypeError, match="its options are color, normalize, plot_hull, threshold"):
+        CostRocDisplay.from_estimator(model, X, y, own_threshold=0.0)

@@ -34,7 +34,7 @@ from cssvm import (
 from cssvm._evaluation import evaluate_predictions
 from cssvm._evaluation.result import ROW_COSTS
 from cssvm.metrics import cost_risk, min_cost_risk, positive_class_scores
-from cssvm.metrics._risk import risk_of_decisions
+from cssvm.metrics._risk import risk_of_predictions
 
 X, Y = make_classification(240, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
 AMOUNT = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
@@ -125,7 +125,7 @@ def test_the_kept_decisions_cost_what_the_table_says(cv):
         n_resamples=10,
     )
     own = found.held_out
-    assert risk_of_decisions(own.sample, own.acted) == pytest.approx(found.model.cost.value)
+    assert risk_of_predictions(own.sample, own.acted) == pytest.approx(found.model.cost.value)
     assert own.sample.weights.sum() * found.model.cost.value == pytest.approx(found.model.total)
     assert len(own.models) == len(set(own.fold.tolist())) == cv.get_n_splits(X, Y)
 

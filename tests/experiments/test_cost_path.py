@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cssvm import CostSensitiveSVC
-from cssvm.metrics._hull import upper_hull
+from cssvm.metrics._curves import hull_of_points
 from study.paths import cost_path, plot_cost_path
 
 FOLDS = StratifiedKFold(4)
@@ -47,7 +47,7 @@ def test_the_best_point_for_any_costs_is_on_the_hull(data):
 
 def test_the_hull_of_hand_made_points():
     fpr, tpr = np.array([0.0, 0.1, 0.2, 0.3, 0.9]), np.array([0.3, 0.6, 0.62, 0.9, 0.5])
-    assert upper_hull(fpr, tpr).tolist() == [True, True, False, True, False]
+    assert hull_of_points(fpr, tpr).tolist() == [True, True, False, True, False]
 
 
 @pytest.mark.parametrize("ratios", [[], [0.0], [np.nan], [-1.0], 0, 2.5, "many"])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
 from cssvm.metrics import cost_curve, min_cost_risk, neyman_pearson, roc_convex_hull
-from cssvm.metrics._curves import roc_of_rows
+from cssvm.metrics._curves import hull_of_samples, roc_curve_of_samples
 from cssvm.metrics._scored import ScoredSamples
 
 from .samples import cases, rates_by_definition, thresholds
@@ -51,8 +51,19 @@ def test_the_hull_lies_above_scikit_learns_curve_and_its_slopes_fall():
 def test_the_curve_has_the_points_of_scikit_learns(case):
     counted = case.weight > 0
     fpr, tpr, _ = roc_curve(case.y[counted], case.score[counted], sample_weight=case.weight[counted])
-    found = roc_of_rows(ScoredSamples.from_labels(case.y, case.score, sample_weight=case.weight))
+    found = roc_curve_of_samples(ScoredSamples.from_labels(case.y, case.score, sample_weight=case.weight))
     np.testing.assert_array_equal(found, [fpr, tpr])
+
+
+@given(case=cases(max_rows=14))
+def test_rates_by_cost_are_those_of_samples_weighted_by_their_cost(case):
+    weighted_costs = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
+    scored = ScoredSamples.from_labels(case.y, case.score, **case.costs)
+    weighted = ScoredSamples.from_labels(case.y, case.score, sample_weight=weighted_costs)
+    assert len(weighted) == np.count_nonzero(weighted_costs)
+    np.testing.assert_array_equal(roc_curve_of_samples(scored, by_cost=True), roc_curve_of_samples(weighted))
+    found, expected = hull_of_samples(scored, by_cost=True), hull_of_samples(weighted)
+    np.testing.assert_array_equal(found[:2], expected[:2])
 
 
 def test_constant_scores_have_the_diagonal_as_hull_and_the_trivial_cost_curve():

@@ -13,7 +13,7 @@ from cssvm.metrics._bootstrap import (
     resample_counts,
 )
 from cssvm.metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
-from cssvm.metrics._risk import ranked_min_risk, risk_of_decisions
+from cssvm.metrics._risk import ranked_min_risk, risk_of_predictions
 from cssvm.metrics._scored import ScoredSamples
 
 RNG = np.random.default_rng(2)
@@ -48,9 +48,9 @@ def test_each_vector_of_weights_has_the_metric_that_it_has_alone(ranked, metric,
 def test_decisions_of_many_models_have_the_risk_that_each_has_alone(options):
     sample = Samples.read(Y, sample_weight=WEIGHTS[0, 0], **COSTS)
     decisions = RNG.integers(0, 2, (2, 3, N)).astype(bool)
-    found = risk_of_decisions(sample, decisions, **options)
+    found = risk_of_predictions(sample, decisions, **options)
     for place in np.ndindex(2, 3):
-        assert found[place] == pytest.approx(float(risk_of_decisions(sample, decisions[place], **options)))
+        assert found[place] == pytest.approx(float(risk_of_predictions(sample, decisions[place], **options)))
 
 
 @pytest.mark.parametrize(("name", "ranked"), [("prior", ranked_min_risk), ("t", ranked_tp_auc_loss)])

@@ -2,17 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cssvm._core.samples import Samples
 from cssvm.metrics._bootstrap import generator, resample_counts
-from cssvm.metrics._gains import gains
 from cssvm.metrics._income import ActionCosts
 from cssvm.metrics._policies import compare_policies
-from cssvm.metrics._scored import ScoredSamples
-
-from .samples import cases, fraction, thresholds
 
 Y = np.array([1, 0, 1, 0, 0, 1, 0])
 WEIGHT = np.array([1.0, 2.0, 3.0, 1.0, 2.0, 1.0, 4.0])
@@ -81,39 +75,3 @@ def test_money_of_some_samples_is_what_they_cost():
     some = money.take([2, 4])
     np.testing.assert_array_equal(some.act, [OUTCOMES["tp_cost"][2], 2.0])
     np.testing.assert_array_equal(some.skip, [OUTCOMES["fn_cost"][2], 0.5])
-
-
-def gains_by_definition(case, accepted):
-    """Share of the samples acted on, and what that saves per sample."""
-    total, acted = fraction(case.weight), np.asarray(accepted) & (case.weight > 0)
-    saved = fraction((case.weight * case.fn_cost)[acted & (case.y == 1)])
-    spent = fraction((case.weight * case.fp_cost)[acted & (case.y == 0)])
-    return fraction(case.weight[acted]) / total, (saved - spent) / total
-
-
-@given(case=cases(), threshold=st.integers(-4, 4))
-def test_gains_are_what_acting_saves_at_every_threshold(case, threshold):
-    rows = ScoredSamples.from_labels(case.y, case.score, **case.costs)
-    found = gains(rows, threshold=threshold / 2)
-    expected = [gains_by_definition(case, case.score >= each) for each in thresholds(case)]
-    np.testing.assert_allclose(np.column_stack([found.share, found.gain]), np.array(expected, dtype=float))
-    own = gains_by_definition(case, case.score >= threshold / 2)
-    perfect = gains_by_definition(case, case.y == 1)
-    assert (found.own_share, found.own_gain) == pytest.approx(tuple(map(float, own)))
-    assert (found.perfect_share, found.perfect_gain) == pytest.approx(tuple(map(float, perfect)))
-    assert found.weight == case.weight.sum()
-
-
-@given(case=cases(), data=st.data())
-def test_gains_of_decisions_are_what_they_save(case, data):
-    acted = np.array(data.draw(st.lists(st.booleans(), min_size=len(case.y), max_size=len(case.y))))
-    rows = ScoredSamples.from_labels(case.y, case.score, **case.costs)
-    found = gains(rows, acted_on=acted[case.weight > 0])
-    assert (found.own_share, found.own_gain) == pytest.approx(tuple(map(float, gains_by_definition(case, acted))))
-    unknown = gains(rows)
-    assert np.isnan([unknown.own_share, unknown.own_gain]).all()
-
-
-def test_gains_need_both_classes():
-    with pytest.raises(ValueError, match="gains"):
-        gains(ScoredSamples.from_labels([0, 0, 1], [0.1, 0.2, 0.3], sample_weight=[1, 1, 0]))

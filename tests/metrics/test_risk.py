@@ -171,7 +171,7 @@ def test_one_class_alone_has_a_mean_cost_but_no_prior_and_no_best_threshold():
 
 @pytest.mark.parametrize("prior", [-0.1, 1.1, np.nan, "half", True])
 def test_a_prior_is_a_probability(prior):
-    with pytest.raises(ValueError, match=r"prior must be the share of the target class.* got prior="):
+    with pytest.raises(ValueError, match=r"prior must be the share of the positive class.* got prior="):
         cost_risk(Y, PRED, prior=prior)
 
 

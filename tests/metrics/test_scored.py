@@ -5,9 +5,8 @@ from cssvm._core.positive_class import PositiveClass
 from cssvm._core.samples import Samples
 from cssvm.metrics import cost_risk, income, min_cost_risk, tn_auc_loss, tp_auc_loss
 from cssvm.metrics._income import ActionCosts, income_of_predictions
-from cssvm.metrics._operating import cost_roc
 from cssvm.metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
-from cssvm.metrics._risk import minimum_risk, risk_of_decisions
+from cssvm.metrics._risk import minimum_risk, risk_of_predictions
 from cssvm.metrics._scored import ScoredSamples
 
 
@@ -42,15 +41,17 @@ def test_costs_of_classes_do_not_differ_within_them():
 )
 def test_wrong_input_is_refused_with_the_reason(y, scores, arguments, message):
     with pytest.raises(ValueError, match=message):
-        cost_roc(ScoredSamples.from_labels(y, scores, **arguments))
+        minimum_risk(ScoredSamples.from_labels(y, scores, **arguments))
 
 
-def test_rows_without_weight_are_absent_and_rows_without_stakes_from_rates_by_cost():
-    rows = ScoredSamples.from_labels([0, 1, 0, 1], [1, 2, 3, 4], fn_cost=[0, 2, 0, 0], sample_weight=[1, 1, 0, 1])
-    assert rows.scores.tolist() == [1, 2, 4]
-    by_cost = rows.weighed_by_stakes()
-    assert by_cost.scores.tolist() == [1, 2]
-    assert by_cost.samples.weights.tolist() == [1, 2]
+def test_samples_without_weight_are_left_out_with_their_predictions():
+    given = {"y_pred": [1, 0, 0, 1], "fn_cost": [0, 2, 0, 0], "sample_weight": [1, 1, 0, 1]}
+    scored = ScoredSamples.from_labels([0, 1, 0, 1], [1, 2, 3, 4], **given)
+    assert scored.scores.tolist() == [1, 2, 4]
+    assert scored.predictions.tolist() == [True, False, True]
+    assert scored.labels.tolist() == [0, 1, 1]
+    assert scored.take([2, 0]).predictions.tolist() == [True, True]
+    assert scored.take([2, 0]).scores.tolist() == [4, 1]
 
 
 def test_scores_keep_their_type_unless_asked_for_in_double_precision():
@@ -67,7 +68,7 @@ def test_checked_rows_score_many_machines_as_the_public_metrics_score_each():
     sample = Samples.of(target, positive, fn_cost=cost, fp_cost=2.0, sample_weight=weights)
     scores = rng.normal(size=(5, 40)).round(1)
     accepted = scores > 0
-    risks = risk_of_decisions(sample, accepted)
+    risks = risk_of_predictions(sample, accepted)
     incomes = income_of_predictions(sample, accepted, ActionCosts.from_errors(sample))
     assert risks.shape == incomes.shape == (5,)
     costs = {"fn_cost": cost, "fp_cost": 2.0, "sample_weight": weights}
@@ -83,7 +84,7 @@ def test_checked_rows_score_many_machines_as_the_public_metrics_score_each():
 
 def test_a_fold_in_which_errors_on_a_class_cost_nothing_has_a_risk():
     sample = Samples.of(PositiveClass(np.array([0, 1]), 1), np.array([True, False]), fn_cost=[0.0, np.nan], fp_cost=3.0)
-    assert risk_of_decisions(sample, np.array([False, True])) == 1.5
+    assert risk_of_predictions(sample, np.array([False, True])) == 1.5
     assert minimum_risk(ScoredSamples.from_samples(sample, np.array([1.0, 2.0]))).risk == 0.0
 
 

@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from cssvm._core.positive_class import PositiveClass, PositiveClassScores
+from cssvm.displays._scored import score_folds
 from cssvm.metrics import (
     cost_curve,
     cost_risk,
@@ -20,10 +20,7 @@ from cssvm.metrics import (
     tn_auc_loss,
     tp_auc_loss,
 )
-from cssvm.metrics._held_out import held_out_rows
 from cssvm.metrics._scored import ScoredSamples
-
-from .samples import cases
 
 Y = np.array([0, 0, 1, 0, 1, 1, 0, 1])
 SCORE = np.array([0.1, 0.7, 0.4, 0.3, 0.8, 0.6, 0.2, 0.9])
@@ -98,16 +95,6 @@ def test_scores_clearly_below_chance_warn(n_target, n_other):
             assert all("below the negative class" in str(each.message) for each in caught)
 
 
-@given(case=cases())
-def test_samples_weighed_by_cost_have_weight_times_cost_and_their_scores(case):
-    found = ScoredSamples.from_labels(case.y, case.score, **case.costs).weighed_by_stakes()
-    weighted_costs = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
-    np.testing.assert_array_equal(found.samples.weights, weighted_costs[weighted_costs > 0])
-    np.testing.assert_array_equal(found.scores, case.score[weighted_costs > 0])
-    np.testing.assert_array_equal(found.samples.positive, case.y[weighted_costs > 0] == 1)
-    assert (np.diff(found.ranked(found.scores)) <= 0).all()
-
-
 def test_scores_are_equal_up_to_the_tie_asked_for():
     sample = ScoredSamples.from_labels(Y, SCORE).samples
     assert len(ScoredSamples.from_samples(sample, SCORE).ranking.last) == len(Y)
@@ -142,7 +129,7 @@ FOLDS = [np.array([0, 2, 4, 6]), np.array([7, 5, 3, 1])]
 def held_out(**options):
     estimators = [Fitted(sign=1.0), Fitted(sign=2.0)]
     results = {"estimator": estimators, "indices": {"test": FOLDS}}
-    return held_out_rows(results, SCORE[:, None], Y, **options)
+    return score_folds(results, SCORE[:, None], Y, **options)
 
 
 @pytest.mark.parametrize("pos_label", [None, 0, 1])
@@ -163,9 +150,7 @@ def test_held_out_scores_may_be_probabilities_and_are_for_the_class_of_the_first
     found = held_out(response_method="predict_proba")
     np.testing.assert_array_equal(found.pooled.scores, SCORE[np.concatenate(FOLDS)])
     results = {"estimator": [Fitted(pos_label=0), Fitted()], "indices": {"test": FOLDS}}
-    np.testing.assert_array_equal(
-        held_out_rows(results, SCORE[:, None], Y).pooled.scores, -SCORE[np.concatenate(FOLDS)]
-    )
+    np.testing.assert_array_equal(score_folds(results, SCORE[:, None], Y).pooled.scores, -SCORE[np.concatenate(FOLDS)])
 
 
 @pytest.mark.parametrize("missing", ["estimator", "indices"])
@@ -173,4 +158,4 @@ def test_results_without_models_or_folds_are_rejected(missing):
     results = {"estimator": [Fitted(), Fitted()], "indices": {"test": FOLDS}}
     del results[missing]
     with pytest.raises(ValueError, match=f"it lacks \\['{missing}'\\]"):
-        held_out_rows(results, SCORE[:, None], Y)
+        score_folds(results, SCORE[:, None], Y)

@@ -10,7 +10,7 @@ from .._core.samples import Samples
 from .._core.types import Mask, Vector
 from .._evaluation import HeldOutDecisions
 from ..metrics._action import COST_RATIO
-from ..metrics._cuts import Accepted, accepted_by, best_cuts
+from ..metrics._curves import Cuts, best_cuts
 
 N_POINTS = 500  # of the curves: more than the pixels they are drawn on can show
 CURVE_DIGITS = 5  # of the curves, which are only drawn; what is printed comes from the vertices
@@ -27,9 +27,8 @@ def interactive_data(held_out: HeldOutDecisions, currency: str) -> dict[str, Any
     """
     rows = held_out.scored
     found = best_cuts(rows, n_points=N_POINTS)
-    hits, alarms, saved, spent = (float(each[0]) for each in found.all_rows)
+    hits, alarms, saved, spent = (float(each[0]) for each in found.all_positive)
     by_row = rows.samples.costs_differ
-    totals = Accepted(*found.all_rows)
     return {
         "currency": currency,
         "ratio": held_out.scores.kind == COST_RATIO,
@@ -42,8 +41,8 @@ def interactive_data(held_out: HeldOutDecisions, currency: str) -> dict[str, Any
         "alarmed": spent,
         "thresholds": [float(each) if np.isfinite(each) else None for each in found.thresholds],
         "cuts": _columns(found.vertices, by_row),
-        "curve": _columns(_shares(found.curve, totals), by_row, digits=CURVE_DIGITS),
-        "own": _columns(accepted_by(rows, held_out.acted), by_row),
+        "curve": _columns(_shares(found.curve, found.all_positive), by_row, digits=CURVE_DIGITS),
+        "own": _columns(Cuts.from_predictions(rows, held_out.acted), by_row),
     }
 
 
@@ -66,14 +65,14 @@ def _of_class(sample: Samples, target: bool) -> Mask:
     return sample.positive == target
 
 
-def _shares(accepted: Accepted, totals: Accepted) -> Accepted:
-    return Accepted(*(part / whole[0] for part, whole in zip(accepted, totals, strict=True)))
+def _shares(cuts: Cuts, totals: Cuts) -> Cuts:
+    return Cuts(*(part / whole[0] for part, whole in zip(cuts, totals, strict=True)))
 
 
-def _columns(accepted: Accepted, by_row: bool, *, digits: int | None = None) -> dict[str, list[float]]:
+def _columns(cuts: Cuts, by_row: bool, *, digits: int | None = None) -> dict[str, list[float]]:
     """Lists for JSON, whole numbers without a point."""
-    names = accepted._fields if by_row else accepted._fields[:2]
-    return {name: _list(getattr(accepted, name), digits) for name in names}
+    names = ("hits", "alarms", "saved", "spent") if by_row else ("hits", "alarms")
+    return {name: _list(each, digits) for name, each in zip(names, cuts, strict=False)}
 
 
 def _list(values: Vector, digits: int | None) -> list[Any]:

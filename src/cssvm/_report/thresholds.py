@@ -10,7 +10,7 @@ from .._core.samples import both_classes
 from .._core.types import Mask
 from .._evaluation import HeldOutDecisions
 from ..metrics._action import COST_RATIO, DECISION, DECISION_VALUE
-from ..metrics._risk import minimum_risk, risk_of_decisions
+from ..metrics._risk import minimum_risk, risk_of_predictions
 from ..metrics._scored import ScoredSamples
 from ..metrics._threshold_costs import threshold_costs
 from .numbers import NOTHING, count, number, percent
@@ -56,7 +56,7 @@ def _fold(held_out: HeldOutDecisions, own: Mask) -> dict[str, Any]:
     line: dict[str, Any] = {
         "rows": count(int(np.count_nonzero(own))),
         "targets": count(int(np.count_nonzero(sample.positive))),
-        "cost": number(float(risk_of_decisions(sample, held_out.acted[own]))),
+        "cost": number(float(risk_of_predictions(sample, held_out.acted[own]))),
         "best": np.nan,
         "least": NOTHING,
     }

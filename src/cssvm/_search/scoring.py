@@ -34,7 +34,7 @@ from .._core.types import RowNumbers, Vector
 from .._core.validation import take_samples
 from ..metrics._income import ActionCosts, income_of_predictions
 from ..metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
-from ..metrics._risk import minimum_risk, risk_of_decisions
+from ..metrics._risk import minimum_risk, risk_of_predictions
 from ..metrics._scored import ScoredSamples
 from .decision import BAYES, THRESHOLD, ZERO, ByProbability, costs_when_deciding, pooled_threshold, tie_of_folds
 
@@ -42,7 +42,7 @@ DEFAULT_SCORING, MIN_RISK = "risk", "min_risk"
 
 # Values (n_points,) of decisions (n_points, n_valid) on a sample; the value of one vector of scores.
 OF_DECISIONS: dict[str, Callable[[Samples, NDArray[np.bool_]], Vector]] = {
-    "risk": lambda sample, accepted: -risk_of_decisions(sample, accepted),
+    "risk": lambda sample, accepted: -risk_of_predictions(sample, accepted),
     "income": lambda sample, accepted: income_of_predictions(sample, accepted, ActionCosts.from_errors(sample)),
 }
 OF_RANKING: dict[str, Callable[[ScoredSamples], float]] = {

@@ -1,12 +1,12 @@
-"""Cost curves: what a model costs over all costs and class frequencies, each reduced to one number.
+"""Cost curves: the cost of a model for all costs and class frequencies, both reduced to one number.
 
-With the share of the target in the cost of being wrong on every row,
+With the share of the positive class in the cost of being wrong on every sample,
 
     PC(+) = P_1 C_1 / (P_1 C_1 + P_{-1} C_{-1}),
 
-a threshold with rates (FPR, FNR) costs the normalised FNR PC(+) + FPR (1 - PC(+)): a straight line. The lower
-envelope of the lines of all thresholds is the cost curve. Calling no row a target costs PC(+), calling all of
-them costs 1 - PC(+); a model helps where its curve runs below both.
+a threshold with rates (FPR, FNR) costs the normalised FNR PC(+) + FPR (1 - PC(+)): a straight line. The lower envelope
+of the lines of all thresholds is the cost curve. Predicting all samples negative costs PC(+), predicting all positive 1
+- PC(+); a model helps where its curve runs below both.
 """
 
 from __future__ import annotations
@@ -14,33 +14,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
 
 from .._core.types import Vector
 from ..metrics import CostCurve
-from ..metrics._operating import cost_curve_at_costs, mean_cost_curve
+from ..metrics._curves import cost_curve_of_samples
+from ..metrics._scored import ScoredSamples
+from ..metrics._threshold_costs import BOTH_ERRORS
 from ._canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, unused_color
-from ._scored import ScoredDisplayMixin
+from ._scored import FoldsDisplayMixin, ScoredFolds
 
 Curve = tuple[Vector, Vector]
 
-# The two constant decisions cost the same here, and no curve runs above it.
+# The two constant predictions cost the same here, and no curve runs above it.
 HALF = 0.5
 
 
-class CostCurveDisplay(ScoredDisplayMixin):
+class CostCurveDisplay(FoldsDisplayMixin):
     """Normalised expected cost over the probability-cost PC(+), with the operating point of given costs.
 
-    Several models may share an axis: pass the `ax_` of the first display to the others. Where costs differ
-    from row to row, rates weigh each row by its cost. Use `from_estimator`, `from_predictions` or
-    `from_cv_results` to make one.
+    Lower is better. Several models may share axes: pass the `ax_` of the first display to the others. If costs differ
+    between samples of a class, rates weigh each sample by its cost. Use `from_estimator`, `from_predictions` or
+    `from_cv_results` to create one. `from_cv_results` draws the mean of the curves of the folds.
 
     Parameters
     ----------
     probability_cost, cost : ndarray of shape (n_vertices,)
         Vertices of the curve; it is straight between them.
     operating_point : float
-        PC(+) of the given costs and the class frequencies of the rows.
+        PC(+) of the given costs and the class frequencies of the samples.
     fold_curves : sequence of (probability_cost, cost), default=()
         Curves of folds, drawn thin; the main curve is their mean.
     name : str, default=None
@@ -55,7 +57,7 @@ class CostCurveDisplay(ScoredDisplayMixin):
     fold_lines_ : list of matplotlib Line2D
         The curves of the folds.
     trivial_lines_ : list of two matplotlib Line2D
-        Calling no row and calling every row a target, each where it is the cheaper one.
+        Predicting all samples negative and all positive, each where it is the cheaper one.
     point_ : matplotlib Line2D
         The operating point.
     ax_, figure_ : matplotlib Axes, Figure
@@ -70,8 +72,6 @@ class CostCurveDisplay(ScoredDisplayMixin):
     0.833 0.056
     """
 
-    _numbers = staticmethod(cost_curve_at_costs)
-    _fold_numbers = staticmethod(mean_cost_curve)
     _name_of_folds = "mean of folds"
 
     line_: Any
@@ -102,180 +102,36 @@ class CostCurveDisplay(ScoredDisplayMixin):
         return float(CostCurve(self.probability_cost, self.cost).at(self.operating_point))
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
-        response_method: str = "auto",
-        name: str | None = None,
-        ax: Any = None,
-        **plot_params: Any,
-    ) -> CostCurveDisplay:
-        """Score X with a fitted classifier and draw.
-
-        Parameters
-        ----------
-        estimator : estimator
-            A fitted binary classifier with `decision_function` or `predict_proba`.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=None
-            The target. None: the estimator's own `pos_label` if it has one, otherwise ``classes_[1]``.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            Where scores come from; "auto" prefers `decision_function`.
-        name : str, default=None
-            Name in the legend; None takes the class of the estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **plot_params : dict
-            Passed to `plot`.
-
-        Returns
-        -------
-        CostCurveDisplay
-            The display, drawn.
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        return cls._from_estimator(
-            estimator,
-            X,
-            y,
-            of_rows=of_rows,
-            response_method=response_method,
-            options={},
-            name=name,
-            drawing={"ax": ax, **plot_params},
+    def _from_samples(cls, scored: ScoredSamples, *, name: str | None = None) -> CostCurveDisplay:
+        scored.samples.check_both_classes_weighted(BOTH_ERRORS)
+        curve = cost_curve_of_samples(scored, by_cost=True)
+        return cls(
+            probability_cost=curve.probability_cost, cost=curve.cost, operating_point=_cost_share(scored), name=name
         )
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        **plot_params: Any,
-    ) -> CostCurveDisplay:
-        """Draw given scores.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            Labels.
-        y_score : array-like of shape (n_samples,)
-            Scores, higher for the target.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=None
-            The target; None means the larger of the two labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        name : str, default=None
-            Name in the legend.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **plot_params : dict
-            Passed to `plot`.
-
-        Returns
-        -------
-        CostCurveDisplay
-            The display, drawn.
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        return cls._from_predictions(
-            y_true,
-            y_score,
-            of_rows=of_rows,
-            options={},
+    def _from_folds(cls, scored: ScoredFolds, *, name: str | None = None) -> CostCurveDisplay:
+        scored.check_both_classes()
+        curves = [cost_curve_of_samples(fold, by_cost=True) for fold in scored.folds]
+        # Every curve is straight between its own vertices, so their mean is between all of them.
+        vertices = np.unique(np.concatenate([curve.probability_cost for curve in curves]))
+        return cls(
+            probability_cost=vertices,
+            cost=np.mean([curve.at(vertices) for curve in curves], axis=0),
+            operating_point=_cost_share(scored.pooled),
+            fold_curves=curves,
             name=name,
-            drawing={"ax": ax, **plot_params},
-        )
-
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: dict[str, Any],
-        X: Any,
-        y: Any,
-        *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
-        response_method: str = "auto",
-        name: str | None = None,
-        ax: Any = None,
-        **plot_params: Any,
-    ) -> CostCurveDisplay:
-        """Draw a thin curve for the held-out rows of each fold, and the mean of the curves.
-
-        Parameters
-        ----------
-        cv_results : dict
-            What ``cross_validate(..., return_estimator=True, return_indices=True)`` returned.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows that were cross-validated.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=None
-            The target. None: the estimator's own `pos_label` if it has one, otherwise ``classes_[1]``.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            Where scores come from; "auto" prefers `decision_function`.
-        name : str, default=None
-            Name in the legend; None takes the class of the estimators.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **plot_params : dict
-            Passed to `plot`.
-
-        Returns
-        -------
-        CostCurveDisplay
-            The display, drawn.
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        return cls._from_cv_results(
-            cv_results,
-            X,
-            y,
-            of_rows=of_rows,
-            response_method=response_method,
-            options={},
-            name=name,
-            drawing={"ax": ax, **plot_params},
         )
 
     def plot(self, ax: Any = None, *, color: str | None = None) -> CostCurveDisplay:
-        """Draw the curve, the constant decisions and the operating point.
+        """Draw the curve, the constant predictions and the operating point.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure. Several models may share an axis.
+            Axes to draw on. If None, a new figure is created. Several models may share axes.
         color : str, default=None
-            Colour of the curve; None takes the next one of the palette.
+            Colour of the curve. If None, the next one of the palette.
 
         Returns
         -------
@@ -284,10 +140,10 @@ class CostCurveDisplay(ScoredDisplayMixin):
         """
         ax = axis_or_new(ax)
         color = unused_color(ax) if color is None else color
-        nobody, everybody = "call no row a target", "call every row a target"
+        negative, positive = "predict all negative", "predict all positive"
         self.trivial_lines_ = [
-            *ax.plot([0, HALF], [0, HALF], color=GREY, linestyle="--", label=label_once(ax, nobody)),
-            *ax.plot([HALF, 1], [HALF, 0], color=GREY, linestyle=":", label=label_once(ax, everybody)),
+            *ax.plot([0, HALF], [0, HALF], color=GREY, linestyle="--", label=label_once(ax, negative)),
+            *ax.plot([HALF, 1], [HALF, 0], color=GREY, linestyle=":", label=label_once(ax, positive)),
         ]
         self.fold_lines_ = [ax.plot(*curve, color=color, linewidth=0.7, alpha=0.5)[0] for curve in self.fold_curves]
         label = f"{self.name or 'model'}: {self.operating_cost:.3g} at these costs"
@@ -303,7 +159,7 @@ class CostCurveDisplay(ScoredDisplayMixin):
             zorder=3,
         )
         ax.set(
-            xlabel="probability-cost PC(+): the target's share of the cost",
+            xlabel="probability-cost PC(+): share of the positive class in the cost",
             ylabel="normalised expected cost",
             xlim=(0, 1),
         )
@@ -312,3 +168,9 @@ class CostCurveDisplay(ScoredDisplayMixin):
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
+
+
+def _cost_share(scored: ScoredSamples) -> float:
+    """PC(+), the share of the positive class in the cost of being wrong on every sample."""
+    fn_total, fp_total = scored.samples.miss_cost, scored.samples.alarm_cost
+    return fn_total / (fn_total + fp_total)

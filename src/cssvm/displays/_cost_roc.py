@@ -1,25 +1,33 @@
 """The ROC curve with what costs add to it: the hull, the line of equal risk and the operating points.
 
-What they mean: `cssvm.metrics._operating`.
+With P_1 C_1 the cost of false negatives on all samples of the positive class and P_{-1} C_{-1} that of false positives
+on all others, both per sample, all points (FPR, TPR) of the line
+
+    P_1 C_1 (1 - TPR) + P_{-1} C_{-1} FPR = risk,    slope P_{-1} C_{-1} / (P_1 C_1)
+
+have the same risk. The best point of the curve lies on its convex hull, which the line only touches there. If costs
+differ between samples of a class, each sample counts in the rates with its cost; only then is the risk linear in them.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .._core.positive_class import PositiveClassScores
-from .._core.types import Vector
-from ..metrics._operating import BEST, CHOSEN, OWN, OperatingPoint, cost_roc
+from .._core.types import Mask, Vector
+from ..metrics._curves import hull_of_samples, roc_curve_of_samples
+from ..metrics._risk import minimum_risk, risk_of_predictions
+from ..metrics._scored import ScoredSamples
+from ..metrics._threshold_costs import BOTH_ERRORS
 from ._canvas import BLACK, GREY, LEGEND_POINTS, axis_or_new, label_once, unused_color
 from ._scored import ScoredDisplayMixin
 
-WORDS = {
-    BEST: "best threshold of the score (Risk*)",
+BEST, CHOSEN, OWN = "Risk*", "TH-Risk", "NOTH-Risk"
+LABELS = {
+    BEST: "best threshold of the scores (Risk*)",
     CHOSEN: "threshold from training (TH-Risk)",
-    OWN: "the model's own decisions (NOTH-Risk)",
+    OWN: "predictions of the model (NOTH-Risk)",
 }
 MARKERS = {BEST: "*", CHOSEN: "o", OWN: "s"}
 MARKER_SIZES = {BEST: 15.0, CHOSEN: 8.0, OWN: 8.0}
@@ -28,18 +36,39 @@ MARKER_SIZES = {BEST: 15.0, CHOSEN: 8.0, OWN: 8.0}
 EDGE = 0.02
 
 
+class OperatingPoint(NamedTuple):
+    """Predictions in the ROC plane: their rates and their risk.
+
+    Attributes
+    ----------
+    threshold : float
+        Samples that score at least this are predicted positive; nan for predictions that are not a threshold of the
+        scores, such as those by the costs of each sample, whose point may lie off the curve.
+    fpr, tpr : float
+        False and true positive rate, weighted like the curve.
+    risk : float
+        Cost of the predictions, per sample or normalised like the display.
+    """
+
+    threshold: float
+    fpr: float
+    tpr: float
+    risk: float
+
+
 class CostRocDisplay(ScoredDisplayMixin):
     """ROC curve, convex hull, iso-cost line through the best point, and operating points.
 
     The points are::
 
         Risk*        the best threshold for these very scores: a lower bound for any threshold
-        TH-Risk      a threshold chosen before, for example on training rows
-        NOTH-Risk    the classifier's own decisions, without a threshold of ours
+        TH-Risk      a threshold chosen before, for example on training samples
+        NOTH-Risk    the predictions of the classifier itself
 
-    and their risks are in the legend. A classifier that decides by the costs of each row has no one threshold of these
-    scores: its own point may lie off the curve, also above it. Where costs differ from row to row, the rates weigh each
-    row by its cost and the axes say so. Use `from_estimator` or `from_predictions` to make one.
+    and their risks are in the legend. The predictions of a classifier that decides by the costs of each sample are not
+    a threshold of these scores: its own point may lie off the curve, also above it. If costs differ between samples of
+    a class, the rates weigh each sample by its cost and the axis labels say so. Use `from_estimator` or
+    `from_predictions` to create one.
 
     Parameters
     ----------
@@ -52,11 +81,22 @@ class CostRocDisplay(ScoredDisplayMixin):
     points : dict of str to OperatingPoint
         The points, with the names above; "Risk*" must be among them.
     normalized : bool, default=False
-        Whether risks are divided by that of being wrong on every row; otherwise they are costs per row.
+        Whether risks are divided by that of being wrong on every sample; otherwise they are costs per sample.
     cost_weighted : bool, default=False
-        Whether the rates weigh each row by its cost.
+        Whether the rates weigh each sample by its cost.
     name : str, default=None
         Name of the model in the legend.
+
+    Other Parameters
+    ----------------
+    threshold : float, default=None
+        Option of the class methods: a threshold chosen before, on scores for the positive class. If None, TH-Risk is
+        not drawn.
+    own_threshold : float, default=0.0
+        Option of `from_predictions`: the threshold of the classifier's own predictions. If None, NOTH-Risk is not
+        drawn.
+    normalize : bool, default=False
+        Option of the class methods: divide risks by that of being wrong on every sample.
 
     Attributes
     ----------
@@ -69,7 +109,7 @@ class CostRocDisplay(ScoredDisplayMixin):
 
     Examples
     --------
-    Costs 5 and 1; the classifier's own threshold 0 misses one target of three:
+    Costs 5 and 1; the classifier's own threshold 0 has one false negative among three positive samples:
 
     >>> from cssvm.displays import CostRocDisplay
     >>> y, scores = [0, 0, 1, 0, 1, 1], [-3.0, -2.0, -1.0, 0.5, 1.0, 2.0]
@@ -78,7 +118,7 @@ class CostRocDisplay(ScoredDisplayMixin):
     0.167 1.0
     """
 
-    _numbers = staticmethod(cost_roc)
+    _shows_predictions = True
 
     line_: Any
     hull_line_: Any
@@ -111,138 +151,38 @@ class CostRocDisplay(ScoredDisplayMixin):
         self.name = name
 
     @classmethod
-    def _known_from_estimator(
-        cls, estimator: Any, X: Any, y: Any, scores: PositiveClassScores, of_rows: dict[str, Any]
-    ) -> dict[str, Any]:
-        """What the estimator itself decides; its threshold is named where that is a cut of these scores."""
-        acted_on = cls._own_decisions(estimator, X, y, scores, of_rows)
-        return {"own_threshold": scores.own_threshold, "acted_on": acted_on}
-
-    @classmethod
-    def from_estimator(
+    def _from_samples(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        scored: ScoredSamples,
         *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
-        threshold: float | None = None,
-        normalize: bool = False,
-        response_method: str = "auto",
-        name: str | None = None,
-        ax: Any = None,
-        **plot_params: Any,
-    ) -> CostRocDisplay:
-        """Score X with a fitted classifier and draw.
-
-        Parameters
-        ----------
-        estimator : estimator
-            A fitted binary classifier with `decision_function` or `predict_proba`.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=None
-            The target. None: the estimator's own `pos_label` if it has one, otherwise ``classes_[1]``. Scores
-            are turned so that higher means target.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        threshold : float, default=None
-            Threshold chosen before, on scores for the target; None leaves TH-Risk out.
-        normalize : bool, default=False
-            Divide risks by that of being wrong on every row.
-        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            Where scores come from; "auto" prefers `decision_function`. The own decisions are those of `predict`, with
-            `fn_cost` and `fp_cost` where they are given for each row and it takes them.
-        name : str, default=None
-            Name in the legend; None takes the class of the estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **plot_params : dict
-            Passed to `plot`.
-
-        Returns
-        -------
-        CostRocDisplay
-            The display, drawn.
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        options = {"threshold": threshold, "normalize": normalize}
-        return cls._from_estimator(
-            estimator,
-            X,
-            y,
-            of_rows=of_rows,
-            response_method=response_method,
-            options=options,
-            name=name,
-            drawing={"ax": ax, **plot_params},
-        )
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
         threshold: float | None = None,
         own_threshold: float | None = 0.0,
         normalize: bool = False,
         name: str | None = None,
-        ax: Any = None,
-        **plot_params: Any,
     ) -> CostRocDisplay:
-        """Draw given scores.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            Labels.
-        y_score : array-like of shape (n_samples,)
-            Scores, higher for the target.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=None
-            The target; None means the larger of the two labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        threshold : float, default=None
-            Threshold chosen before; None leaves TH-Risk out.
-        own_threshold : float, default=0.0
-            Threshold of the classifier's own decision; None leaves NOTH-Risk out.
-        normalize : bool, default=False
-            Divide risks by that of being wrong on every row.
-        name : str, default=None
-            Name in the legend.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **plot_params : dict
-            Passed to `plot`.
-
-        Returns
-        -------
-        CostRocDisplay
-            The display, drawn.
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        options = {"threshold": threshold, "own_threshold": own_threshold, "normalize": normalize}
-        return cls._from_predictions(
-            y_true,
-            y_score,
-            of_rows=of_rows,
-            options=options,
+        samples = scored.samples
+        samples.check_both_classes_weighted(BOTH_ERRORS)
+        fpr, tpr = roc_curve_of_samples(scored, by_cost=True)
+        hull = hull_of_samples(scored, by_cost=True)
+        thresholds = {BEST: minimum_risk(scored).threshold, CHOSEN: threshold, OWN: own_threshold}
+        points = {
+            key: _operating_point(scored, scored.scores >= cut, normalize, threshold=float(cut))
+            for key, cut in thresholds.items()
+            if cut is not None
+        }
+        own = scored.predictions
+        if own is not None and not (OWN in points and np.array_equal(own, scored.scores >= own_threshold)):
+            points[OWN] = _operating_point(scored, own, normalize)
+        return cls(
+            fpr=fpr,
+            tpr=tpr,
+            hull_fpr=hull.fpr,
+            hull_tpr=hull.tpr,
+            slope=samples.alarm_cost / samples.miss_cost,
+            points=points,
+            normalized=normalize,
+            cost_weighted=samples.costs_differ,
             name=name,
-            drawing={"ax": ax, **plot_params},
         )
 
     def plot(self, ax: Any = None, *, color: str | None = None, plot_hull: bool = True) -> CostRocDisplay:
@@ -251,9 +191,9 @@ class CostRocDisplay(ScoredDisplayMixin):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure. Several models may share an axis.
+            Axes to draw on. If None, a new figure is created. Several models may share axes.
         color : str, default=None
-            Colour of the curve and its points; None takes the next one of the palette.
+            Colour of the curve and its points. If None, the next one of the palette.
         plot_hull : bool, default=True
             Whether to draw the convex hull.
 
@@ -288,7 +228,7 @@ class CostRocDisplay(ScoredDisplayMixin):
                 markeredgecolor=BLACK if name == BEST else color,
                 linestyle="none",
                 zorder=3,
-                label=f"{WORDS[name]}: {point.risk:.3g}",
+                label=f"{LABELS[name]}: {point.risk:.3g}",
             )
         self._label(ax)
         self.ax_ = ax
@@ -311,7 +251,7 @@ class CostRocDisplay(ScoredDisplayMixin):
         return inside, tpr
 
     def _label(self, ax: Any) -> None:
-        weighting = ", rows weighted by cost" if self.cost_weighted else ""
+        weighting = ", samples weighted by cost" if self.cost_weighted else ""
         ax.set(
             xlabel=f"false positive rate{weighting}",
             ylabel=f"true positive rate{weighting}",
@@ -320,5 +260,18 @@ class CostRocDisplay(ScoredDisplayMixin):
             aspect="equal",
         )
         # Hull and line of equal risk run above the diagonal, so this corner is free.
-        title = "share of the largest cost" if self.normalized else "cost per case"
+        title = "share of the largest cost" if self.normalized else "cost per sample"
         ax.legend(loc="lower right", title=title, fontsize=LEGEND_POINTS, title_fontsize=LEGEND_POINTS, frameon=False)
+
+
+def _operating_point(
+    scored: ScoredSamples, predicted: Mask, normalize: bool, *, threshold: float = np.nan
+) -> OperatingPoint:
+    """Rates, weighted by cost, and risk of predictions (n_samples,) bool."""
+    samples = scored.samples
+    return OperatingPoint(
+        threshold=threshold,
+        fpr=float(samples.weighted_costs[predicted & ~samples.positive].sum() / samples.alarm_cost),
+        tpr=float(samples.weighted_costs[predicted & samples.positive].sum() / samples.miss_cost),
+        risk=float(risk_of_predictions(samples, predicted, normalize=normalize)),
+    )

@@ -1,38 +1,45 @@
-"""Gains: money saved against the share of cases acted on, the question of whoever has to pay for the actions."""
+"""Gains: the cost saved against the share of samples predicted positive, those with the highest scores first.
+
+Compared with predicting all samples negative, predicting those above a threshold positive saves the cost of the false
+negatives avoided and adds the cost of the false positives.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .._core.positive_class import PositiveClassScores
 from .._core.types import Vector
-from ..metrics._gains import gains
+from ..metrics._scored import ScoredSamples
 from ._canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, unused_color
 from ._scored import ScoredDisplayMixin
 
 
 class GainsDisplay(ScoredDisplayMixin):
-    """Money saved against acting on nobody, over the share of cases acted on, the highest scores first.
+    """Cost saved against predicting all samples negative, over the share of samples predicted positive.
 
-    The plain policies are in it: nobody at the left end, everybody at the right one, and cases drawn by lot on the line
-    between them. Several models may share an axis: pass the `ax_` of the first display to the others. Use
-    `from_estimator` or `from_predictions` to make one.
+    Higher is better. The baselines are in it: all samples predicted negative at the left end, all positive at the right
+    one, and samples chosen at random on the line between them. Several models may share axes: pass the `ax_` of the
+    first display to the others. Use `from_estimator` or `from_predictions` to create one.
 
     Parameters
     ----------
     share, gain : ndarray of shape (n_cuts,)
-        The curve; gains are money per case.
+        The curve; gains are costs saved per sample.
     own_share, own_gain : float, default=nan
-        Where the decisions of the model itself lie.
+        The predictions of the model itself.
     perfect_share, perfect_gain : float, default=nan
-        Acting on the targets alone.
+        Perfect predictions.
     weight : float, default=1.0
-        Number of cases, for totals.
+        Weight of all samples, for totals.
     name : str, default=None
         Name of the model in the legend.
+
+    Other Parameters
+    ----------------
+    own_threshold : float, default=None
+        Option of `from_predictions`: the threshold of the model's own predictions. If None, they are not drawn.
 
     Attributes
     ----------
@@ -41,7 +48,7 @@ class GainsDisplay(ScoredDisplayMixin):
     line_ : matplotlib Line2D
         The curve.
     own_point_, best_point_ : matplotlib Line2D
-        The model's own decisions, where known, and the best cut of these rows.
+        The predictions of the model, None if not known, and the best cut of these samples.
     ax_, figure_ : matplotlib Axes, Figure
         Where they were drawn.
 
@@ -54,7 +61,7 @@ class GainsDisplay(ScoredDisplayMixin):
     0.67 29.0
     """
 
-    _numbers = staticmethod(gains)
+    _shows_predictions = True
 
     line_: Any
     own_point_: Any
@@ -83,9 +90,35 @@ class GainsDisplay(ScoredDisplayMixin):
         self.weight = weight
         self.name = name
 
+    @classmethod
+    def _from_samples(
+        cls, scored: ScoredSamples, *, own_threshold: float | None = None, name: str | None = None
+    ) -> GainsDisplay:
+        samples, ranking, weights = scored.samples, scored.ranking, scored.samples.weights
+        samples.check_both_classes_weighted("gains")
+        total = float(weights.sum())
+        saved = np.where(samples.positive, samples.weighted_costs, -samples.weighted_costs)
+        share, gain = (ranking.accepted(scored.ranked(each)) / total for each in (weights, saved))
+        own_share = own_gain = np.nan
+        if scored.predictions is not None:
+            own_share, own_gain = (float(each @ scored.predictions) / total for each in (weights, saved))
+        elif own_threshold is not None:
+            cut = int(ranking.cut(np.array([own_threshold]))[0])
+            own_share, own_gain = float(share[cut]), float(gain[cut])
+        return cls(
+            share=share,
+            gain=gain,
+            own_share=own_share,
+            own_gain=own_gain,
+            perfect_share=float(weights[samples.positive].sum()) / total,
+            perfect_gain=samples.miss_cost / total,
+            weight=total,
+            name=name,
+        )
+
     @property
     def best_share(self) -> float:
-        """Share of cases acted on where the curve is highest."""
+        """Share of samples predicted positive where the curve is highest."""
         return float(self.share[np.argmax(self.gain)])
 
     @property
@@ -93,162 +126,45 @@ class GainsDisplay(ScoredDisplayMixin):
         """The highest gain of the curve."""
         return float(self.gain.max())
 
-    @classmethod
-    def _known_from_estimator(
-        cls, estimator: Any, X: Any, y: Any, scores: PositiveClassScores, of_rows: dict[str, Any]
-    ) -> dict[str, Any]:
-        """What the estimator itself decides, by the costs of the rows if it takes them."""
-        return {"acted_on": cls._own_decisions(estimator, X, y, scores, of_rows)}
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
-        response_method: str = "auto",
-        name: str | None = None,
-        ax: Any = None,
-        total: bool = False,
-        currency: str = "",
-    ) -> GainsDisplay:
-        """Score X with a fitted classifier and draw what acting on its highest scores saves.
+    def plot(self, ax: Any = None, *, total: bool = False, currency: str = "") -> GainsDisplay:
+        """Draw the curve, the baselines and the predictions of the model.
 
         Parameters
         ----------
-        estimator : classifier
-            Fitted, with `decision_function` or `predict_proba`.
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows that it has not seen in training.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            What a missed case and a false alarm cost, for the classes or for each row.
-        pos_label : label, default=None
-            The target. None: the estimator's own `pos_label` if it has one, otherwise ``classes_[1]``.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            Where scores come from.
-        name : str, default=None
-            Name in the legend; None: the class of the estimator.
         ax : matplotlib Axes, default=None
-            Where to draw; None: a new figure.
+            Axes to draw on. If None, a new figure is created.
         total : bool, default=False
-            Whether to show totals of all cases instead of money per case.
+            Whether to show totals of all samples instead of costs per sample.
         currency : str, default=""
             Named at the axis.
 
         Returns
         -------
         GainsDisplay
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        return cls._from_estimator(
-            estimator,
-            X,
-            y,
-            of_rows=of_rows,
-            response_method=response_method,
-            options={},
-            name=name,
-            drawing={"ax": ax, "total": total, "currency": currency},
-        )
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
-        threshold: float | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        total: bool = False,
-        currency: str = "",
-    ) -> GainsDisplay:
-        """Draw what acting on the highest scores saves.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            Labels.
-        y_score : array-like of shape (n_samples,)
-            Scores, higher for the target class, or what `positive_class_scores` returns.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            What a missed case and a false alarm cost, for the classes or for each row.
-        pos_label : label, default=None
-            The target; None means the larger of the two labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        threshold : float, default=None
-            Where the decisions are made, if they are to be shown.
-        name : str, default=None
-            Name in the legend.
-        ax : matplotlib Axes, default=None
-            Where to draw; None: a new figure.
-        total : bool, default=False
-            Whether to show totals of all cases instead of money per case.
-        currency : str, default=""
-            Named at the axis.
-
-        Returns
-        -------
-        GainsDisplay
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        drawing = {"ax": ax, "total": total, "currency": currency}
-        options = {"threshold": threshold}
-        return cls._from_predictions(y_true, y_score, of_rows=of_rows, options=options, name=name, drawing=drawing)
-
-    def plot(self, *, ax: Any = None, total: bool = False, currency: str = "") -> GainsDisplay:
-        """Draw the curve, the plain policies and the decisions.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None: a new figure.
-        total : bool, default=False
-            Whether to show totals of all cases instead of money per case.
-        currency : str, default=""
-            Named at the axis.
-
-        Returns
-        -------
-        GainsDisplay
+            The display itself.
         """
         self.ax_ = ax = axis_or_new(ax)
         self.figure_ = ax.figure
         unit = self.weight if total else 1.0
-        color, everybody = unused_color(ax), float(self.gain[-1])
-        by_lot = label_once(ax, "cases drawn by lot, up to everybody")
-        ax.plot([0, 100], [0.0, unit * everybody], color=GREY, linestyle="--", linewidth=1, label=by_lot)
+        color, all_positive = unused_color(ax), float(self.gain[-1])
+        random = label_once(ax, "samples chosen at random")
+        ax.plot([0, 100], [0.0, unit * all_positive], color=GREY, linestyle="--", linewidth=1, label=random)
         if np.isfinite(self.perfect_gain):
-            perfect = label_once(ax, "the targets alone, if they were known")
+            perfect = label_once(ax, "perfect predictions")
             ax.plot(100 * self.perfect_share, unit * self.perfect_gain, "*", color=BLACK, label=perfect)
-        (self.line_,) = ax.plot(
-            100 * self.share, unit * self.gain, color=color, label=self.name or "highest scores first"
-        )
-        best = label_once(ax, "best share on these rows")
+        label = self.name or "highest scores first"
+        (self.line_,) = ax.plot(100 * self.share, unit * self.gain, color=color, label=label)
+        best = label_once(ax, "best share for these samples")
         (self.best_point_,) = ax.plot(
             100 * self.best_share, unit * self.best_gain, "D", color=color, fillstyle="none", label=best
         )
         self.own_point_ = None
         if np.isfinite(self.own_gain):
-            own = label_once(ax, "decisions of the model")
+            own = label_once(ax, "predictions of the model")
             (self.own_point_,) = ax.plot(100 * self.own_share, unit * self.own_gain, "o", color=color, label=own)
-        of = "all cases together" if total else "per case"
-        ax.set_xlabel("Cases acted on, %")
-        ax.set_ylabel(f"Saved against acting on nobody, {of}" + (f", {currency}" if currency else ""))
+        ax.set_xlabel("samples predicted positive, %")
+        unit_text = f", {currency}" if currency else ""
+        ax.set_ylabel(f"cost saved, {'total' if total else 'per sample'}{unit_text}")
         ax.axhline(0.0, color=GREY, linewidth=0.5)
         legend_above_curves(ax, ncols=1)
         return self

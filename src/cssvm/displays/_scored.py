@@ -1,115 +1,295 @@
-"""How displays of scored rows are made: from an estimator, from predictions or from cross-validation, written once.
+"""Class methods of displays of scored samples: from an estimator, from predictions or from cross-validation results.
 
-A display says which numbers it needs: functions of `cssvm.metrics` whose result has the fields of its constructor. Its
-class methods `from_...` only state their arguments and pass them on to the methods here:
+    estimator, X, y   ->  labels and scores  ->  checked samples  ->  numbers  ->  display  ->  plot
+    cv_results, X, y                         ->  checked folds    ->  numbers  ->  display  ->  plot
 
-    estimator, X, y   ->  labels and scores  ->  checked rows   ->  numbers  ->  display  ->  plot
-    cv_results, X, y                         ->  checked folds  ->  numbers  ->  display  ->  plot
+A display computes its numbers in `_from_samples` and, if it shows folds, in `_from_folds`. The keyword-only arguments
+of these, and those of `plot`, are the options of the public class methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._core.positive_class import PositiveClassScores, positive_class_scores
-from .._core.prediction_costs import COSTS, per_sample_costs, predict_with_costs
-from .._core.types import Mask
+from .._core.positive_class import positive_class_scores
+from .._core.prediction_costs import per_sample_costs, predict_with_costs
+from .._core.samples import Samples
+from .._core.sklearn_compat import safe_indexing
 from .._core.validation import align_to_samples
-from ..metrics._held_out import held_out_rows
 from ..metrics._scored import ScoredSamples
+from ..metrics._threshold_costs import BOTH_ERRORS
+
+# Arguments of `_from_samples` and `plot` that the class methods state themselves.
+STATED = ("name", "ax", "own_threshold")
+
+
+class ScoredFolds(NamedTuple):
+    """The validation samples of each fold, scored by the estimator of the fold, and those of all folds together."""
+
+    folds: list[ScoredSamples]
+    pooled: ScoredSamples
+
+    def check_both_classes(self) -> None:
+        """Raise if a fold lacks a class."""
+        for fold in self.folds:
+            fold.samples.check_both_classes_weighted(BOTH_ERRORS)
 
 
 class ScoredDisplayMixin:
-    """What displays of scored rows share.
+    """Class methods of displays of scored samples."""
 
-    In all methods `of_rows` are the arguments that speak of rows: fn_cost, fp_cost, pos_label and sample_weight;
-    `options` are those of the numbers, `drawing` those of `plot`.
-    """
+    # Whether `_from_samples` uses the predictions of the estimator and its own threshold.
+    _shows_predictions: ClassVar[bool] = False
 
-    # The arguments of the constructor, but for the name: of a ScoredSamples, and of the HeldOut rows of folds.
-    _numbers: ClassVar[Callable[..., NamedTuple]]
-    _fold_numbers: ClassVar[Callable[..., NamedTuple]]
-
-    # How the legend calls the line that stands for all folds, after the class of the estimators.
-    _name_of_folds: ClassVar[str] = "mean"
-
+    # _from_samples(scored: ScoredSamples, *, name, **options) -> Self, not drawn yet.
+    _from_samples: Any
     plot: Any
 
-    def __init__(self, *, name: str | None, **numbers: Any) -> None:
-        raise NotImplementedError
-
     @classmethod
-    def _known_from_estimator(
-        cls, estimator: Any, X: Any, y: Any, scores: PositiveClassScores, of_rows: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Options that follow from where the scores come from."""
-        return {}
-
-    @staticmethod
-    def _own_decisions(estimator: Any, X: Any, y: Any, scores: PositiveClassScores, of_rows: dict[str, Any]) -> Mask:
-        """Which rows of positive weight the estimator itself acts on, by the costs of the rows if it takes them."""
-        given = align_to_samples(X, y, **{name: of_rows[name] for name in (*COSTS, "sample_weight")})
-        weights = given.pop("sample_weight")
-        acted_on = np.asarray(predict_with_costs(estimator, X, per_sample_costs(given))) == scores.pos_label
-        return acted_on if weights is None else acted_on[np.broadcast_to(weights, len(acted_on)) > 0]
-
-    @classmethod
-    def _from_estimator(
+    def from_estimator(
         cls,
         estimator: Any,
         X: Any,
         y: Any,
         *,
-        of_rows: dict[str, Any],
-        response_method: str,
-        options: dict[str, Any],
-        name: str | None,
-        drawing: dict[str, Any],
+        fn_cost: float | ArrayLike = 1.0,
+        fp_cost: float | ArrayLike = 1.0,
+        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        response_method: str = "auto",
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Score X with a fitted classifier and draw the scores."""
-        scores = positive_class_scores(estimator, X, pos_label=of_rows["pos_label"], response_method=response_method)
-        return cls._from_predictions(
-            y,
-            scores,
-            of_rows=of_rows | {"pos_label": None},
-            options=options | cls._known_from_estimator(estimator, X, y, scores, of_rows),
-            name=type(estimator).__name__ if name is None else name,
-            drawing=drawing,
+        """Score X with a fitted classifier and draw the display.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted binary classifier with `decision_function` or `predict_proba`.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples to score, which the estimator was not trained on.
+        y : array-like of shape (n_samples,)
+            Labels of the samples.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
+            Cost of a false negative and of a false positive; entries of samples of the other class are ignored. If one
+            of them is given for each sample, they are passed to `predict` if it takes them.
+        pos_label : label, default=None
+            The positive class. If None, the estimator's own `pos_label` if it has one, otherwise ``classes_[1]``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights. If None, all weights are 1.
+        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
+            Method that returns the scores; "auto" prefers `decision_function`.
+        name : str, default=None
+            Name in the legend. If None, the class name of the estimator.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is created.
+        **options : dict
+            The options of the class, see its other parameters, and the arguments of `plot`.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
+        computing, drawing = cls._split(options, "from_estimator", cls._from_samples)
+        scores = positive_class_scores(estimator, X, pos_label=pos_label, response_method=response_method)
+        y_pred = None
+        if cls._shows_predictions:
+            costs = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost)
+            y_pred = np.asarray(predict_with_costs(estimator, X, per_sample_costs(costs)))
+            computing["own_threshold"] = scores.own_threshold
+        scored = ScoredSamples.from_labels(
+            y, scores, y_pred=y_pred, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight, in_double=True
         )
+        name = type(estimator).__name__ if name is None else name
+        return cls._from_samples(scored, name=name, **computing).plot(ax=ax, **drawing)
 
     @classmethod
-    def _from_predictions(
+    def from_predictions(
         cls,
         y_true: Any,
         y_score: Any,
         *,
-        of_rows: dict[str, Any],
-        options: dict[str, Any],
-        name: str | None,
-        drawing: dict[str, Any],
+        fn_cost: float | ArrayLike = 1.0,
+        fp_cost: float | ArrayLike = 1.0,
+        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Check labels, scores, costs and weights, compute the numbers and draw them."""
-        rows = ScoredSamples.from_labels(y_true, y_score, **of_rows, in_double=True)
-        return cls(**cls._numbers(rows, **options)._asdict(), name=name).plot(**drawing)
+        """Draw the display of given scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of the samples.
+        y_score : array-like of shape (n_samples,)
+            Scores, higher for the positive class, or what `positive_class_scores` returns.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
+            Cost of a false negative and of a false positive; entries of samples of the other class are ignored.
+        pos_label : label, default=None
+            The positive class. If None, the larger of the two labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights. If None, all weights are 1.
+        name : str, default=None
+            Name in the legend.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is created.
+        **options : dict
+            The options of the class, see its other parameters, and the arguments of `plot`. Displays that show
+            predictions take `own_threshold` as well, the threshold at which the model predicts the positive class.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
+        own = ("own_threshold",) if cls._shows_predictions else ()
+        computing, drawing = cls._split(options, "from_predictions", cls._from_samples, also=own)
+        scored = ScoredSamples.from_labels(
+            y_true,
+            y_score,
+            fn_cost=fn_cost,
+            fp_cost=fp_cost,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            in_double=True,
+        )
+        return cls._from_samples(scored, name=name, **computing).plot(ax=ax, **drawing)
 
     @classmethod
-    def _from_cv_results(
+    def _split(
+        cls, options: dict[str, Any], method: str, compute: Any, *, also: tuple[str, ...] = ()
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The options for computing and those of `plot`; raise a TypeError for names that are neither."""
+        computing = {*_option_names(compute), *also}
+        drawing = set(_option_names(cls.plot))
+        unknown = [name for name in options if name not in computing | drawing]
+        if unknown:
+            raise TypeError(
+                f"{cls.__name__}.{method}() got an unexpected option {unknown[0]!r}; its options are "
+                f"{', '.join(sorted(computing | drawing))}."
+            )
+        return (
+            {name: value for name, value in options.items() if name in computing},
+            {name: value for name, value in options.items() if name in drawing},
+        )
+
+
+class FoldsDisplayMixin(ScoredDisplayMixin):
+    """Class methods of displays that also show the folds of a cross-validation."""
+
+    # How the legend calls the line that stands for all folds, after the class of the estimators.
+    _name_of_folds: ClassVar[str]
+
+    # _from_folds(scored: ScoredFolds, *, name, **options) -> Self, not drawn yet.
+    _from_folds: Any
+
+    @classmethod
+    def from_cv_results(
         cls,
         cv_results: dict[str, Any],
         X: Any,
         y: Any,
         *,
-        of_rows: dict[str, Any],
-        response_method: str,
-        options: dict[str, Any],
-        name: str | None,
-        drawing: dict[str, Any],
+        fn_cost: float | ArrayLike = 1.0,
+        fp_cost: float | ArrayLike = 1.0,
+        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        response_method: str = "auto",
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Score the held-out rows of each fold with its own estimator, compute the numbers and draw them."""
-        held_out = held_out_rows(cv_results, X, y, **of_rows, response_method=response_method)
+        """Draw a thin line for the validation samples of each fold, and one for all folds.
+
+        Parameters
+        ----------
+        cv_results : dict
+            What ``cross_validate(..., return_estimator=True, return_indices=True)`` returned.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples that were cross-validated.
+        y : array-like of shape (n_samples,)
+            Labels of the samples.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
+            Cost of a false negative and of a false positive; entries of samples of the other class are ignored.
+        pos_label : label, default=None
+            The positive class. If None, the estimators' own `pos_label` if they have one, otherwise ``classes_[1]``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights. If None, all weights are 1.
+        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
+            Method that returns the scores; "auto" prefers `decision_function`.
+        name : str, default=None
+            Name in the legend. If None, the class name of the estimators.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is created.
+        **options : dict
+            The options of the class, see its other parameters, and the arguments of `plot`.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
+        computing, drawing = cls._split(options, "from_cv_results", cls._from_folds)
+        scored = score_folds(
+            cv_results,
+            X,
+            y,
+            fn_cost=fn_cost,
+            fp_cost=fp_cost,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            response_method=response_method,
+        )
         if name is None:
             name = f"{type(cv_results['estimator'][0]).__name__}, {cls._name_of_folds}"
-        return cls(**cls._fold_numbers(held_out, **options)._asdict(), name=name).plot(**drawing)
+        return cls._from_folds(scored, name=name, **computing).plot(ax=ax, **drawing)
+
+
+def score_folds(
+    cv_results: dict[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    fn_cost: Any = 1.0,
+    fp_cost: Any = 1.0,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    response_method: str = "auto",
+) -> ScoredFolds:
+    """Score the samples that each estimator was not trained on; `pos_label` None is that of the first estimator.
+
+    Labels, weights and costs are read for all samples at once, so that a pandas Series is matched by the index of y,
+    and a fold need not hold a sample of each cost.
+    """
+    missing = [key for key in ("estimator", "indices") if key not in cv_results]
+    if missing:
+        raise ValueError(
+            f"cv_results must hold the estimators and the indices of the folds; it lacks {missing}. "
+            "Call cross_validate(..., return_estimator=True, return_indices=True)."
+        )
+    parts, scores = cv_results["indices"]["test"], []
+    for estimator, rows in zip(cv_results["estimator"], parts, strict=True):
+        found = positive_class_scores(
+            estimator, safe_indexing(X, rows), pos_label=pos_label, response_method=response_method
+        )
+        pos_label, target = found.pos_label, found.target
+        scores.append(found.values)
+    samples = Samples.read(y, pos_label=target, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+    folds = [samples.take(rows) for rows in parts]
+    scored = [ScoredSamples.from_samples(fold, fold.scores(own)) for fold, own in zip(folds, scores, strict=True)]
+    pooled = samples.take(np.concatenate(parts))
+    return ScoredFolds(scored, ScoredSamples.from_samples(pooled, np.concatenate(scores)))
+
+
+def _option_names(function: Any) -> list[str]:
+    """Names of the arguments of a method of displays that are options of its public class methods."""
+    parameters = inspect.signature(function).parameters
+    return [name for name in list(parameters) if name not in (*STATED, "self", "scored")]

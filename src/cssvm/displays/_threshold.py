@@ -1,4 +1,4 @@
-"""What each threshold would cost, how sure that is, and the threshold that was chosen."""
+"""The cost at each threshold, its uncertainty, and the threshold that was chosen."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._core.types import Vector
-from ..metrics._threshold_costs import Interval, fold_threshold_costs, threshold_costs
+from ..metrics._risk import risk_at
+from ..metrics._scored import ScoredSamples
+from ..metrics._threshold_costs import costs_over_thresholds, threshold_costs
 from ._canvas import BLACK, axis_or_new, legend_above_curves, unused_color
-from ._scored import ScoredDisplayMixin
+from ._scored import FoldsDisplayMixin, ScoredFolds
 
 FOLD = "one fold"
 
 
-class ThresholdDisplay(ScoredDisplayMixin):
+class ThresholdDisplay(FoldsDisplayMixin):
     """Expected cost over the threshold, with a bootstrap band and the chosen threshold.
 
-    Rows that score at least the threshold are called targets. The band holds, at each threshold by itself,
-    the cost in a share `confidence` of resamples. The interval of the threshold holds the best threshold of
-    that share of the resamples: a wide one says that the rows do not settle where to cut.
+    Lower is better. Samples that score at least the threshold are predicted positive. The band holds, at each threshold
+    by itself, the cost in a share `confidence` of resamples. The interval of the threshold holds the best threshold of
+    that share of the resamples: a wide one means that the samples do not determine the threshold.
 
-    Use `from_estimator`, `from_predictions` or `from_cv_results` to make one.
+    Use `from_estimator`, `from_predictions` or `from_cv_results` to create one. `from_cv_results` draws no band, but
+    the cost on each fold and the mean cost of all validation samples.
 
     Parameters
     ----------
@@ -31,7 +34,7 @@ class ThresholdDisplay(ScoredDisplayMixin):
     cost : ndarray of shape (n_thresholds,)
         Cost at each of them.
     threshold : float
-        The chosen threshold; infinite if no row (+inf) or every row (-inf) is called a target.
+        The chosen threshold; infinite if all samples are predicted negative (+inf) or positive (-inf).
     threshold_cost : float
         Its cost.
     band : (low, high) of ndarrays of shape (n_thresholds,), default=None
@@ -39,13 +42,29 @@ class ThresholdDisplay(ScoredDisplayMixin):
     threshold_interval, cost_interval : (low, high) of floats, default=None
         Limits of the best threshold and of the cost at the chosen one.
     fold_costs : ndarray of shape (n_folds, n_thresholds), default=None
-        Cost on each fold, drawn thin; `cost` is that of the rows of all folds.
+        Cost on each fold, drawn thin; `cost` is that of the samples of all folds.
     confidence : float, default=None
         Share of resamples inside band and intervals.
     normalized : bool, default=False
-        Whether costs are divided by that of being wrong on every row; otherwise they are per row.
+        Whether costs are divided by that of being wrong on every sample; otherwise they are per sample.
     name : str, default=None
         Name of the model in the legend.
+
+    Other Parameters
+    ----------------
+    threshold : float, default=None
+        Option of the class methods: the threshold to mark. If None, the one of least cost for these samples.
+    thresholds : array-like, default=None
+        Option of the class methods: the grid. If None, 201 thresholds from below the lowest score to above the highest,
+        and the marked one.
+    normalize : bool, default=False
+        Option of the class methods: divide costs by that of being wrong on every sample.
+    n_resamples : int, default=1000
+        Option of `from_estimator` and `from_predictions`: the number of resamples. 0 draws no band.
+    confidence : float, default=0.95
+        Option of `from_estimator` and `from_predictions`: share of resamples inside band and intervals.
+    random_state : int, RandomState instance or None, default=None
+        Option of `from_estimator` and `from_predictions`: seed of the resamples.
 
     Attributes
     ----------
@@ -56,7 +75,7 @@ class ThresholdDisplay(ScoredDisplayMixin):
     fold_lines_ : list of matplotlib Line2D
         The costs on folds.
     point_, interval_line_ : matplotlib Line2D
-        The chosen threshold and its interval; the latter None where there is none.
+        The chosen threshold and its interval; the latter is None if there is none.
     ax_, figure_ : matplotlib Axes, Figure
         Where they were drawn.
 
@@ -69,8 +88,7 @@ class ThresholdDisplay(ScoredDisplayMixin):
     -1.5 0.167
     """
 
-    _numbers = staticmethod(threshold_costs)
-    _fold_numbers = staticmethod(fold_threshold_costs)
+    _name_of_folds = "mean"
 
     line_: Any
     band_: Any
@@ -88,8 +106,8 @@ class ThresholdDisplay(ScoredDisplayMixin):
         threshold: float,
         threshold_cost: float,
         band: tuple[Vector, Vector] | None = None,
-        threshold_interval: Interval | None = None,
-        cost_interval: Interval | None = None,
+        threshold_interval: tuple[float, float] | None = None,
+        cost_interval: tuple[float, float] | None = None,
         fold_costs: Vector | None = None,
         confidence: float | None = None,
         normalized: bool = False,
@@ -108,94 +126,10 @@ class ThresholdDisplay(ScoredDisplayMixin):
         self.name = name
 
     @classmethod
-    def from_estimator(
+    def _from_samples(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        scored: ScoredSamples,
         *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
-        threshold: float | None = None,
-        thresholds: ArrayLike | None = None,
-        normalize: bool = False,
-        n_resamples: int = 1000,
-        confidence: float = 0.95,
-        random_state: Any = None,
-        response_method: str = "auto",
-        name: str | None = None,
-        ax: Any = None,
-        **plot_params: Any,
-    ) -> ThresholdDisplay:
-        """Score X with a fitted classifier and draw.
-
-        Parameters
-        ----------
-        estimator : estimator
-            A fitted binary classifier with `decision_function` or `predict_proba`.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=None
-            The target. None: the estimator's own `pos_label` if it has one, otherwise ``classes_[1]``. Scores
-            are turned so that higher means target.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        threshold : float, default=None
-            The threshold to mark; None chooses the one that costs least on these rows.
-        thresholds : array-like, default=None
-            Grid to draw; None takes 201 from below the lowest score to above the highest, and the marked one.
-        normalize : bool, default=False
-            Divide costs by that of being wrong on every row.
-        n_resamples : int, default=1000
-            Resamples, each class by itself; 0 draws no band.
-        confidence : float, default=0.95
-            Share of resamples inside band and intervals.
-        random_state : int, RandomState instance or None, default=None
-            Seed of the resamples.
-        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            Where scores come from; "auto" prefers `decision_function`.
-        name : str, default=None
-            Name in the legend; None takes the class of the estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **plot_params : dict
-            Passed to `plot`.
-
-        Returns
-        -------
-        ThresholdDisplay
-            The display, drawn.
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        options = {"threshold": threshold, "thresholds": thresholds, "normalize": normalize}
-        options |= {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-        return cls._from_estimator(
-            estimator,
-            X,
-            y,
-            of_rows=of_rows,
-            response_method=response_method,
-            options=options,
-            name=name,
-            drawing={"ax": ax, **plot_params},
-        )
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
         threshold: float | None = None,
         thresholds: ArrayLike | None = None,
         normalize: bool = False,
@@ -203,127 +137,32 @@ class ThresholdDisplay(ScoredDisplayMixin):
         confidence: float = 0.95,
         random_state: Any = None,
         name: str | None = None,
-        ax: Any = None,
-        **plot_params: Any,
     ) -> ThresholdDisplay:
-        """Draw given scores.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            Labels.
-        y_score : array-like of shape (n_samples,)
-            Scores, higher for the target.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=None
-            The target; None means the larger of the two labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        threshold : float, default=None
-            The threshold to mark; None chooses the one that costs least on these rows.
-        thresholds : array-like, default=None
-            Grid to draw; None takes 201 from below the lowest score to above the highest, and the marked one.
-        normalize : bool, default=False
-            Divide costs by that of being wrong on every row.
-        n_resamples : int, default=1000
-            Resamples, each class by itself; 0 draws no band.
-        confidence : float, default=0.95
-            Share of resamples inside band and intervals.
-        random_state : int, RandomState instance or None, default=None
-            Seed of the resamples.
-        name : str, default=None
-            Name in the legend.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **plot_params : dict
-            Passed to `plot`.
-
-        Returns
-        -------
-        ThresholdDisplay
-            The display, drawn.
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        options = {"threshold": threshold, "thresholds": thresholds, "normalize": normalize}
-        options |= {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-        return cls._from_predictions(
-            y_true,
-            y_score,
-            of_rows=of_rows,
-            options=options,
-            name=name,
-            drawing={"ax": ax, **plot_params},
+        costs = threshold_costs(
+            scored,
+            threshold=threshold,
+            thresholds=thresholds,
+            normalize=normalize,
+            n_resamples=n_resamples,
+            confidence=confidence,
+            random_state=random_state,
         )
+        return cls(**costs._asdict(), name=name)
 
     @classmethod
-    def from_cv_results(
+    def _from_folds(
         cls,
-        cv_results: dict[str, Any],
-        X: Any,
-        y: Any,
+        scored: ScoredFolds,
         *,
-        fn_cost: float | ArrayLike = 1.0,
-        fp_cost: float | ArrayLike = 1.0,
-        pos_label: Any = None,
-        sample_weight: ArrayLike | None = None,
         threshold: float | None = None,
         thresholds: ArrayLike | None = None,
         normalize: bool = False,
-        response_method: str = "auto",
         name: str | None = None,
-        ax: Any = None,
-        **plot_params: Any,
     ) -> ThresholdDisplay:
-        """Draw a thin line for the held-out rows of each fold, and the cost on all of them.
-
-        Parameters
-        ----------
-        cv_results : dict
-            What ``cross_validate(..., return_estimator=True, return_indices=True)`` returned.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows that were cross-validated.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a missed row of the target and of a false alarm; entries of the other class are ignored.
-        pos_label : label, default=None
-            The target. None: the estimator's own `pos_label` if it has one, otherwise ``classes_[1]``.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
-        threshold : float, default=None
-            The threshold to mark; None chooses the one that costs least on all held-out rows.
-        thresholds : array-like, default=None
-            Grid to draw; None takes 201 from below the lowest score to above the highest, and the marked one.
-        normalize : bool, default=False
-            Divide costs by that of being wrong on every row.
-        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            Where scores come from; "auto" prefers `decision_function`.
-        name : str, default=None
-            Name in the legend; None takes the class of the estimators.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **plot_params : dict
-            Passed to `plot`.
-
-        Returns
-        -------
-        ThresholdDisplay
-            The display, drawn. `cost` is the mean over all held-out rows, so each fold weighs as many rows as
-            it has.
-        """
-        of_rows = {"fn_cost": fn_cost, "fp_cost": fp_cost, "pos_label": pos_label, "sample_weight": sample_weight}
-        options = {"threshold": threshold, "thresholds": thresholds, "normalize": normalize}
-        return cls._from_cv_results(
-            cv_results,
-            X,
-            y,
-            of_rows=of_rows,
-            response_method=response_method,
-            options=options,
-            name=name,
-            drawing={"ax": ax, **plot_params},
-        )
+        scored.check_both_classes()
+        costs = costs_over_thresholds(scored.pooled, threshold, thresholds, normalize)
+        by_fold = np.array([risk_at(fold, costs.thresholds, normalize=normalize) for fold in scored.folds])
+        return cls(**costs._asdict(), fold_costs=by_fold, name=name)
 
     def plot(self, ax: Any = None, *, color: str | None = None) -> ThresholdDisplay:
         """Draw the cost, its band or its folds, and the chosen threshold.
@@ -331,9 +170,9 @@ class ThresholdDisplay(ScoredDisplayMixin):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on. If None, a new figure is created.
         color : str, default=None
-            Colour of the curve; None takes the next one of the palette.
+            Colour of the curve. If None, the next one of the palette.
 
         Returns
         -------
@@ -358,7 +197,7 @@ class ThresholdDisplay(ScoredDisplayMixin):
         ]
         (self.line_,) = ax.plot(self.thresholds, self.cost, color=color, label=self.name or "cost")
 
-        # An infinite threshold is drawn at the end of the grid, where the decisions are the same.
+        # An infinite threshold is drawn at the end of the grid, where the predictions are the same.
         position = np.clip(self.threshold, self.thresholds[0], self.thresholds[-1])
         if self.threshold_interval is not None:
             (self.interval_line_,) = ax.plot(
@@ -376,8 +215,8 @@ class ThresholdDisplay(ScoredDisplayMixin):
             label=self._describe_choice(),
         )
         ax.set(
-            xlabel="threshold (target if the score is at least this)",
-            ylabel="cost, normalised" if self.normalized else "cost per row",
+            xlabel="threshold (positive if the score is at least this)",
+            ylabel="cost, normalised" if self.normalized else "cost per sample",
             xlim=(self.thresholds[0], self.thresholds[-1]),
         )
         ax.set_ylim(bottom=0)
@@ -391,9 +230,9 @@ class ThresholdDisplay(ScoredDisplayMixin):
         if np.isfinite(self.threshold):
             text = f"threshold {self.threshold:.3g}{_limits(self.threshold_interval)}"
         else:
-            text = f"{'no' if self.threshold > 0 else 'every'} row a target"
+            text = f"all predicted {'negative' if self.threshold > 0 else 'positive'}"
         return f"{text}, cost {self.threshold_cost:.3g}{_limits(self.cost_interval)}"
 
 
-def _limits(interval: Interval | None) -> str:
+def _limits(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else " [{:.3g}, {:.3g}]".format(*interval)

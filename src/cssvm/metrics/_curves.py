@@ -1,30 +1,43 @@
-"""The ROC curve as a set of choices: its convex hull, the costs it offers, and the best point under a limit.
+"""Curves over all cuts of a ranking: the ROC curve, its convex hull, the cost curve, and the cuts that cost least.
 
-The vertices of the upper convex hull are the only points that minimise an expected cost for some costs and priors.
-With the probability cost of the target
+A cut predicts the samples with the k highest distinct scores positive. The vertices of the upper convex hull of the ROC
+curve are the only cuts that minimise an expected cost for some costs and priors. With the probability cost
 
     PC = P_1 C_1 / (P_1 C_1 + P_{-1} C_{-1})        in [0, 1]
 
 a point (FPR, FNR) has the normalised expected cost FNR PC + FPR (1 - PC), a straight line over PC; the cost curve
 (Drummond and Holte) is the lower envelope of these lines.
+
+If costs differ between samples of a class, the same holds for rates in which each sample counts with its cost,
+`by_cost`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 
-from .._core.types import Vector, is_number
-from ._hull import hull_of_curve
+from .._core.types import Mask, RowNumbers, Vector, is_number
 from ._scored import ScoredSamples
 
 # Sums of weights round: a rate that exceeds a limit by no more than this, relatively, meets it.
 RATE_ROUNDING = 1e-12
 
+# Pieces of a hull whose shares of rise differ by no more are in line: rates are rounded quotients.
+IN_LINE = 1e-12
+
 
 class RocConvexHull(NamedTuple):
-    """Vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1)."""
+    """Vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1).
+
+    Attributes
+    ----------
+    fpr, tpr, thresholds : ndarray of shape (n_vertices,)
+        False and true positive rates, and the thresholds that reach them, falling.
+    """
 
     fpr: Vector
     tpr: Vector
@@ -32,18 +45,32 @@ class RocConvexHull(NamedTuple):
 
 
 class CostCurve(NamedTuple):
-    """Smallest normalised expected cost over the probability cost of the target."""
+    """Smallest normalised expected cost over the probability cost of the positive class.
+
+    Attributes
+    ----------
+    probability_cost, cost : ndarray of shape (n_points,)
+        Points of the curve, which is straight between its vertices.
+    """
 
     probability_cost: Vector
     cost: Vector
 
     def at(self, probability_cost: Any) -> Any:
-        """The curve at other values of the probability cost; it is straight between its vertices."""
+        """The curve at other values of the probability cost."""
         return np.interp(probability_cost, self.probability_cost, self.cost)
 
 
 class NeymanPearson(NamedTuple):
-    """Threshold with the fewest misses under a limit on false alarms, and its two error rates."""
+    """Threshold with the fewest false negatives under a limit on false positives.
+
+    Attributes
+    ----------
+    threshold : float
+        Samples that score at least this are predicted positive.
+    fpr, fnr : float
+        False positive and false negative rate.
+    """
 
     threshold: float
     fpr: float
@@ -68,7 +95,7 @@ def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_
     -------
     RocConvexHull
         Named tuple ``(fpr, tpr, thresholds)`` of arrays of shape (n_vertices,). As in scikit-learn's ``roc_curve``,
-        a vertex is reached by "target if score >= threshold" and the first threshold is ``inf``.
+        a vertex is reached by "positive if score >= threshold" and the first threshold is ``inf``.
 
     Examples
     --------
@@ -77,16 +104,16 @@ def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_
     >>> hull.fpr, hull.tpr, hull.thresholds
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]), array([inf, 0.9, 0.4, 0.2]))
     """
-    return hull_of_rows(ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    return hull_of_samples(ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
 
 
 def cost_curve(
     y_true: Any, y_score: Any, *, probability_cost: Any = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CostCurve:
-    """Smallest normalised expected cost for every ratio of costs and priors: the cost curve.
+    """Cost curve: smallest normalised expected cost for every ratio of costs and priors. Lower is better.
 
     ``cost(PC) = min over thresholds of FNR PC + FPR (1 - PC)`` with the probability cost
-    ``PC = P_1 C_1 / (P_1 C_1 + P_{-1} C_{-1})``. The same decision for every row costs min(PC, 1 - PC).
+    ``PC = P_1 C_1 / (P_1 C_1 + P_{-1} C_{-1})``. The same prediction for every sample costs min(PC, 1 - PC).
 
     Parameters
     ----------
@@ -95,7 +122,7 @@ def cost_curve(
     y_score : array-like of shape (n_samples,)
         Scores, higher for the positive class, or what `positive_class_scores` returns.
     probability_cost : float or array-like, default=None
-        Values of PC in [0, 1] at which to evaluate the curve. None: at its vertices, between which it is straight.
+        Values of PC in [0, 1] at which to evaluate the curve. If None, its vertices, between which it is straight.
     pos_label : label, default=None
         The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
@@ -113,8 +140,8 @@ def cost_curve(
     >>> curve.probability_cost, curve.cost
     (array([0. , 0.5, 1. ]), array([0.  , 0.25, 0.  ]))
     """
-    rows = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    curve = cost_curve_of_rows(rows)
+    scored = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    curve = cost_curve_of_samples(scored)
     if probability_cost is None:
         return curve
     grid = np.asarray(probability_cost, dtype=np.float64)
@@ -129,7 +156,7 @@ def cost_curve(
 def neyman_pearson(
     y_true: Any, y_score: Any, *, max_fpr: float, pos_label: Any = None, sample_weight: Any = None
 ) -> NeymanPearson:
-    """Threshold with the smallest miss rate among those with a false positive rate of at most `max_fpr`.
+    """Threshold of the smallest false negative rate with a false positive rate of at most `max_fpr`.
 
     Parameters
     ----------
@@ -147,9 +174,9 @@ def neyman_pearson(
     Returns
     -------
     NeymanPearson
-        Named tuple ``(threshold, fpr, fnr)`` of the decisions "target if score >= threshold". The threshold is
-        half-way between two neighbouring scores, ``inf`` to accept nobody or ``-inf`` to accept everybody; among
-        those with as few misses it is the highest, which has the fewest false alarms.
+        Named tuple ``(threshold, fpr, fnr)`` of the predictions "positive if score >= threshold". The threshold is
+        half-way between two neighbouring scores, ``inf`` to predict all samples negative or ``-inf`` to predict all
+        positive; of several it is the highest, which has the fewest false positives.
 
     Examples
     --------
@@ -161,21 +188,30 @@ def neyman_pearson(
         raise ValueError(
             f"max_fpr must be a rate between 0 and 1; got max_fpr={max_fpr!r}. Pass for example max_fpr=0.05."
         )
-    rows = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    return fewest_misses(rows, max_fpr)
+    scored = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    samples, ranking = scored.samples, scored.ranking
+    samples.check_both_classes_weighted("a ROC curve")
+    fpr, fnr = ranking.rates(scored.ranked(samples.positive), scored.ranked(samples.weights))
+    # Both rates are monotone in the cut: the last one allowed has the smallest, the first with the same is returned.
+    smallest = fnr[fpr <= max_fpr * (1 + RATE_ROUNDING)][-1]
+    cut = int(np.argmax(fnr <= smallest))
+    return NeymanPearson(ranking.threshold(cut), float(fpr[cut]), float(fnr[cut]))
 
 
-def hull_of_rows(rows: ScoredSamples) -> RocConvexHull:
-    """`roc_convex_hull` of checked rows."""
-    alarms, hits = _alarms_and_hits(rows)
-    vertices = hull_of_curve(alarms, hits)
-    thresholds = np.append(np.inf, rows.ranking.lowest)
-    return RocConvexHull(alarms[vertices] / alarms[-1], hits[vertices] / hits[-1], thresholds[vertices])
+def hull_of_samples(scored: ScoredSamples, *, by_cost: bool = False) -> RocConvexHull:
+    """`roc_convex_hull` of scored samples."""
+    false_positives, true_positives = _positives(scored, by_cost)
+    vertices = hull_of_curve(false_positives, true_positives)
+    return RocConvexHull(
+        fpr=false_positives[vertices] / false_positives[-1],
+        tpr=true_positives[vertices] / true_positives[-1],
+        thresholds=np.append(np.inf, scored.ranking.lowest)[vertices],
+    )
 
 
-def cost_curve_of_rows(rows: ScoredSamples) -> CostCurve:
-    """The vertices of `cost_curve`, of checked rows."""
-    hull = hull_of_rows(rows)
+def cost_curve_of_samples(scored: ScoredSamples, *, by_cost: bool = False) -> CostCurve:
+    """The vertices of the cost curve of scored samples."""
+    hull = hull_of_samples(scored, by_cost=by_cost)
     # The lines of neighbouring vertices meet where FNR PC + FPR (1 - PC) is equal.
     rise, run = np.diff(hull.tpr), np.diff(hull.fpr)
     crossings = run / (run + rise)
@@ -188,29 +224,140 @@ def cost_curve_of_rows(rows: ScoredSamples) -> CostCurve:
     )
 
 
-def roc_of_rows(rows: ScoredSamples) -> tuple[Vector, Vector]:
+def roc_curve_of_samples(scored: ScoredSamples, *, by_cost: bool = False) -> tuple[Vector, Vector]:
     """False and true positive rates of the ROC curve, (n_points,) each, without points in the middle of a straight run.
 
     The same points as scikit-learn's `roc_curve`, without sorting again.
     """
-    alarms, hits = _alarms_and_hits(rows)
-    corner = np.ones(len(hits), dtype=bool)
-    if len(hits) > 3:
-        corner[2:-1] = (np.diff(alarms[1:], 2) != 0) | (np.diff(hits[1:], 2) != 0)
-    return alarms[corner] / alarms[-1], hits[corner] / hits[-1]
+    false_positives, true_positives = _positives(scored, by_cost)
+    if by_cost:
+        # Samples that cost nothing do not move the curve.
+        moved = np.append(True, (np.diff(false_positives) > 0) | (np.diff(true_positives) > 0))
+        false_positives, true_positives = false_positives[moved], true_positives[moved]
+    corner = np.ones(len(true_positives), dtype=bool)
+    if len(true_positives) > 3:
+        corner[2:-1] = (np.diff(false_positives[1:], 2) != 0) | (np.diff(true_positives[1:], 2) != 0)
+    return false_positives[corner] / false_positives[-1], true_positives[corner] / true_positives[-1]
 
 
-def fewest_misses(rows: ScoredSamples, max_fpr: float) -> NeymanPearson:
-    """`neyman_pearson` of checked rows."""
-    rows.samples.check_both_classes_weighted("a ROC curve")
-    fpr, fnr = rows.ranking.rates(rows.ranked(rows.samples.positive), rows.ranked(rows.samples.weights))
-    # Both rates are monotone in the cut: the last allowed one misses least, the first that misses no more wins.
-    least = fnr[fpr <= max_fpr * (1 + RATE_ROUNDING)][-1]
-    cut = int(np.argmax(fnr <= least))
-    return NeymanPearson(rows.ranking.threshold(cut), float(fpr[cut]), float(fnr[cut]))
+def _positives(scored: ScoredSamples, by_cost: bool) -> tuple[Vector, Vector]:
+    """Weight, or weighted cost, of the false and of the true positives of each cut, two (n_cuts,)."""
+    samples = scored.samples
+    weights = samples.weighted_costs if by_cost else samples.weights
+    replace(samples, weights=weights).check_both_classes_weighted("a ROC curve")
+    return scored.ranking.alarms_and_hits(scored.ranked(samples.positive), scored.ranked(weights))
 
 
-def _alarms_and_hits(rows: ScoredSamples) -> tuple[Vector, Vector]:
-    """Weight of the accepted rows of the other class and of the target at each cut, two (n_cuts,)."""
-    rows.samples.check_both_classes_weighted("a ROC curve")
-    return rows.ranking.alarms_and_hits(rows.ranked(rows.samples.positive), rows.ranked(rows.samples.weights))
+def hull_of_curve(x: Vector, y: Vector, *, in_line: float = 0.0) -> RowNumbers:
+    """Points of a curve at which its upper convex hull turns, and its two ends: (n_vertices,) indices.
+
+    x, y : (n_points,), both rising. The hull's slopes fall from piece to piece. Pooling neighbouring pieces until they
+    do is isotonic regression: of the share of the rise, rise / (rise + run), that each piece adds, weighted with its
+    length rise + run. In weights instead of rates whole numbers stay whole, so that pieces in line are pooled exactly;
+    `in_line` is the largest difference of shares that counts as rounding.
+    """
+    rise, run = np.diff(y), np.diff(x)
+    length = rise + run
+    # A weight that is lost in the rounding of the sum makes a piece of no length.
+    pieces = np.flatnonzero(length > 0)
+    shares = isotonic_regression(rise[pieces] / length[pieces], sample_weight=length[pieces], increasing=False)
+    turns = pieces[np.flatnonzero(np.abs(np.diff(shares)) > in_line)] + 1
+    return np.concatenate([[0], turns, [len(y) - 1]])
+
+
+def hull_of_points(fpr: Vector, tpr: Vector) -> Mask:
+    """Whether each point (n_points,) is a vertex of the upper convex hull of all, (0, 0) and (1, 1).
+
+    Every copy of a vertex is one, also those of (0, 0) and (1, 1). A point on the line between two vertices is not.
+    """
+    x, y = np.append([0.0, 1.0], fpr), np.append([0.0, 1.0], tpr)
+    order = np.lexsort((y, x))
+    # Only a point higher than all before it can be a vertex: what lies lower is below the line from there to (1, 1).
+    before = np.append(-np.inf, np.maximum.accumulate(y[order])[:-1])
+    rising = order[y[order] > before]
+    # A point straight above another is reached by a piece without run, (0, 0) and (1, 1) are the ends.
+    vertices = rising[hull_of_curve(x[rising], y[rising], in_line=IN_LINE)]
+    corners = np.column_stack([np.append(x[vertices], 1.0), np.append(y[vertices], 1.0)])
+    points = np.column_stack([fpr, tpr])
+    return (points[:, np.newaxis] == corners).all(axis=2).any(axis=1)
+
+
+class Cuts(NamedTuple):
+    """What cuts, or predictions, predict positive: weights and weighted costs by class, (n_cuts,) each.
+
+    true_positives, false_positives : weights; saved : cost of the false negatives that the true positives avoid;
+    spent : cost of the false positives.
+    """
+
+    true_positives: Vector
+    false_positives: Vector
+    saved: Vector
+    spent: Vector
+
+    @classmethod
+    def from_predictions(cls, scored: ScoredSamples, predicted: Mask) -> Cuts:
+        """The one cut (1,) of predictions (n_samples,) bool."""
+        samples = scored.samples
+        sums = [
+            float(each[predicted & (samples.positive == positive)].sum())
+            for each in (samples.weights, samples.weighted_costs)
+            for positive in (True, False)
+        ]
+        return cls(*(np.array([each]) for each in sums))
+
+    def take(self, cuts: RowNumbers) -> Cuts:
+        """Some of the cuts."""
+        return Cuts(*(each[cuts] for each in self))
+
+
+class BestCuts(NamedTuple):
+    """Cuts that cost least for some costs, from all negative to all positive, and some of all cuts for a curve.
+
+    If costs of false negatives are multiplied by a and those of false positives by b, a cut costs per sample
+
+        (a (saved by all - saved) + b spent) / weight.
+
+    Another prior p of the positive class only changes a and b, by p / (its share) and (1 - p) / (share of the others).
+    The minimum over all cuts is a vertex of the upper convex hull of the points (spent, saved), for every a and b: a
+    few hundred vertices stand for a million samples.
+
+    thresholds : (n_vertices,), falling: those of `min_cost_risk`, infinite at the ends; vertices : their cuts; curve :
+    at most `n_points` of all cuts; all_positive : the last cut; weight : of all samples.
+    """
+
+    thresholds: Vector
+    vertices: Cuts
+    curve: Cuts
+    all_positive: Cuts
+    weight: float
+
+
+def best_cuts(scored: ScoredSamples, *, n_points: int = 1000) -> BestCuts:
+    """The cuts of scored samples that cost least for some costs, and at most `n_points` of all of them."""
+    samples, ranking = scored.samples, scored.ranking
+    samples.check_both_classes_weighted("the best cut")
+    positive = scored.ranked(samples.positive)
+    false_positives, true_positives = ranking.alarms_and_hits(positive, scored.ranked(samples.weights))
+    spent, saved = ranking.alarms_and_hits(positive, scored.ranked(samples.weighted_costs))
+    if not (spent[-1] > 0 and saved[-1] > 0):
+        raise ValueError(
+            "errors on both classes must cost something on samples of positive weight; got a class whose samples all "
+            "cost 0. Evaluate on more samples, or correct fn_cost and fp_cost."
+        )
+    cuts = Cuts(true_positives, false_positives, saved, spent)
+    vertices = hull_of_curve(spent, saved)
+    return BestCuts(
+        thresholds=ranking.thresholds(vertices),
+        vertices=cuts.take(vertices),
+        curve=cuts.take(_spread_evenly(spent / spent[-1] + saved / saved[-1], n_points)),
+        all_positive=cuts.take(np.array([len(spent) - 1])),
+        weight=float(samples.weights.sum()),
+    )
+
+
+def _spread_evenly(length: Vector, n_points: int) -> RowNumbers:
+    """At most `n_points` indices of a curve, spread evenly over its rising length (n,), both ends among them."""
+    if len(length) <= n_points:
+        return np.arange(len(length))
+    places = np.searchsorted(length, np.linspace(0.0, length[-1], n_points - 1))
+    return np.unique(np.append(places, len(length) - 1))

@@ -1,14 +1,15 @@
 """Area above the part of the ROC curve that matters when costs and priors are not known.
 
-    TP-t:  mean false positive rate over true positive rates in [t, 1]    (few misses are wanted)
-    TN-t:  mean miss rate           over true negative rates in [t, 1]    (few false alarms are wanted)
+    TP-t:  mean false positive rate over true positive rates in [t, 1]    (few false negatives are wanted)
+    TN-t:  mean false negative rate over true negative rates in [t, 1]    (few false positives are wanted)
 
 Both are losses: 0 is perfect, 1 the worst. With t = 0 each is 1 - AUC. With x the error rate that is kept small and y
 the other one, both are
 
     1 / (1 - t)  *  integral of y over x in [0, 1 - t]
 
-along the ROC curve, whose vertices are joined by straight lines; rows with equal scores make one sloping piece.
+along the ROC curve, whose vertices are joined by straight lines; samples with equal scores make one sloping
+piece.
 Swapping the classes and the sign of the scores turns one into the other.
 """
 
@@ -25,7 +26,7 @@ from ._scored import RankedMetric, ScoredSamples
 def tp_auc_loss(
     y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Mean false positive rate over true positive rates between t and 1 (TP-t-AUC, smaller is better).
+    """Mean false positive rate over true positive rates between t and 1 (TP-t-AUC). Lower is better.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def tp_auc_loss(
     y_score : array-like of shape (n_samples,)
         Scores, higher for the positive class, or what `positive_class_scores` returns.
     t : float, default=0.9
-        Smallest true positive rate looked at, in [0, 1).
+        Smallest true positive rate considered, in [0, 1).
     pos_label : label, default=None
         The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
@@ -47,20 +48,20 @@ def tp_auc_loss(
 
     Examples
     --------
-    To find the last target, one of the two others is accepted as well:
+    Finding the last positive sample takes one of the two negative ones as a false positive:
 
     >>> from cssvm.metrics import tp_auc_loss
     >>> tp_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0.5)
     0.5
     """
-    rows = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    return ranked_tp_auc_loss(rows, t=t).value
+    scored = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return ranked_tp_auc_loss(scored, t=t).value
 
 
 def tn_auc_loss(
     y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Mean miss rate over true negative rates between t and 1 (TN-t-AUC, smaller is better).
+    """Mean false negative rate over true negative rates between t and 1 (TN-t-AUC). Lower is better.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def tn_auc_loss(
     y_score : array-like of shape (n_samples,)
         Scores, higher for the positive class, or what `positive_class_scores` returns.
     t : float, default=0.9
-        Smallest true negative rate looked at, in [0, 1): false positive rates up to 1 - t.
+        Smallest true negative rate considered, in [0, 1): false positive rates up to 1 - t.
     pos_label : label, default=None
         The positive class. If None, the larger of the two labels.
     sample_weight : float or array-like of shape (n_samples,), default=None
@@ -82,7 +83,7 @@ def tn_auc_loss(
 
     Examples
     --------
-    Half of the targets are missed up to the false positive rate 1/2, and none beyond it:
+    Half of the positive samples are false negatives up to the false positive rate 1/2, and none beyond it:
 
     >>> from cssvm.metrics import tn_auc_loss
     >>> tn_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0.5)
@@ -90,32 +91,32 @@ def tn_auc_loss(
     >>> tn_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0)
     0.25
     """
-    rows = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    return ranked_tn_auc_loss(rows, t=t).value
+    scored = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return ranked_tn_auc_loss(scored, t=t).value
 
 
-def ranked_tp_auc_loss(rows: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
-    """`tp_auc_loss` of checked rows, as a function of the weights."""
-    width = _checked_width(rows, t)
-    positive = rows.ranked(rows.samples.positive)
+def ranked_tp_auc_loss(scored: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
+    """`tp_auc_loss` of scored samples, as a function of the weights."""
+    width = _checked_width(scored, t)
+    positive = scored.ranked(scored.positive)
 
     def values(weights: Vector) -> Vector:
-        fpr, fnr = rows.ranking.rates(positive, weights)
+        fpr, fnr = scored.ranking.rates(positive, weights)
         return mean_height(fnr[..., ::-1], fpr[..., ::-1], width)
 
-    return RankedMetric(rows, values)
+    return RankedMetric(scored, values)
 
 
-def ranked_tn_auc_loss(rows: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
-    """`tn_auc_loss` of checked rows, as a function of the weights."""
-    width = _checked_width(rows, t)
-    positive = rows.ranked(rows.samples.positive)
+def ranked_tn_auc_loss(scored: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
+    """`tn_auc_loss` of scored samples, as a function of the weights."""
+    width = _checked_width(scored, t)
+    positive = scored.ranked(scored.positive)
 
     def values(weights: Vector) -> Vector:
-        fpr, fnr = rows.ranking.rates(positive, weights)
+        fpr, fnr = scored.ranking.rates(positive, weights)
         return mean_height(fpr, fnr, width)
 
-    return RankedMetric(rows, values)
+    return RankedMetric(scored, values)
 
 
 def mean_height(x: Vector, y: Vector, width: float) -> Vector:
@@ -131,9 +132,9 @@ def mean_height(x: Vector, y: Vector, width: float) -> Vector:
     return np.einsum("...i,...i->...", inside, heights) / width
 
 
-def _checked_width(rows: ScoredSamples, t: Any) -> float:
+def _checked_width(scored: ScoredSamples, t: Any) -> float:
     """The width 1 - t of the part of the curve that counts."""
     if not is_number(t) or not 0 <= t < 1:
         raise ValueError(f"t must be a rate in [0, 1); got t={t!r}. Pass for example t=0.9, or t=0 for 1 - AUC.")
-    rows.samples.check_both_classes_weighted("a ROC curve")
+    scored.samples.check_both_classes_weighted("a ROC curve")
     return 1.0 - float(t)

@@ -56,6 +56,7 @@ class ScoredSamples:
         y_true: Any,
         y_score: Any,
         *,
+        y_pred: Any = None,
         fn_cost: Any = 1.0,
         fp_cost: Any = 1.0,
         pos_label: Any = None,
@@ -65,7 +66,7 @@ class ScoredSamples:
         """Check labels, scores, costs and weights as users pass them; scores keep their type unless `in_double`.
 
         y_score : scores, or `PositiveClassScores`, which name their positive class. Other scores are taken to be higher
-        for the positive class, with a warning where the labels say the opposite.
+        for the positive class, with a warning where the labels say the opposite. y_pred : predicted labels, or None.
         """
         oriented = isinstance(y_score, PositiveClassScores)
         if oriented:
@@ -74,7 +75,9 @@ class ScoredSamples:
             y_true, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight
         )
         scores = samples.scores(y_score)
-        scored = cls.from_samples(samples, scores.astype(np.float64, copy=False) if in_double else scores)
+        scores = scores.astype(np.float64, copy=False) if in_double else scores
+        predictions = None if y_pred is None else samples.decisions(y_pred)
+        scored = cls.from_samples(samples, scores, predictions=predictions)
         if not oriented:
             scored.warn_below_chance()
         return scored
@@ -124,10 +127,6 @@ class ScoredSamples:
                 UserWarning,
                 stacklevel=4,
             )
-
-    def weighed_by_stakes(self) -> ScoredSamples:
-        """The samples with their weighted costs as weights, so that rates are shares of the cost."""
-        return ScoredSamples.from_samples(self.samples.weighed_by_stakes(), self.scores, tie=self.tie)
 
 
 def _agreed_class(pos_label: Any, scores: PositiveClassScores) -> PositiveClass:

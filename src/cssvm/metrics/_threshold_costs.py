@@ -1,10 +1,11 @@
-"""The cost over a grid of thresholds, how sure it is, and the threshold that was chosen: numbers behind a picture.
+"""The cost over a grid of thresholds, its bootstrap intervals, and the threshold that is chosen.
 
     cost(t) = sum over y_i = +1, score_i < t of w_i cost_i  +  sum over y_i = -1, score_i >= t of w_i cost_i,
 
-divided by sum_i w_i. Resamples are drawn as by `bootstrap_interval`: as many rows as there are, with replacement, from
-all of them. Rows of a class that fall between the same two thresholds and share cost and weight cannot be told apart,
-so that they are drawn as a group: the work does not grow with the number of rows unless costs differ from row to row.
+divided by sum_i w_i. Resamples are drawn as by `bootstrap_interval`: as many samples as there are, with replacement,
+from all of them. Samples of a class that fall between the same two thresholds and share cost and weight cannot be told
+apart, so that they are drawn as a group: the work does not grow with the number of samples unless costs differ between
+samples.
 """
 
 from __future__ import annotations
@@ -16,26 +17,22 @@ from numpy.typing import ArrayLike
 
 from .._core.types import Vector
 from ._bootstrap import check_request, generator, percentile_interval, resample_counts
-from ._held_out import HeldOut
-from ._operating import BOTH_ERRORS
 from ._risk import minimum_risk, risk_at
 from ._scored import ScoredSamples
 
 # Points of the grid of thresholds, and how far it reaches beyond the scores, as a share of their range.
 N_THRESHOLDS, BEYOND = 201, 0.02
 
-Interval = tuple[float, float]
+BOTH_ERRORS = "a display of both kinds of errors"
 
 
 class ThresholdCosts(NamedTuple):
     """Cost over the threshold.
 
-    thresholds, cost : (n_thresholds,), the grid, ascending, and the cost at each;
-    threshold, threshold_cost : the chosen one and its cost;
-    normalized : whether costs are divided by that of being wrong on every row;
-    band : two (n_thresholds,), limits of the cost in a share `confidence` of the resamples;
-    threshold_interval, cost_interval : limits of the best threshold, and of the cost at the chosen one;
-    fold_costs : (n_folds, n_thresholds), where `cost` is that of the rows of all folds.
+    thresholds, cost : (n_thresholds,), the grid, ascending, and the cost at each; threshold, threshold_cost : the
+    chosen one and its cost; normalized : whether costs are divided by that of being wrong on every sample; band : two
+    (n_thresholds,), limits of the cost in a share `confidence` of the resamples; threshold_interval, cost_interval :
+    limits of the best threshold, and of the cost at the chosen one.
     """
 
     thresholds: Vector
@@ -44,14 +41,13 @@ class ThresholdCosts(NamedTuple):
     threshold_cost: float
     normalized: bool
     band: tuple[Vector, Vector] | None = None
-    threshold_interval: Interval | None = None
-    cost_interval: Interval | None = None
+    threshold_interval: tuple[float, float] | None = None
+    cost_interval: tuple[float, float] | None = None
     confidence: float | None = None
-    fold_costs: Vector | None = None
 
 
 def threshold_costs(
-    rows: ScoredSamples,
+    scored: ScoredSamples,
     *,
     threshold: float | None = None,
     thresholds: ArrayLike | None = None,
@@ -60,60 +56,69 @@ def threshold_costs(
     confidence: float = 0.95,
     random_state: Any = None,
 ) -> ThresholdCosts:
-    """Cost at each threshold and its bootstrap band; None stands for the cheapest threshold and an even grid."""
-    costs = _without_band(rows, threshold, thresholds, normalize)
+    """Cost at each threshold and its bootstrap band; if None, the threshold of least cost and an even grid."""
+    costs = costs_over_thresholds(scored, threshold, thresholds, normalize)
     if n_resamples == 0:
         return costs
     if n_resamples < 0:
         raise ValueError(f"n_resamples must be positive, or 0 for no band; got n_resamples={n_resamples}.")
     check_request(n_resamples, confidence)
-    samples = resampled_costs(
-        rows,
+    resampled = resampled_costs(
+        scored,
         [*costs.thresholds, costs.threshold],
         n_resamples=n_resamples,
         normalize=normalize,
         random_state=random_state,
     )
-    return _with_band(costs, samples, confidence, chosen_here=threshold is None)
+    low, high = percentile_interval(resampled, confidence)
+    interval = None
+    if threshold is None:
+        # Of equally cheap thresholds the highest, the rule of min_cost_risk.
+        best = costs.thresholds[::-1][resampled[:, -2::-1].argmin(axis=1)]
+        left, right = percentile_interval(best, confidence)
+        interval = float(left), float(right)
+    return costs._replace(
+        confidence=confidence,
+        band=(low[:-1], high[:-1]),
+        cost_interval=(float(low[-1]), float(high[-1])),
+        threshold_interval=interval,
+    )
 
 
-def fold_threshold_costs(
-    held_out: HeldOut,
-    *,
-    threshold: float | None = None,
-    thresholds: ArrayLike | None = None,
-    normalize: bool = False,
+def costs_over_thresholds(
+    scored: ScoredSamples, threshold: float | None, thresholds: ArrayLike | None, normalize: bool
 ) -> ThresholdCosts:
-    """Cost at each threshold on all held-out rows, and on those of each fold."""
-    for fold in held_out.folds:
-        fold.samples.check_both_classes_weighted(BOTH_ERRORS)
-    costs = _without_band(held_out.pooled, threshold, thresholds, normalize)
-    by_fold = [risk_at(fold, costs.thresholds, normalize=normalize) for fold in held_out.folds]
-    return costs._replace(fold_costs=np.array(by_fold))
+    """`threshold_costs` without resampling."""
+    scored.samples.check_both_classes_weighted(BOTH_ERRORS)
+    chosen = float(minimum_risk(scored).threshold if threshold is None else threshold)
+    grid = _even_grid(scored, chosen) if thresholds is None else _given_grid(thresholds)
+    cost = risk_at(scored, np.append(grid, chosen), normalize=normalize)
+    return ThresholdCosts(grid, cost[:-1], chosen, float(cost[-1]), normalize)
 
 
 def resampled_costs(
-    rows: ScoredSamples, thresholds: ArrayLike, *, n_resamples: int, normalize: bool, random_state: Any
+    scored: ScoredSamples, thresholds: ArrayLike, *, n_resamples: int, normalize: bool, random_state: Any
 ) -> Vector:
     """Cost at each threshold in each resample, (n_resamples, n_thresholds); thresholds in any order.
 
-    Normalised costs are divided by the cost of being wrong on every row of the resample.
+    Normalised costs are divided by the cost of being wrong on every sample of the resample.
     """
     ascending, place = np.unique(thresholds, return_inverse=True)
-    sample, cell = rows.samples, np.searchsorted(ascending, rows.scores, side="right")
-    alike = np.column_stack([sample.positive, cell, sample.cost, sample.weights])
+    samples, cell = scored.samples, np.searchsorted(ascending, scored.scores, side="right")
+    alike = np.column_stack([samples.positive, cell, samples.cost, samples.weights])
     groups, sizes = np.unique(alike, axis=0, return_counts=True)
     weight, weighted_cost = groups[:, 3], groups[:, 2] * groups[:, 3]
     negative, positive = classes = [np.flatnonzero(groups[:, 0] == label) for label in (0, 1)]
 
-    samples = []
+    resampled = []
     for counts in resample_counts(classes, n_resamples, generator(random_state), stratified=False, sizes=sizes):
         costs = counts * weighted_cost
-        missed = _sums_below(costs[:, positive], groups[positive, 1], len(ascending))
-        spared = _sums_below(costs[:, negative], groups[negative, 1], len(ascending))
+        false_negatives = _sums_below(costs[:, positive], groups[positive, 1], len(ascending))
+        true_negatives = _sums_below(costs[:, negative], groups[negative, 1], len(ascending))
         total = costs.sum(axis=1) if normalize else counts @ weight
-        samples.append((missed + costs[:, negative].sum(axis=1)[:, None] - spared) / total[:, None])
-    return np.concatenate(samples)[:, place]
+        false_positives = costs[:, negative].sum(axis=1)[:, None] - true_negatives
+        resampled.append((false_negatives + false_positives) / total[:, None])
+    return np.concatenate(resampled)[:, place]
 
 
 def _sums_below(costs: Vector, cells: Vector, n_thresholds: int) -> Vector:
@@ -123,20 +128,9 @@ def _sums_below(costs: Vector, cells: Vector, n_thresholds: int) -> Vector:
     return cumulated[:, np.searchsorted(cells, np.arange(n_thresholds), side="right")]
 
 
-def _without_band(
-    rows: ScoredSamples, threshold: float | None, thresholds: ArrayLike | None, normalize: bool
-) -> ThresholdCosts:
-    """The chosen threshold and the cost at each, without resampling."""
-    rows.samples.check_both_classes_weighted(BOTH_ERRORS)
-    chosen = float(minimum_risk(rows).threshold if threshold is None else threshold)
-    grid = _even_grid(rows, chosen) if thresholds is None else _given_grid(thresholds)
-    cost = risk_at(rows, np.append(grid, chosen), normalize=normalize)
-    return ThresholdCosts(grid, cost[:-1], chosen, float(cost[-1]), normalize)
-
-
-def _even_grid(rows: ScoredSamples, chosen: float) -> Vector:
-    """Ascending thresholds that reach beyond all scores, the chosen one among them, so that its mark is on the line."""
-    low, high = float(rows.ranking.lowest[-1]), float(rows.ranking.highest[0])
+def _even_grid(scored: ScoredSamples, chosen: float) -> Vector:
+    """Ascending thresholds that reach beyond all scores, the chosen one among them."""
+    low, high = float(scored.ranking.lowest[-1]), float(scored.ranking.highest[0])
     beyond = BEYOND * (high - low) or 1.0
     grid = np.linspace(low - beyond, high + beyond, N_THRESHOLDS)
     return np.union1d(grid, chosen) if np.isfinite(chosen) else grid
@@ -151,20 +145,3 @@ def _given_grid(thresholds: ArrayLike) -> Vector:
             "Pass for example numpy.linspace(-1, 1, 101)."
         )
     return grid
-
-
-def _with_band(costs: ThresholdCosts, samples: Vector, confidence: float, *, chosen_here: bool) -> ThresholdCosts:
-    """Percentile intervals; the last column of `samples` belongs to the chosen threshold, the others to the grid."""
-    low, high = percentile_interval(samples, confidence)
-    interval = None
-    if chosen_here:
-        # Of equally cheap thresholds the highest, the rule of min_cost_risk.
-        best = costs.thresholds[::-1][samples[:, -2::-1].argmin(axis=1)]
-        left, right = percentile_interval(best, confidence)
-        interval = float(left), float(right)
-    return costs._replace(
-        confidence=confidence,
-        band=(low[:-1], high[:-1]),
-        cost_interval=(float(low[-1]), float(high[-1])),
-        threshold_interval=interval,
-    )

@@ -3,13 +3,13 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import cross_validate
 
-from cssvm.metrics._held_out import held_out_rows
+from cssvm.displays._scored import score_folds
 
 
-def test_held_out_rows_are_scored_by_the_estimator_of_their_fold(data, model, amounts):
+def test_validation_samples_are_scored_by_the_estimator_of_their_fold(data, model, amounts):
     X, y = data
     results = cross_validate(model, X, y, cv=3, return_estimator=True, return_indices=True)
-    folds, pooled = held_out_rows(results, X, y, fn_cost=amounts, sample_weight=amounts)
+    folds, pooled = score_folds(results, X, y, fn_cost=amounts, sample_weight=amounts)
     for fold, estimator, rows in zip(folds, results["estimator"], results["indices"]["test"], strict=True):
         np.testing.assert_array_equal(fold.scores, estimator.decision_function(X[rows]))
         np.testing.assert_array_equal(fold.samples.signs, np.where(y[rows] == 1, 1, -1))
@@ -18,7 +18,7 @@ def test_held_out_rows_are_scored_by_the_estimator_of_their_fold(data, model, am
     assert len(pooled.samples) == len(y)
 
 
-def test_scores_that_are_not_finite_are_refused(data):
+def test_scores_that_are_not_finite_are_rejected(data):
     X, y = data
 
     class Broken(ClassifierMixin, BaseEstimator):
@@ -34,21 +34,21 @@ def test_scores_that_are_not_finite_are_refused(data):
 
     results = cross_validate(Broken(), X, y, cv=3, return_estimator=True, return_indices=True)
     with pytest.raises(ValueError, match="decision_function of Broken must return finite numbers; got nan"):
-        held_out_rows(results, X, y)
+        score_folds(results, X, y)
 
 
-def test_a_series_of_costs_finds_its_rows_by_the_index_of_y(data, model, amounts):
+def test_a_series_of_costs_finds_its_samples_by_the_index_of_y(data, model, amounts):
     pd = pytest.importorskip("pandas")
     X, y = data
     results = cross_validate(model, X, y, cv=3, return_estimator=True, return_indices=True)
     names = [f"row {i}" for i in range(len(y))]
     shuffled = pd.Series(amounts, index=names).sample(frac=1.0, random_state=0)
-    by_index = held_out_rows(results, X, pd.Series(y, index=names), fn_cost=shuffled).folds
-    by_place = held_out_rows(results, X, y, fn_cost=amounts).folds
+    by_index = score_folds(results, X, pd.Series(y, index=names), fn_cost=shuffled).folds
+    by_place = score_folds(results, X, y, fn_cost=amounts).folds
     for one, other in zip(by_index, by_place, strict=True):
         np.testing.assert_array_equal(one.samples.cost, other.samples.cost)
 
 
-def test_cv_results_without_estimators_are_refused_with_the_call_to_make(data, model):
+def test_cv_results_without_estimators_are_rejected_with_the_call_to_make(data, model):
     with pytest.raises(ValueError, match="return_estimator=True, return_indices=True"):
-        held_out_rows(cross_validate(model, *data, cv=2), *data)
+        score_folds(cross_validate(model, *data, cv=2), *data)
