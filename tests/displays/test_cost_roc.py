@@ -209,7 +209,7 @@ def test_two_models_share_an_axis_in_two_colours():
 
 def test_options_that_the_display_does_not_have_are_rejected_by_name(data, model):
     X, y = data
-    with pytest.raises(TypeError, match=r"CostRocDisplay.from_predictions\(\) got an unexpected option 'treshold'; its"):
+    with pytest.raises(TypeError, match=r"CostRocDisplay.from_predictions\(\) got an unexpected option 'treshold'"):
         CostRocDisplay.from_predictions(Y, SCORES, treshold=0.0)
     with pytest.raises(TypeError, match="its options are color, normalize, plot_hull, threshold"):
         CostRocDisplay.from_estimator(model, X, y, own_threshold=0.0)

@@ -50,7 +50,9 @@ def test_a_given_threshold_is_marked_without_an_interval_of_its_own():
     assert low <= 1.0 <= high
 
 
-@pytest.mark.parametrize(("fn_cost", "text", "place"), [(1e-3, "all predicted negative", -1), (1e3, "all predicted positive", 0)])
+@pytest.mark.parametrize(
+    ("fn_cost", "text", "place"), [(1e-3, "all predicted negative", -1), (1e3, "all predicted positive", 0)]
+)
 def test_one_prediction_for_all_samples_is_drawn_at_the_end_of_the_grid(fn_cost, text, place):
     # Scores that rank backwards, so that no threshold inside pays.
     display = ThresholdDisplay.from_predictions(Y, -SCORES, fn_cost=fn_cost, random_state=0)

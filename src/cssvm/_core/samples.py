@@ -146,10 +146,6 @@ class Samples:
         counted = self.counted()
         return (self, values) if isinstance(counted, slice) else (self.take(counted), values[..., counted])
 
-    def weighed_by_stakes(self) -> Samples:
-        """The same rows, the stake of each as its weight, and equal costs: rates of it are shares of the cost."""
-        return replace(self, weights=self.weighted_costs, cost=np.ones(len(self)), fn_cost=1.0, fp_cost=1.0)
-
     @property
     def counted_rows(self) -> RowNumbers:
         """Row numbers of the rows of positive weight."""
