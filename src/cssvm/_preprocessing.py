@@ -1,4 +1,4 @@
-"""How the columns of a table become features: one rule for `make_preprocessor`, `cssvm train` and `cssvm.dask`.
+"""How columns become features: one rule for `make_preprocessor`, `cssvm train` and `cssvm.dask`.
 
     numbers      missing values filled with the mean, then scaled to mean 0 and variance 1
     missing      for each numeric column with missing values in training, 1 where a value is missing, 0 elsewhere
@@ -11,21 +11,73 @@ counted once. All of them follow from sums over samples, so a cluster computes t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import validate_data
 
 NUMBER, CATEGORY = "number", "category"
 MISSING = ""  # the category of missing values
 # What pandas calls the entries of object columns that hold numbers.
 NUMBERS_AS_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal")
+
+
+def make_preprocessor(X: Any, *, min_frequency: int | None = None) -> Any:
+    """Make a transformer for a pipeline, which learns means, scales and categories from training samples only.
+
+    It is the preprocessing of ``cssvm train``, with and without a cluster. Numbers: missing values become the mean,
+    then columns are scaled to mean 0 and variance 1. Each numeric column with missing values in training gets an
+    indicator column, 1 where a value is missing. Strings, booleans and pandas categoricals: an indicator column for
+    each category seen in training, a missing value being a category; all 0 for an unseen category. Sparse matrices are
+    scaled by the largest absolute value of each column, which keeps zeros zero; ``siam1``, ``siam11`` and ``webspam``
+    have samples of length 1 and need no scaling.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or pandas DataFrame, (n_samples, n_features)
+        ``data`` or ``frame`` as returned by `load`; only its type and its columns are used.
+
+    min_frequency : int, default=None
+        Samples that a category needs for an indicator of its own; rarer ones share one, as do unseen categories. If
+        None, each category has its own.
+
+    Returns
+    -------
+    transformer : scikit-learn transformer
+        Not fitted. For a data frame it selects columns by type when it is fitted; other types, such as dates, raise an
+        error. It returns arrays or CSR matrices, also with ``sklearn.set_config(transform_output="pandas")``.
+
+    See Also
+    --------
+    load : The data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cssvm.datasets import make_preprocessor
+    >>> X = np.array([[1.0, 4.0], [3.0, np.nan], [5.0, 8.0]])
+    >>> make_preprocessor(X).fit_transform(X).round(1)
+    array([[-1.2, -1.2,  0. ],
+           [ 0. ,  0. ,  1. ],
+           [ 1.2,  1.2,  0. ]])
+    """
+    if sp.issparse(X):
+        return MaxAbsScaler().set_output(transform="default")
+    if not hasattr(X, "columns"):
+        return column_preprocessor(slice(0, None), [])
+    if not hasattr(X, "iloc"):
+        kind = f"{type(X).__module__}.{type(X).__name__}"
+        raise TypeError(f"X must be a pandas data frame; got {kind}. Pass X.to_pandas().")
+    ColumnsOfKind(NUMBER)(X)  # raises for columns of other types, before a search does so in each fold
+    return column_preprocessor(ColumnsOfKind(NUMBER), ColumnsOfKind(CATEGORY), min_frequency=min_frequency)
 
 
 def column_preprocessor(
@@ -58,6 +110,49 @@ def column_preprocessor(
     present = [step for step in steps if not (isinstance(step[2], list) and len(step[2]) == 0)]
     made = ColumnTransformer(present, sparse_threshold=0.3 if sparse else 0.0)
     return made.set_output(transform="default")  # sparse indicators are no data frame, whatever set_config says
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """What the rule learns from n samples of numeric columns, (n_numbers,) each, and of categorical columns."""
+
+    n_samples: int
+    numbers: list[str]
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    has_missing: NDArray[np.bool_]
+    categories: dict[str, list[str]]
+
+
+def fitted_preprocessor(found: ColumnStatistics, *, scale: bool) -> ColumnTransformer:
+    """Return the dense transformer of a data frame that was fitted on samples with these statistics."""
+    import pandas as pd
+
+    known = [np.array(categories, dtype=object) for categories in found.categories.values()]
+    made = column_preprocessor(found.numbers, [*found.categories], known=known, scale=scale, sparse=False)
+    # Fitted on two samples with the columns and the missing values; then statistics are those of all samples.
+    pairs: dict[str, list[Any]] = {
+        name: [0.0, np.nan if missing else 1.0] for name, missing in zip(found.numbers, found.has_missing, strict=True)
+    }
+    made.fit(pd.DataFrame(pairs | {name: each[:1] * 2 for name, each in found.categories.items()}))
+    if found.numbers:
+        steps = made.named_transformers_["numbers"]
+        steps["fill"].statistics_ = found.mean.copy()
+        if scale:
+            steps.steps[1] = ("scale", fitted_scaler(found.n_samples, found.mean, found.variance))
+    return made
+
+
+def fitted_scaler(n_samples: int, mean: NDArray[np.float64], variance: NDArray[np.float64]) -> StandardScaler:
+    """Return a StandardScaler with these statistics of columns, (n_features,) each."""
+    scaler = StandardScaler()
+    scaler.mean_, scaler.var_ = mean.copy(), variance.copy()
+    # As in scikit-learn, a variance that rounding errors explain is 0.
+    rounding = n_samples * np.finfo(float).eps
+    constant = variance <= rounding * variance + (rounding * mean) ** 2
+    scaler.scale_ = np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, variance)))
+    scaler.n_features_in_, scaler.n_samples_seen_ = len(mean), n_samples
+    return scaler
 
 
 class CategoriesAsText(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

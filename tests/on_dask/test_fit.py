@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 import cssvm
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.dask import _blocks as blocks
-from cssvm.dask import _session as tasks
+from cssvm.dask import _session as session_module
 from cssvm.dask._session import Session
 
 from .problems import SIZES, in_partitions, left_behind, local_twin, objectives, rows
@@ -244,14 +244,14 @@ def test_a_step_keeps_no_more_than_one_state_for_each_block(client, arrays, smal
 
 def test_a_feature_map_travels_once_and_not_with_every_task(client, monkeypatch):
     X, y, _ = rows(400)
-    sizes, make = {}, tasks._tasks
+    sizes, make = {}, session_module._delayed
 
     def weighed(name, function, given):
-        if isinstance(function, tasks.Ask):
+        if isinstance(function, session_module.Task):
             sizes[name] = max(sizes.get(name, 0), len(pickle.dumps(function)))
         return make(name, function, given)
 
-    monkeypatch.setattr(tasks, "_tasks", weighed)
+    monkeypatch.setattr(session_module, "_delayed", weighed)
     monkeypatch.setattr(Session, "room", 0)
     monkeypatch.setattr("cssvm.dask._linear_svc.FEW_ROWS", 0)
     feature_map = Nystroem(n_components=60, gamma=0.05, random_state=0)
@@ -268,7 +268,7 @@ def test_answers_come_in_order_and_few_are_computed_ahead(client):
         monkey = session.submit
         session.submit = lambda several: submitted.append(len(several)) or monkey(several)
         given = [(k,) for k in range(23)].__getitem__
-        answers = session.answers("square", tasks.Ask(pow, 2), given, [str(k) for k in range(23)], 6)
+        answers = session.map_ordered("square", session_module.Task(pow, {"exp": 2}), given, [str(k) for k in range(23)], 6)
         assert next(answers) == 0
         assert sum(submitted) == 6
         assert list(answers) == [k**2 for k in range(1, 23)]
@@ -280,7 +280,7 @@ def test_the_first_partition_that_fails_is_named_though_another_fails_sooner(cli
         raise ValueError("got none.")
 
     with Session(client) as session:
-        answers = session.answers("fails", tasks.Ask(fails), [(0.5,), (0.0,)].__getitem__, ["one", "other"], 4)
+        answers = session.map_ordered("fails", session_module.Task(fails), [(0.5,), (0.0,)].__getitem__, ["one", "other"], 4)
         with pytest.raises(ValueError, match=r"^one: got none"):
             next(answers)
 

@@ -149,7 +149,7 @@ def test_a_cost_that_is_both_a_number_and_a_column_is_refused_and_can_be_written
     assert CostSpec.parse("fn_cost", 2023, ["2023"]) == CostSpec("fn_cost", 2023.0)
     column = CostSpec.parse("fn_cost", "1*2023", ["2023", "y"])
     assert column == CostSpec("fn_cost", 1.0, "2023")
-    assert CostSpec.parse("fn_cost", column.written, ["2023", "y"]) == column  # as a card keeps it
+    assert CostSpec.parse("fn_cost", column.text, ["2023", "y"]) == column  # as a card keeps it
 
 
 def test_a_misspelt_column_is_met_with_the_one_that_is_close(frame):

@@ -7,6 +7,7 @@ none: the number of a row may reveal its label.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,8 +20,21 @@ INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without
 BUFFER = 2**16  # bytes read at a time of each column
 
 
+class FramePart(ABC):
+    """A part of a table that a task reads as a data frame."""
+
+    @property
+    @abstractmethod
+    def location(self) -> str:
+        """Where the part is, for messages."""
+
+    @abstractmethod
+    def frame(self, columns: Sequence[str]) -> Any:
+        """Return these columns as a data frame."""
+
+
 @dataclass(frozen=True)
-class RowGroups:
+class RowGroups(FramePart):
     """Row groups of one file; `constants` are the columns given by the names of its folders."""
 
     path: str
@@ -28,6 +42,11 @@ class RowGroups:
     n_rows: int
     filesystem: Any
     constants: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def location(self) -> str:
+        """Where they are, for messages."""
+        return f"{self.path}, row group {self.ids[0]}"
 
     def batches(self, n_rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield at most `n_rows` rows at a time, of all columns or of these; a data set of Arrow would read ahead."""

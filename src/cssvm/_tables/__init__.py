@@ -6,7 +6,7 @@ on a cluster. The command line is these.
 """
 
 from .chunk import TableError
-from .cluster_training import train_on_cluster
+from .cluster import train_on_cluster
 from .evaluating import EvaluatedTable, evaluate_table
 from .predicting import PredictedTable, predict_table
 from .reporting import report_table

@@ -54,7 +54,7 @@ class CostSpec:
             f"{format_names(columns)}.{did_you_mean(column_in(text), columns)}"
         )
 
-    def of(self, rows: Chunk) -> Any:
+    def values(self, rows: Chunk) -> Any:
         """The cost of these rows: a number, or (n_rows,) float64 with nan for gaps."""
         if self.column is None:
             return self.factor
@@ -66,7 +66,7 @@ class CostSpec:
             check_not_missing(rows, self.column, cost, counts, self.name, why)
 
     @property
-    def written(self) -> float | str:
+    def text(self) -> float | str:
         """As `parse` would take it."""
         if self.column is None:
             return self.factor

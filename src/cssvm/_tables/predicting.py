@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .chunk import Chunk, TableError, format_names
-from .cluster import connect, map_ordered, parts_for_workers
+from .cluster import connect, map_parts, parts_for_workers
 from .output import STDOUT, Destination, check_output, open_output, parquet_file
 from .schema import InputIssues
 from .scoring import Decider, Decisions
@@ -144,9 +144,9 @@ def _decided(
                 yield from _decided_part(decider, part, keep, write)
         return
     parts = parts_for_workers(source)
-    calls = ((part, tuple(keep), place.file(number)) for number, part in enumerate(parts))
+    arguments = [(part, tuple(keep), place.file(number)) for number, part in enumerate(parts)]
     with connect(scheduler) as client:
-        for rows, own in map_ordered(client, _decide_on_worker, (decider.saved, decider.given), calls):
+        for rows, own in map_parts(client, _decide_on_worker, (decider.saved, decider.given), arguments):
             if place.write is not None:
                 place.write(rows)
             yield own

@@ -96,7 +96,7 @@ class Decider:
     def costs(self, rows: Chunk) -> dict[str, Any]:
         """The same as numbers, or (n_rows,) float64, which the model can decide by."""
         prices = self.prices(rows.names)
-        found = {name: price.of(rows) for name, price in prices.items()}
+        found = {name: price.values(rows) for name, price in prices.items()}
         for name in self.decides_by:
             if name in prices:
                 prices[name].check_known(rows, found[name], np.ones(len(rows), dtype=bool), DECIDED_BY)

@@ -62,7 +62,7 @@ class TrainingData:
     ) -> TrainingData:
         """Read a training table.
 
-        costs : fn_cost and fp_cost, to be parsed; decided_by_costs : whether decisions on its rows depend on their costs,
+        costs : fn_cost and fp_cost, to be parsed; decided_by_costs : whether decisions depend on the costs of the rows,
         which must all be known then.
         """
         table = open_table(data).whole()
@@ -72,10 +72,10 @@ class TrainingData:
         table.require([*beside, *drop])
         y, known = read_labels(table, target, numeric=target not in category and labels_are_numbers(table, target))
         table, y = table.take(known), y[known]
-        pos_label = target_label(table.source, np.unique(y), target, pos_label, prices)
+        pos_label = find_pos_label(table.source, np.unique(y), target, pos_label, prices)
         chosen = infer_schema(table, without=[*beside, *drop], category=category)
         _check_cost_columns(table, chosen.columns, prices, y == pos_label)
-        given = {name: price.of(table) for name, price in prices.items()}
+        given = {name: price.values(table) for name, price in prices.items()}
         check_required_costs(prices, table, given, y == pos_label)
         if decided_by_costs:
             for name, price in prices.items():
@@ -110,7 +110,7 @@ class TrainingData:
             "n_rows": len(self.y),
             "n_targets": int(np.count_nonzero(self.y == self.pos_label)),
             "notes": self.notes,
-            **{name: price.written for name, price in self.prices.items()},
+            **{name: price.text for name, price in self.prices.items()},
         }
 
 
@@ -123,7 +123,7 @@ def _target_column(table: Chunk, target: str | None) -> str:
     return target
 
 
-def target_label(
+def find_pos_label(
     source: str, classes: NDArray[Any], column: str, pos_label: Any, prices: Mapping[str, CostSpec]
 ) -> Any:
     """The target class among the labels that occur, sorted, of which there must be two; named where that is needed."""
@@ -140,7 +140,7 @@ def target_label(
         )
     if pos_label is not None:
         return label_meant(pos_label, labels, column)
-    if isinstance(labels[0], str) and len({price.written for price in prices.values()}) > 1:
+    if isinstance(labels[0], str) and len({price.text for price in prices.values()}) > 1:
         raise TableError(
             f"the labels of {column!r} are words, {labels[0]!r} and {labels[1]!r}: say which of them is the target, "
             f"whose miss costs fn_cost, with pos_label (--positive {quote(labels[0])} or --positive "

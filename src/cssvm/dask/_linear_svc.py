@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import reduce
 from typing import Any
@@ -25,13 +25,12 @@ from .._solvers.linear.linear_solver import FINE_SHARE, SMALL, WIDEST, with_cent
 from .._svm import linear_svc as local
 from .._svm.inputs import CHECKS as SVM_CHECKS
 from .._svm.inputs import check_parameters
-from . import _predict as predicting
-from ._blocks import DaskBlocks
-from ._partitions import Partition, Reader, read_partitions
-from ._preparation import Preparation
-from ._problem import BlockReader, Problem, Totals
-from ._session import Ask, Session
-from ._survey import MAP_ROWS, SPARE, Survey, combined, survey
+from . import _predict as lazy
+from ._blocks import BlockReader, DaskBlocks
+from ._partitions import Partition, Problem, Reader, Totals, read_partitions
+from ._preparation import MAP_ROWS, SPARE, Preparation
+from ._session import Session, Task
+from ._survey import LabelCounts, Survey, combine, survey
 
 CHECKS = SVM_CHECKS | {
     "scale": (lambda value: isinstance(value, bool), "True or False", "scale=True"),
@@ -195,41 +194,64 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         CostSensitiveLinearSVC
             The estimator itself.
         """
+        return self._fit(
+            X, y, features, None, fn_cost=fn_cost, fp_cost=fp_cost, kappa=kappa, sample_weight=sample_weight
+        )
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        features: Sequence[str] | None,
+        choose_pos_label: Callable[[LabelCounts], Any] | None,
+        **values: Any,
+    ) -> CostSensitiveLinearSVC:
+        """Implement `fit`; choose_pos_label : sets pos_label once the labels are known, may raise."""
         with unchanged_on_failure(self), Session(self.client) as session:
             check_parameters(self, CHECKS)
-            given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "kappa": kappa}
-            given = {name: resolve_cost(self, name, value) for name, value in given.items()}
-            reader, partitions = read_partitions(X, features, y=y, **given, sample_weight=sample_weight)
+            for name in ("fn_cost", "fp_cost", "kappa"):
+                values[name] = resolve_cost(self, name, values[name])
+            reader, partitions = read_partitions(X, features, y=y, **values)
             _check_constants(reader)
             found = self._survey(session, reader, partitions)
+            if choose_pos_label is not None:
+                self.pos_label = choose_pos_label(found.labels)
+            self._set_classes(found, reader)
             blocks = self._blocks(session, reader, partitions, found)
             solution = self._solution(session, blocks)
             self.solver_ = INTERIOR
-            self._fit_costs = fit_costs(fn_cost=given["fn_cost"], fp_cost=given["fp_cost"])
+            self._fit_costs = fit_costs(fn_cost=values["fn_cost"], fp_cost=values["fp_cost"])
             self._store(solution)
             self._report(solution)
         return self
 
     def _survey(self, session: Session, reader: Reader, partitions: list[Partition]) -> Survey:
-        """Labels and columns; sets what they tell of classes and features."""
+        """Return what all partitions hold."""
         n_keep = SPARE * -(-MAP_ROWS // len(partitions)) if self.feature_map is not None else 0
         names = [partition.name for partition in partitions]
-        answers = session.answers(
+        surveys = session.map_ordered(
             "survey",
-            Ask(survey, reader, n_keep),
+            Task(survey, {"reader": reader, "n_keep": n_keep}),
             [partition.everything for partition in partitions].__getitem__,
             names,
             4 * session.n_cores,
         )
         found, kept = None, []
-        for name, own in zip(names, answers, strict=True):
+        for name, own in zip(names, surveys, strict=True):
             kept.append((own.n_rows, own.rows))
             try:
-                found = own if found is None else combined(found, own, reader)
+                found = own if found is None else combine(found, own, reader.names or ())
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from error
         assert found is not None
-        self.classes_, _ = two_classes(found.labels, whose=type(self).__name__)
+        if n_keep:
+            found.rows = _proportionate(kept)
+        self._log(session, f"{found.n_rows:,} rows of {len(found.kinds)} columns in {len(partitions)} partitions")
+        return found
+
+    def _set_classes(self, found: Survey, reader: Reader) -> None:
+        """Set what the survey tells about classes and features."""
+        self.classes_, _ = two_classes(found.labels.labels, whose=type(self).__name__)
         self._positive_class = PositiveClass.among(
             self.classes_, self.pos_label, whose=f"pos_label of {type(self).__name__}"
         )
@@ -238,17 +260,13 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             self.feature_names_in_ = np.asarray(reader.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if n_keep:
-            found.rows = _proportionate(kept)
-        self._say(session, f"{found.n_rows:,} rows of {len(found.kinds)} columns in {len(partitions)} partitions")
-        return found
 
     def _blocks(self, session: Session, reader: Reader, partitions: list[Partition], found: Survey) -> DaskBlocks:
-        """The partitions that count as blocks; sets C, and what turns columns into features."""
+        """Return the partitions that count as blocks; set C and the preparation."""
         problem = Problem(reader, self._positive_class)
         names = [partition.name for partition in partitions]
-        given = [partition.values for partition in partitions].__getitem__
-        totals = list(session.answers("totals", Ask(_totals, problem), given, names, 4 * session.n_cores))
+        arguments = [partition.values for partition in partitions].__getitem__
+        totals = list(session.map_ordered("totals", Task(problem.totals), arguments, names, 4 * session.n_cores))
         whole = reduce(Totals.plus, totals)
         whole.check_whole()
         self.C_ = resolve_C(self.C, whole.weighted_costs)
@@ -257,12 +275,12 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         )
         if preparation.n_features > WIDEST:
             raise ValueError(
-                f"X must have at most {WIDEST:,} features once words are encoded and mapped; got "
+                f"X must have at most {WIDEST:,} features once categories are encoded and mapped; got "
                 f"{preparation.n_features:,}. Leave columns out of the features, or lower n_components."
             )
         counted = [k for k, own in enumerate(totals) if own.counted.any()]
         counts = np.array([totals[k].counted[:: self._positive_class.side] for k in counted])
-        (read,) = session.shared("reader", [BlockReader(Problem(reader, self._positive_class, self.C_), preparation)])
+        (read,) = session.share("reader", [BlockReader(Problem(reader, self._positive_class, self.C_), preparation)])
         return DaskBlocks(
             session,
             read,
@@ -279,18 +297,18 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         if n <= FEW_ROWS:
             all_rows = blocks.sample(np.ones(2))
         elif blocks.n_bytes <= session.room:
-            all_rows = blocks.kept()
-            self._say(session, f"the features, {blocks.n_bytes / 1e6:,.0f} MB, are kept in the memory of workers")
+            all_rows = blocks.persist()
+            self._log(session, f"the features, {blocks.n_bytes / 1e6:,.0f} MB, are kept in the memory of workers")
         aim = FINE_SHARE * self.tol if n * blocks.n_features <= SMALL else self.tol
 
         def report(n_iter: int, best: Certificate) -> None:
-            self._say(session, f"iteration {n_iter}: primal objective {best.primal:.6g}, relative gap {best.gap:.2g}")
+            self._log(session, f"iteration {n_iter}: primal objective {best.primal:.6g}, relative gap {best.gap:.2g}")
 
         with threads.single_threaded_blas(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             found = solve_active(all_rows, tol=self.tol, aim=aim, max_iter=self.max_iter, report=report)
             return with_centre(found, self._preparation.centre, all_rows, self.tol)
 
-    def _say(self, session: Session, what: str) -> None:
+    def _log(self, session: Session, what: str) -> None:
         if self.verbose >= 1:
             print(f"[{time.monotonic() - session.started:7.1f} s] {what}", flush=True)
 
@@ -330,7 +348,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             Of a dask collection a lazy one, as `cssvm.dask.decision_function` returns it.
         """
         if is_dask_collection(X):
-            return predicting.decision_function(self, X)
+            return lazy.decision_function(self, X)
         return self.to_local().decision_function(X)
 
     def predict(self, X: Any) -> Any:
@@ -346,7 +364,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         ndarray of shape (n_samples,)
             Of a dask collection a lazy one, as `cssvm.dask.predict` returns it.
         """
-        return predicting.predict(self, X) if is_dask_collection(X) else super().predict(X)
+        return lazy.predict(self, X) if is_dask_collection(X) else super().predict(X)
 
     def __getstate__(self) -> Any:
         """A client belongs to its process."""
@@ -358,11 +376,6 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             name: clone(value, safe=False) for name, value in self.get_params(deep=False).items() if name != "client"
         }
         return type(self)(**parameters, client=self.client)
-
-
-def _totals(*given: Any) -> Totals:
-    *own, problem = given
-    return problem.totals(*own)
 
 
 def _check_constants(reader: Reader) -> None:

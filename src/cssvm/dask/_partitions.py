@@ -1,7 +1,7 @@
-"""What a task reads: the features of its partition, labels, costs and weights, from Dask collections or Parquet.
+"""What tasks read of a partition, from Dask collections or Parquet: features, labels, costs, weights; and their totals.
 
-A partition is what Dask calls one, or a row group of a Parquet file, in the order of the paths. Whatever is given by
-name is a column of the same frame; collections beside it must have the same partitions. Numbers hold for all rows.
+A partition is one of Dask's, or a row group of a Parquet file, in the order of the paths. Values given by name are
+columns of the same frame; collections given next to X must have the same partitions. Numbers hold for all samples.
 """
 
 from __future__ import annotations
@@ -10,17 +10,26 @@ import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 
-from .._core.costs import is_tied
-from .._core.samples import one_dimensional
-from .._core.types import is_number
+from .._core.costs import (
+    OF_OTHER,
+    OF_TARGET,
+    WeightedCostTotals,
+    check_some_positive,
+    is_tied,
+    margins_and_upper_bounds,
+)
+from .._core.positive_class import PositiveClass
+from .._core.samples import Samples, check_both_classes, one_dimensional
+from .._core.types import Mask, Vector, is_number
+from .._core.validation import check_some_positive
 from .._runtime.memory import give_back
-from .._runtime.parquet import RowGroups, find_row_groups, without_index
+from .._runtime.parquet import FramePart, find_row_groups, without_index
 
 VALUES = ("y", "fn_cost", "fp_cost", "kappa", "sample_weight")
 IN_MEMORY = "For rows in memory use cssvm.CostSensitiveLinearSVC, or dask.array.from_array(X, chunks=...)."
@@ -28,7 +37,7 @@ IN_MEMORY = "For rows in memory use cssvm.CostSensitiveLinearSVC, or dask.array.
 
 @dataclass(frozen=True)
 class Partition:
-    """Arguments of tasks that read all of a partition, or no more than its labels, costs and weights."""
+    """Arguments of tasks that read all of a partition, or only its labels, costs and weights."""
 
     name: str
     everything: tuple[Any, ...]
@@ -36,22 +45,45 @@ class Partition:
 
 
 @dataclass(frozen=True)
+class FrameParts:
+    """A table in parts that tasks read themselves, and the names of its columns."""
+
+    parts: Sequence[FramePart]
+    columns: list[str]
+
+    @classmethod
+    def from_parquet(cls, path: str | Path) -> FrameParts:
+        """Find the row groups of a file or a folder."""
+        import pyarrow as pa
+
+        try:
+            schema, row_groups = find_row_groups(str(path))
+        except (OSError, pa.ArrowException) as error:
+            raise ValueError(
+                f"X={str(path)!r} must be a Parquet file or a folder of them: {str(error).splitlines()[0]}"
+            ) from error
+        if not row_groups:
+            raise ValueError(f"X={str(path)!r} must hold Parquet files with rows; got none.")
+        return cls(row_groups, without_index(schema.names))
+
+
+@dataclass(frozen=True)
 class Reader:
-    """How a task reads what it is given.
+    """How a task reads its arguments: a frame, an array or a `FramePart`, and the further collections.
 
     names : of the features; None for arrays
-    columns : by the name of a value, that of its column
-    constants : values that are one number for all rows, None or "tied"
-    beside : names of the values that come from collections of their own, in the order of the further arguments
+    columns : names of values, and of the columns that hold them
+    constants : values that are one number for all samples, None or "tied"
+    separate : names of the values that have collections of their own, in the order of the arguments
     """
 
     names: tuple[str, ...] | None
     columns: dict[str, str]
     constants: dict[str, Any]
-    beside: tuple[str, ...]
+    separate: tuple[str, ...]
 
     def features(self, frame: Any) -> Any:
-        """The rows: a data frame, or an array (n, n_features)."""
+        """Return the features: a data frame, or an array (n, n_features)."""
         if self.names is not None:
             return _columns(frame, self.names)
         X = np.asarray(frame) if not hasattr(frame, "toarray") else frame
@@ -62,18 +94,18 @@ class Reader:
             )
         return X
 
-    def values(self, frame: Any, *beside: Any) -> dict[str, Any]:
-        """Labels (n,), and costs, margins and weights: numbers, None, or (n,) each."""
+    def values(self, frame: Any, *separate: Any) -> dict[str, Any]:
+        """Return labels (n,), and costs, margins and weights: numbers, None, or (n,) each."""
         found = dict(self.constants)
         if self.columns:
             table = _columns(frame, sorted(set(self.columns.values())))
             found |= {name: table[column].to_numpy() for name, column in self.columns.items()}
-        for name, value in zip(self.beside, beside, strict=True):
+        for name, value in zip(self.separate, separate, strict=True):
             if hasattr(value, "index") and hasattr(frame, "iloc") and not value.index.equals(frame.index):
                 raise ValueError(f"{name} must have the index of X; got another. Take it from the same frame as X.")
             found[name] = value
         found["y"] = labels = one_dimensional("y", found["y"])
-        for name in self.beside:
+        for name in self.separate:
             found[name] = values = one_dimensional(name, found[name])
             if len(values) != len(labels):
                 raise ValueError(
@@ -82,12 +114,12 @@ class Reader:
                 )
         return found
 
-    def both(self, frame: Any, *beside: Any) -> tuple[Any, dict[str, Any]]:
-        """Features and values, of equally many rows; what the partition before has left is given back."""
+    def everything(self, frame: Any, *separate: Any) -> tuple[Any, dict[str, Any]]:
+        """Return features and values; memory that the partition before has used is given back first."""
         give_back()
-        if isinstance(frame, RowGroups):
+        if isinstance(frame, FramePart):
             frame = frame.frame([*(self.names or ()), *self.columns.values()])
-        X, values = self.features(frame), self.values(frame, *beside)
+        X, values = self.features(frame), self.values(frame, *separate)
         if len(X) != len(values["y"]):
             raise ValueError(
                 f"y must hold one label for each row of X; got {len(values['y'])} labels for {len(X)} rows. Give X and "
@@ -97,12 +129,11 @@ class Reader:
 
 
 def read_partitions(X: Any, features: Sequence[str] | None, **values: Any) -> tuple[Reader, list[Partition]]:
-    """The partitions of X, and how they are read; values by the names of `VALUES`."""
+    """Return the partitions of X, and how they are read; values by the names of `VALUES`."""
     if isinstance(X, str | Path):
-        row_groups, names = _parquet(X)
-        return _of_frame(X, names, features, values, row_groups)
-    if isinstance(X, dd.DataFrame):
-        return _of_frame(X, list(X.columns), features, values)
+        X = FrameParts.from_parquet(X)
+    if isinstance(X, FrameParts | dd.DataFrame):
+        return _of_frame(X, features, values)
     if not isinstance(X, da.Array):
         raise ValueError(
             "X must be a dask array, a dask dataframe or the path of Parquet files; got "
@@ -119,71 +150,48 @@ def read_partitions(X: Any, features: Sequence[str] | None, **values: Any) -> tu
         raise ValueError(f"{name}={value!r} must be a dask array or a number, as X is an array without named columns.")
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    reader = Reader(None, {}, *_apart(values))
-    beside = _beside(reader, values, X.numblocks[0], X)
+    reader = Reader(None, {}, *_split_constants(values))
+    separate = _separate(reader, values, X.numblocks[0], X)
     blocks = X.to_delayed()[:, 0]
     return reader, [
         Partition(f"partition {k}", (block, *own), (None, *own))
-        for k, (block, own) in enumerate(zip(blocks, beside, strict=True))
+        for k, (block, own) in enumerate(zip(blocks, separate, strict=True))
     ]
 
 
-def _parquet(path: Any) -> tuple[list[RowGroups], list[str]]:
-    """Return the row groups of a file or a folder, and the names of its columns."""
-    import pyarrow as pa
-
-    try:
-        schema, row_groups = find_row_groups(str(path))
-    except (OSError, pa.ArrowException) as error:
-        raise ValueError(
-            f"X={str(path)!r} must be a Parquet file or a folder of them: {str(error).splitlines()[0]}"
-        ) from error
-    if not row_groups:
-        raise ValueError(f"X={str(path)!r} must hold Parquet files with rows; got none.")
-    return row_groups, without_index(schema.names)
-
-
-def _of_frame(
-    X: Any,
-    names: list[Any],
-    features: Sequence[str] | None,
-    values: dict[str, Any],
-    row_groups: list[RowGroups] | None = None,
-) -> tuple[Reader, list[Partition]]:
+def _of_frame(X: Any, features: Sequence[str] | None, values: dict[str, Any]) -> tuple[Reader, list[Partition]]:
+    names = list(X.columns)
     columns = {name: value for name, value in values.items() if isinstance(value, str) and not is_tied(value)}
     wanted = [name for name in names if name not in columns.values()] if features is None else list(features)
     for what, name in [*columns.items(), *(("features", each) for each in wanted)]:
         if name not in names:
             raise ValueError(f"{what}={name!r} must be a column of X; it has {reprlib.repr(names)}.")
         if not isinstance(name, str):
-            raise ValueError(
-                f"the columns of X must have names that are text; got {name!r}. Use X.rename(columns=str)."
-            )
+            raise ValueError(f"the columns of X must have strings as names; got {name!r}. Use X.rename(columns=str).")
     if not wanted:
-        raise ValueError(f"X must have columns to learn from beside {sorted(columns.values())}; got none.")
-    reader = Reader(tuple(wanted), columns, *_apart({k: v for k, v in values.items() if k not in columns}))
-    if row_groups is not None:
-        if reader.beside:
+        raise ValueError(f"X must have columns to use as features, besides {sorted(columns.values())}; got none.")
+    reader = Reader(tuple(wanted), columns, *_split_constants({k: v for k, v in values.items() if k not in columns}))
+    if isinstance(X, FrameParts):
+        if reader.separate:
             raise ValueError(
-                f"{reader.beside[0]} must be a number or the name of a column where X is a path of Parquet; got "
-                f"{type(values[reader.beside[0]]).__name__}."
+                f"{reader.separate[0]} must be a number or the name of a column where X is a path of Parquet; got "
+                f"{type(values[reader.separate[0]]).__name__}."
             )
         return reader, [
-            Partition(f"partition {k} ({each.path}, row group {each.ids[0]})", (each,), (each,))
-            for k, each in enumerate(row_groups)
+            Partition(f"partition {k} ({part.location})", (part,), (part,)) for k, part in enumerate(X.parts)
         ]
-    beside = _beside(reader, values, X.npartitions, None)
+    separate = _separate(reader, values, X.npartitions, None)
     needed = list(dict.fromkeys(columns.values()))
     parts = _delayed(X[list(dict.fromkeys([*wanted, *needed]))])
     narrow = _delayed(X[needed]) if needed else [None] * len(parts)
     return reader, [
         Partition(f"partition {k}", (part, *own), (few, *own))
-        for k, (part, few, own) in enumerate(zip(parts, narrow, beside, strict=True))
+        for k, (part, few, own) in enumerate(zip(parts, narrow, separate, strict=True))
     ]
 
 
-def _apart(values: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """What holds for all rows, and the names of what comes beside."""
+def _split_constants(values: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the values that hold for all samples, and the names of those that have collections of their own."""
     constant = {k: v for k, v in values.items() if v is None or is_number(v) or isinstance(v, str)}
     if "y" in constant:
         raise ValueError(
@@ -192,10 +200,10 @@ def _apart(values: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     return constant, tuple(name for name in VALUES if name in values and name not in constant)
 
 
-def _beside(reader: Reader, values: dict[str, Any], n_partitions: int, X: Any) -> list[tuple[Any, ...]]:
-    """For each partition those of the collections that come beside."""
+def _separate(reader: Reader, values: dict[str, Any], n_partitions: int, X: Any) -> list[tuple[Any, ...]]:
+    """Return for each partition those of the separate collections."""
     found = []
-    for name in reader.beside:
+    for name in reader.separate:
         value = values[name]
         if isinstance(value, da.Array):
             if value.ndim == 1 and X is not None and not np.isnan([*value.chunks[0], *X.chunks[0]]).any():
@@ -223,7 +231,7 @@ def _beside(reader: Reader, values: dict[str, Any], n_partitions: int, X: Any) -
 
 
 def _delayed(frame: Any) -> list[Any]:
-    """Its partitions, of which no more than the columns that are asked for are read.
+    """Return the partitions of a frame, of which only its columns are read.
 
     The further steps of Dask's optimiser would merge partitions of which only a few columns are read.
     """
@@ -231,10 +239,83 @@ def _delayed(frame: Any) -> list[Any]:
 
 
 def _columns(frame: Any, names: Sequence[str]) -> Any:
-    """Some columns of a frame or of a row group of Parquet."""
-    if isinstance(frame, RowGroups):
+    """Return some columns of a data frame or of a `FramePart`."""
+    if isinstance(frame, FramePart):
         return frame.frame(names)
     missing = [name for name in names if name not in frame.columns]
     if missing:
-        raise ValueError(f"column {missing[0]!r} is missing; there are {reprlib.repr(list(frame.columns))}.")
+        raise ValueError(f"column {missing[0]!r} is missing; the columns are {reprlib.repr(list(frame.columns))}.")
     return frame if list(frame.columns) == list(names) else frame[list(names)]
+
+
+class Totals(NamedTuple):
+    """Sums over some partitions, (2,) each for the positive and the negative class.
+
+    counts, counted : samples, and those with a positive cost and weight; costly : whether any cost is positive
+    """
+
+    weighted_costs: WeightedCostTotals
+    counts: Vector
+    counted: Vector
+    costly: Mask
+
+    def plus(self, other: Totals) -> Totals:
+        """Return the sums over the partitions of both."""
+        return Totals(
+            self.weighted_costs.plus(other.weighted_costs),
+            self.counts + other.counts,
+            self.counted + other.counted,
+            self.costly | other.costly,
+        )
+
+    def check_whole(self) -> None:
+        """Raise as `Samples.check_whole` does, and if all samples that count are of one class."""
+        for name, some, n, whose in zip(
+            ("fn_cost", "fp_cost"), self.costly, self.counts, (OF_POSITIVE, OF_NEGATIVE), strict=True
+        ):
+            check_some_positive(name, bool(some), int(n), whose)
+        check_some_positive("sample_weight", self.weighted_costs.weights > 0.0, int(self.counts.sum()))
+        if not self.counted.all():
+            check_both_classes(
+                np.broadcast_to(self.counted[0] > 0, int(self.counted.sum())),
+                "the rows with a positive sample_weight and cost",
+                "Give rows of the other class a positive sample_weight and a positive fn_cost or fp_cost.",
+            )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The training problem: labels, costs and weights as tasks read them."""
+
+    reader: Reader
+    target: PositiveClass
+    C: float = 1.0
+
+    def totals(self, frame: Any, *separate: Any) -> Totals:
+        """Check the labels, costs and weights of a partition and sum them up."""
+        values = self.reader.values(frame, *separate)
+        sample = self._sample(values)
+        self._margins_and_upper_bounds(sample, values)
+        both = (sample.positive, ~sample.positive)
+        return Totals(
+            WeightedCostTotals.of(sample.weights, sample.weighted_costs),
+            np.array([own.sum() for own in both]),
+            np.array([(sample.weighted_costs[own] > 0.0).sum() for own in both]),
+            np.array([sample.cost[own].any() for own in both]),
+        )
+
+    def terms(self, values: dict[str, Any]) -> tuple[Vector, Vector]:
+        """Return the linear term p and the upper bounds, (n,) each, with the sign of f."""
+        sample = self._sample(values)
+        margins, upper_bounds = self._margins_and_upper_bounds(sample, values)
+        return self.target.as_f(sample.signs) * margins, upper_bounds
+
+    def _sample(self, values: dict[str, Any]) -> Samples:
+        positive = np.broadcast_to(np.asarray(values["y"] == self.target.label, dtype=bool), values["y"].shape)
+        own = {name: values[name] for name in ("fn_cost", "fp_cost", "sample_weight")}
+        return Samples.of(self.target, positive, **own)
+
+    def _margins_and_upper_bounds(self, sample: Samples, values: dict[str, Any]) -> tuple[Vector, Vector]:
+        return margins_and_upper_bounds(
+            sample.positive, sample.weighted_costs, C=self.C, kappa=values["kappa"], fp_cost=sample.fp_cost
+        )

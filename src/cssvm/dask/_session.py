@@ -1,7 +1,7 @@
-"""The tasks of one fit: submitted a few at a time, their answers in order, and none of them left when it ends.
+"""The tasks of one fit: submitted a few at a time, their results in order, and none of them left when it ends.
 
-All that a task needs is in its arguments or can be computed anew from them, so Dask makes up for a worker that dies.
-What is asked is one graph for several blocks, each task of which has a key such as ``cssvm-measure-...-3``.
+All that a task needs is in its arguments or can be computed again from them, so Dask makes up for a worker that dies.
+Tasks of several partitions are submitted as one graph; each has a key such as ``cssvm-measure-...-3``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import pkgutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -26,35 +27,37 @@ NO_CLIENT = (
     "CostSensitiveLinearSVC of cssvm.dask needs a client of a Dask cluster; there is none. Start one first: "
     "from distributed import Client; client = Client()."
 )
-# States and models that go through the client on purpose would be taken for a mistake.
+# Dask warns of large arguments, but states and models are sent on purpose.
 QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}
-KEPT_FILLED = 0.4  # of the memory that workers have beyond that of their process, for rows that are kept
-PROCESS_BYTES = 350 << 20  # of a worker that has imported NumPy, scikit-learn and Numba, and has some rows in hand
-UNLIMITED = 4 << 30  # what a worker without a limit is taken to have
-NO_WORKERS_SECONDS = 300.0  # longer than a nanny or a cloud takes to start a worker; Dask itself would wait for ever
+KEPT_SHARE = 0.4  # of the workers' memory beyond that of their processes, for rows that are kept
+PROCESS_BYTES = 350 << 20  # of a worker that has imported NumPy, scikit-learn and Numba, and holds some rows
+UNLIMITED = 4 << 30  # assumed for a worker without a memory limit
+NO_WORKERS_SECONDS = 300.0  # longer than a nanny or a cloud takes to start a worker; Dask itself waits without end
 LOOK_SECONDS = 1.0  # between looks at whether there are workers
 
+Arguments = Callable[
+    [slice], Sequence[tuple[Any, ...]]
+]  # of the tasks of some partitions, made when they are submitted
 
-Given = Callable[[slice], Sequence[tuple[Any, ...]]]  # the arguments of the tasks of some partitions, asked for late
 
+@dataclass(frozen=True)
+class Task:
+    """A function of a partition with further keyword arguments, called with BLAS on one thread."""
 
-class Ask:
-    """A function with its further arguments, as tasks call it: with BLAS on one thread."""
+    function: Callable[..., Any]
+    options: dict[str, Any] = field(default_factory=dict)
 
-    def __init__(self, function: Callable[..., Any], *arguments: Any):
-        self.function, self.arguments = function, arguments
-
-    def __call__(self, *given: Any) -> Any:
-        """The answer."""
+    def __call__(self, *arguments: Any) -> Any:
+        """Return the result."""
         with threads.single_threaded_blas(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            return self.function(*given, *self.arguments)
+            return self.function(*arguments, **self.options)
 
 
 class Session:
     """Tasks on the cluster of a client, as long as the ``with`` block lasts."""
 
     def __init__(self, client: Client | None):
-        self.client = _running(client)
+        self.client = _running_client(client)
         check_workers(self.client)
         self.started = time.monotonic()
         self._futures: WeakValueDictionary[str, Future] = WeakValueDictionary()
@@ -63,10 +66,10 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of what is kept and of what is under way: the scheduler forgets what nobody wants.
+        """Release all futures, after which the scheduler forgets their tasks, also those that are running.
 
-        Not `Client.cancel`: the scheduler breaks the connection of a client that cancels a task of which others depend
-        that nobody holds a future of, and with it all that the client has.
+        Not `Client.cancel`: the scheduler closes the connection of a client that cancels a task on which others depend
+        of which nobody holds a future, and with it everything else that the client has.
         """
         for future in list(self._futures.values()):
             future.release()
@@ -81,60 +84,70 @@ class Session:
         """Bytes of rows that the workers can keep in memory together."""
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         limits = [worker["memory_limit"] or UNLIMITED for worker in workers]
-        return KEPT_FILLED * sum(max(0, limit - PROCESS_BYTES) for limit in limits)
+        return KEPT_SHARE * sum(max(0, limit - PROCESS_BYTES) for limit in limits)
 
     def submit(self, tasks: Sequence[Any]) -> list[Future]:
-        """Futures of these tasks, made by `task`; Dask forgets what nobody holds a future of."""
+        """Return futures of these tasks, made by `_delayed`; Dask forgets tasks of which nobody holds a future."""
         with dask.config.set(QUIET):
             futures = self.client.compute(list(tasks))
         self._futures.update((future.key, future) for future in futures)
         return futures
 
-    def call(self, name: str, ask: Ask, given: Sequence[tuple[Any, ...]]) -> list[Future]:
-        """Futures of ``ask(*given[k])`` for each k."""
-        return self.submit(_tasks(name, ask, given))
+    def call(self, name: str, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Future]:
+        """Return futures of ``task(*arguments[k])`` for each k."""
+        return self.submit(_delayed(name, task, arguments))
 
-    def shared(self, name: str, values: Sequence[Any]) -> list[Future]:
-        """Values as results of tasks of their own, from which the scheduler can restore them."""
-        return self.call(name, Ask(_itself), [(value,) for value in values])
+    def share(self, name: str, values: Sequence[Any]) -> list[Future]:
+        """Return values as results of tasks of their own, from which the scheduler can restore them."""
+        return self.call(name, Task(identity), [(value,) for value in values])
 
-    def answers(self, name: str, ask: Ask, given: Given, names: Sequence[str], at_once: int) -> Iterator[Any]:
-        """Yield the answer for each partition in order, at most `at_once` of them computed ahead."""
-        for part, futures in _ahead(lambda part: self.call(name, ask, given(part)), len(names), at_once):
-            yield from self.results(futures, names[part])
+    def map_ordered(
+        self,
+        name: str,
+        task: Callable[..., Any],
+        arguments: Arguments,
+        names: Sequence[str],
+        at_once: int,
+        *,
+        one_by_one: bool = False,
+    ) -> Iterator[Any]:
+        """Yield the result for each partition in order, at most `at_once` of them computed ahead.
 
-    def pairs(
-        self, name: str, ask: Ask, given: Given, names: Sequence[str], at_once: int
+        `names` are those of the partitions; `one_by_one` : whether only one result is in the memory of this process.
+        """
+        for part, futures in _submit_ahead(lambda part: self.call(name, task, arguments(part)), len(names), at_once):
+            if one_by_one:
+                for future, own in zip(futures, names[part], strict=True):
+                    yield from self.results([future], [own])
+            else:
+                yield from self.results(futures, names[part])
+
+    def map_pairs(
+        self, name: str, task: Callable[..., Any], arguments: Arguments, names: Sequence[str], at_once: int
     ) -> Iterator[tuple[Future, Any]]:
-        """As `answers`, of pairs: the first stays where it is and a future of it is yielded, with the second."""
+        """As `map_ordered` for results that are pairs: yield a future of the first, and the second."""
 
         def submitted(part: slice) -> list[Future]:
-            pairs = _tasks(name, ask, given(part))
-            return self.submit(
-                [
-                    task
-                    for get in (_first, _second)
-                    for task in _tasks(f"{name}{get.__name__}", get, [(p,) for p in pairs])
-                ]
-            )
+            pairs = [(pair,) for pair in _delayed(name, task, arguments(part))]
+            return self.submit(_delayed(f"{name}_first", _first, pairs) + _delayed(f"{name}_second", _second, pairs))
 
-        for part, futures in _ahead(submitted, len(names), at_once):
+        for part, futures in _submit_ahead(submitted, len(names), at_once):
             n = len(futures) // 2
             yield from zip(futures[:n], self.results(futures[n:], names[part]), strict=True)
 
     def results(self, futures: Sequence[Future], names: Sequence[str]) -> list[Any]:
-        """What these are, which are released; an error names the first partition that has one."""
+        """Return the results of futures and release them; an error names the first partition that has one."""
         wait_for_workers(self.client, futures, names)
         try:
             values = self.client.gather(list(futures))
         except Exception as error:
-            deadly = isinstance(error, distributed.KilledWorker)  # no worker may be left for the partitions before
+            killed = isinstance(error, distributed.KilledWorker)  # no worker may be left for the partitions before
             for future, name in zip(futures, names, strict=True):
-                if not deadly:
+                if not killed:
                     wait_for_workers(self.client, [future], [name])
-                own = None if deadly and future.status != "error" else future.exception()
+                own = None if killed and future.status != "error" else future.exception()
                 if own is not None:
-                    raise _named(own, name) from own
+                    raise _with_name(own, name) from own
             raise
         for future in futures:
             future.release()
@@ -161,13 +174,15 @@ def wait_for_workers(client: Client, futures: Sequence[Future], names: Sequence[
                     more = ", ..." if len(waiting) > 5 else ""
                     raise RuntimeError(
                         f"{', '.join(waiting[:5])}{more}: the cluster has had no workers for {NO_WORKERS_SECONDS:.0f} "
-                        "seconds. See their logs for why they died, most often for want of memory: make partitions "
+                        "seconds. Their logs show why they died, most often for lack of memory: make partitions "
                         "smaller, or give workers more memory."
                     ) from None
 
 
-def _ahead(submit: Callable[[slice], list[Future]], n: int, at_once: int) -> Iterator[tuple[slice, list[Future]]]:
-    """Futures of one part of n tasks after the other; the next part is under way when one is yielded."""
+def _submit_ahead(
+    submit: Callable[[slice], list[Future]], n: int, at_once: int
+) -> Iterator[tuple[slice, list[Future]]]:
+    """Yield the futures of one part of n tasks after the other, when the next part has been submitted."""
     waiting: deque[tuple[slice, list[Future]]] = deque()
     half = max(1, at_once // 2)
     for first in range(0, n, half):
@@ -178,16 +193,17 @@ def _ahead(submit: Callable[[slice], list[Future]], n: int, at_once: int) -> Ite
     yield from waiting
 
 
-def _tasks(name: str, function: Callable[..., Any], given: Sequence[Any]) -> list[Any]:
-    """Tasks of ``function(*given[k])``; futures and other tasks among the arguments are filled in."""
+def _delayed(name: str, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return tasks ``task(*arguments[k])``; Dask fills in futures and tasks among the arguments."""
     token = uuid4().hex
     return [
-        delayed(function, pure=False, traverse=False)(*own, dask_key_name=f"cssvm-{name}-{token}-{k}")
-        for k, own in enumerate(given)
+        delayed(task, pure=False, traverse=False)(*own, dask_key_name=f"cssvm-{name}-{token}-{k}")
+        for k, own in enumerate(arguments)
     ]
 
 
-def _itself(value: Any) -> Any:
+def identity(value: Any) -> Any:
+    """Return the value."""
     return value
 
 
@@ -199,8 +215,8 @@ def _second(pair: tuple[Any, Any]) -> Any:
     return pair[1]
 
 
-def _running(client: Any) -> Client:
-    """The client given, or the one that was started last."""
+def _running_client(client: Any) -> Client:
+    """Return the client given, or the one that was started last."""
     if client is None:
         try:
             client = distributed.default_client()
@@ -215,7 +231,7 @@ def _running(client: Any) -> Client:
 
 
 def check_workers(client: Client) -> None:
-    """Refuse workers that have no cssvm or another one: Dask would wait for them without end."""
+    """Raise for workers without cssvm or with another version: Dask would wait for them without end."""
     wanted = pkgutil.resolve_name("cssvm:__version__")
     versions = client.run(pkgutil.resolve_name, "cssvm:__version__", on_error="return")
     for worker, version in versions.items():
@@ -223,13 +239,13 @@ def check_workers(client: Client) -> None:
             raise ValueError(f"all workers must have cssvm {wanted}; got {version!r} on {worker}. Install it there.")
 
 
-def _named(error: Exception, name: str) -> Exception:
-    """The error with the partition in front of its message."""
+def _with_name(error: Exception, name: str) -> Exception:
+    """Return the error with the partition in front of its message."""
     if isinstance(error, distributed.KilledWorker):
         return RuntimeError(
-            f"{name}: every worker that computed it died, {error.allowed_failures + 1} in a row, most often for want "
-            "of memory. Make partitions smaller, or give workers more memory; if workers die of other things, raise "
-            "distributed.scheduler.allowed-failures in Dask's configuration."
+            f"{name}: every worker that computed it died, {error.allowed_failures + 1} in a row, most often for lack "
+            "of memory. Make partitions smaller, such as row groups of Parquet, or give workers more memory; if "
+            "workers die for other reasons, raise distributed.scheduler.allowed-failures in Dask's configuration."
         )
     if type(error) in (ValueError, TypeError, OSError, FileNotFoundError, ImportError):
         return type(error)(f"{name}: {error}")

@@ -1,10 +1,10 @@
 """The data sets of the paper's Table 1 with their costs, and generated data for its figures."""
 
+from .._preprocessing import make_preprocessor
 from ._files import ChecksumError, MissingDatasetError, cache_folder
 from ._generated import make_checkerboard, make_separable_2d
 from ._listing import list_datasets, where
 from ._loading import fetch, load
-from ._preparation import make_preprocessor
 
 __all__ = [
     "ChecksumError",
