@@ -4,12 +4,12 @@ import time
 
 import dask.array as da
 import numpy as np
-from cssvm.dask._blocks import BlockReader
 
 from cssvm._runtime import threads
 from cssvm._solvers.linear import solve_active
 from cssvm._solvers.linear.blocks import LocalBlocks, block_rows
 from cssvm._solvers.linear.linear_solver import FINE_SHARE, SMALL
+from cssvm.dask._blocks import BlockReader
 from cssvm.dask._partitions import Problem, read_partitions
 
 SIZES = (600, 1, 900, 50, 800, 0, 649)  # of partitions

@@ -201,14 +201,14 @@ def test_checkpoints_keep_what_a_state_depends_on_short(client, arrays, small_bl
     monkeypatch.setattr(blocks, "CHECKPOINT_EVERY", every)
     monkeypatch.setattr("cssvm._solvers.linear.active_set.FEW_ROWS", 10**6)
     monkeypatch.setattr("cssvm.dask._linear_svc.FEW_ROWS", 0)
-    known, move = [], blocks.DaskBlocks._move
+    known, move = [], blocks.DaskBlocks._update_states
 
     def counted(self, function, step):
         yield from move(self, function, step)
         time.sleep(0.05)  # for the scheduler to forget
         known.append(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
-    monkeypatch.setattr(blocks.DaskBlocks, "_move", counted)
+    monkeypatch.setattr(blocks.DaskBlocks, "_update_states", counted)
     CostSensitiveLinearSVC(tol=1e-9, scale=True, client=client).fit(*in_partitions(*arrays[:2]))
     assert len(known) >= 10
     assert (known[-1] > 2 * max(known[:4])) == grows
@@ -229,14 +229,14 @@ def test_a_step_keeps_no_more_than_one_state_for_each_block(client, arrays, smal
     monkeypatch.setattr("cssvm._solvers.linear.active_set.FEW_ROWS", 10**6)
     monkeypatch.setattr("cssvm.dask._linear_svc.FEW_ROWS", 0)
     monkeypatch.setattr(blocks.DaskBlocks, "_at_once", 2)
-    move, kept = blocks.DaskBlocks._move, []
+    move, kept = blocks.DaskBlocks._update_states, []
 
     def counted(self, function, step):
         for answer in move(self, function, step):
             kept.append((sum("_first-" in key for key in client.futures), len(self._states)))
             yield answer
 
-    monkeypatch.setattr(blocks.DaskBlocks, "_move", counted)
+    monkeypatch.setattr(blocks.DaskBlocks, "_update_states", counted)
     CostSensitiveLinearSVC(scale=True, client=client).fit(*in_partitions(*arrays[:2]))
     assert max(n_blocks for _, n_blocks in kept) >= 6
     assert all(n_states <= n_blocks + 2 for n_states, n_blocks in kept)
@@ -268,7 +268,8 @@ def test_answers_come_in_order_and_few_are_computed_ahead(client):
         monkey = session.submit
         session.submit = lambda several: submitted.append(len(several)) or monkey(several)
         given = [(k,) for k in range(23)].__getitem__
-        answers = session.map_ordered("square", session_module.Task(pow, {"exp": 2}), given, [str(k) for k in range(23)], 6)
+        task, names = session_module.Task(pow, {"exp": 2}), [str(k) for k in range(23)]
+        answers = session.map_ordered("square", task, given, names, 6)
         assert next(answers) == 0
         assert sum(submitted) == 6
         assert list(answers) == [k**2 for k in range(1, 23)]
@@ -280,7 +281,9 @@ def test_the_first_partition_that_fails_is_named_though_another_fails_sooner(cli
         raise ValueError("got none.")
 
     with Session(client) as session:
-        answers = session.map_ordered("fails", session_module.Task(fails), [(0.5,), (0.0,)].__getitem__, ["one", "other"], 4)
+        answers = session.map_ordered(
+            "fails", session_module.Task(fails), [(0.5,), (0.0,)].__getitem__, ["one", "other"], 4
+        )
         with pytest.raises(ValueError, match=r"^one: got none"):
             next(answers)
 

@@ -134,7 +134,7 @@ def test_labels_must_be_of_two_classes(client, arrays):
     gaps = y.astype(float)
     gaps[599] = np.nan
     gaps[401:404] = np.nan
-    refused(client, "^partition 2: y contains gaps: 4 labels are missing. Drop these rows", cut(X), cut(gaps))
+    refused(client, "^partition 2: y contains missing values: 4 labels are missing. Drop these rows", cut(X), cut(gaps))
     words = np.where(y == 1, "yes", "no")
     refused(client, "pos_label must be given where labels are words", cut(X), cut(words), fn_cost=5.0)
     refused(
@@ -189,7 +189,9 @@ def test_columns_of_frames_must_be_there_and_of_one_kind(client, tmp_path):
     days = pd.date_range("2026-01-01", periods=40)
     refused(client, "column 'a' is missing", _parquet(tmp_path / "1", frame(), frame().drop(columns="a")), "label")
     mixed = _parquet(tmp_path / "2", frame(), frame(a=["x"] * 40))
-    refused(client, r"partition 1 .*1\.parquet, row group 0\): column 'a' holds words, but numbers", mixed, "label")
+    refused(
+        client, r"partition 1 .*1\.parquet, row group 0\): column 'a' holds categories, but numbers", mixed, "label"
+    )
     refused(
         client,
         "column 'when' must hold numbers, strings or booleans; got datetime",
@@ -197,7 +199,7 @@ def test_columns_of_frames_must_be_there_and_of_one_kind(client, tmp_path):
         "label",
     )
     many = _parquet(tmp_path / "4", *(frame(word=[f"{k}-{i}" for i in range(40)]) for k in range(26)))
-    refused(client, "partition 25 .*at most 1000 different words", many, "label")
+    refused(client, "partition 25 .*at most 1000 categories", many, "label")
     endless = _parquet(tmp_path / "5", frame(), frame(a=np.full(40, np.inf)))
     refused(client, "partition 1 .*column 'a' contains infinity", endless, "label")
     refused(client, "y='lable' must be a column of X", many, "lable")

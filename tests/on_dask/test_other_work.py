@@ -6,7 +6,7 @@ import pytest
 from distributed import futures_of
 from sklearn.preprocessing import FunctionTransformer
 
-from cssvm._tables.cluster import map_ordered
+from cssvm._tables.cluster import map_parts
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.dask._session import Session
 
@@ -63,7 +63,7 @@ def test_a_fit_that_is_interrupted_leaves_other_work_alone(client, held, collect
 
 def test_parts_that_fail_or_are_not_asked_for_leave_other_work_alone(client, held):
     with pytest.raises(ZeroDivisionError):
-        list(map_ordered(client, divmod, 7, ((k - 3,) for k in range(20))))
-    parts = map_ordered(client, divmod, 7, ((k + 1,) for k in range(20)))
+        list(map_parts(client, divmod, 7, [(k - 3,) for k in range(20)]))
+    parts = map_parts(client, divmod, 7, [(k + 1,) for k in range(20)])
     assert next(parts) == (7, 0)
     parts.close()

@@ -217,6 +217,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             if choose_pos_label is not None:
                 self.pos_label = choose_pos_label(found.labels)
             self._set_classes(found, reader)
+            self._log(session, f"{found.n_rows:,} rows of {len(found.kinds)} columns in {len(partitions)} partitions")
             blocks = self._blocks(session, reader, partitions, found)
             solution = self._solution(session, blocks)
             self.solver_ = INTERIOR
@@ -246,7 +247,6 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         assert found is not None
         if n_keep:
             found.rows = _proportionate(kept)
-        self._log(session, f"{found.n_rows:,} rows of {len(found.kinds)} columns in {len(partitions)} partitions")
         return found
 
     def _set_classes(self, found: Survey, reader: Reader) -> None:
