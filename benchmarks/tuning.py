@@ -156,7 +156,7 @@ def interior_cost(sizes: Sequence[tuple[int, int]], repeats: int) -> tuning.Inte
     for n, rank in sizes:
         X, problem = problem_of(n)
         X = np.random.default_rng(0).normal(size=(n, rank)) + X[:, :1]
-        rows = make_kernel("linear").rows(X, upper_bounds=problem.upper - problem.lower, tol=1e-3).to_float64()
+        rows = make_kernel("linear").gram(X, upper_bounds=problem.upper - problem.lower, tol=1e-3).to_float64()
 
         def solution(rows=rows, problem=problem, rank=rank):
             return low_rank_solution(low_rank_factor(rows, rank), problem)
@@ -208,7 +208,7 @@ def workloads(sizes: Sizes) -> dict[str, Callable[[], object]]:
     def solves() -> None:
         for X, problem in problems:
             upper_bounds = problem.upper - problem.lower
-            solve(make_kernel("rbf", gamma=GAMMAS[1]).rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
+            solve(make_kernel("rbf", gamma=GAMMAS[1]).gram(X, upper_bounds=upper_bounds, tol=1e-3), problem)
 
     return {PATH: paths, DECOMPOSITION: solves}
 

@@ -16,9 +16,9 @@ BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 def solved(n: int, C: float):
     X, y = make_classification(n, 20, n_informative=10, flip_y=0.05, random_state=0)
     X, y = StandardScaler().fit_transform(X), 2.0 * y - 1.0
-    boxes = C * np.where(y > 0, 4.0, 1.0)
-    problem = DualProblem(y, np.minimum(0.0, y * boxes), np.maximum(0.0, y * boxes))
-    return solve(make_kernel("rbf", gamma=1 / 20).rows(X, boxes=boxes, tol=1e-3), problem, tol=1e-3)
+    upper_bounds = C * np.where(y > 0, 4.0, 1.0)
+    problem = DualProblem(y, np.minimum(0.0, y * upper_bounds), np.maximum(0.0, y * upper_bounds))
+    return solve(make_kernel("rbf", gamma=1 / 20).gram(X, upper_bounds=upper_bounds, tol=1e-3), problem, tol=1e-3)
 
 
 def draw(n: int = 20_000) -> None:
@@ -34,7 +34,7 @@ def draw(n: int = 20_000) -> None:
         axis.set_ylabel("violation (dotted: tolerance)", color=BLUE)
         count = axis.twinx()
         last = trace[-1]
-        count.step(time, [r.n_active for r in trace] + [last.n_active], where="post", color=ORANGE, label="awake")
+        count.step(time, [r.n_active for r in trace] + [last.n_active], where="post", color=ORANGE, label="active")
         count.step(time, [r.size for r in trace] + [last.size], where="post", color=GREEN, label="in the working set")
         count.plot(time[1:], [r.n_moved for r in trace], "o", color=GREEN, markersize=4, label="moved")
         count.set(ylim=(0, 1.05 * n))

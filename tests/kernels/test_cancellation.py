@@ -46,7 +46,7 @@ def test_kernel_values_are_those_of_the_definition(name, scale, gamma, kind):
     X, kernel = rows(scale), make_kernel(name, gamma=gamma)
     expected = reference_values(name, gamma, X, X)
     np.testing.assert_allclose(kernel.matrix(kind(X), kind(X)), expected, rtol=1e-7, atol=1e-9)
-    provider = kernel.rows(kind(X), upper_bounds=np.ones(len(X)), tol=1e-3)
+    provider = kernel.gram(kind(X), upper_bounds=np.ones(len(X)), tol=1e-3)
     block, everything = np.empty((len(X), len(X)), provider.dtype), np.arange(len(X))
     provider.update_block(block, everything, everything)
     np.testing.assert_allclose(block, expected, rtol=1e-7, atol=1e-9)

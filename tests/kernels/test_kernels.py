@@ -75,7 +75,7 @@ def test_values_equal_the_reference(name, kind):
     coef = np.random.default_rng(1).normal(size=300)
     np.testing.assert_allclose(kernel.expand(X, np.arange(300), vectors, coef), reference @ coef, rtol=1e-9, atol=1e-9)
     K = gram(name, dense(vectors) - centre)
-    rows = kernel.rows(vectors, upper_bounds=np.ones(300), tol=1e-3)
+    rows = kernel.gram(vectors, upper_bounds=np.ones(300), tol=1e-3)
     some, others = np.array([5, 299, 0, 17]), np.array([2, 250, 249])
     np.testing.assert_allclose(block_of(rows, some, others), K[np.ix_(some, others)], rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(rows.diagonal, K.diagonal(), rtol=1e-9)
@@ -90,7 +90,7 @@ def test_float32_rows_are_right_to_float32(name, density):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(5000, 60)) if density == 1.0 else sparse_rows(5000, 60, density, rng)
     parameters = {**CASES[name].parameters, "gamma": 0.01} if "gamma" in CASES[name].parameters else {}
-    rows = make_kernel(name, **parameters).rows(X, upper_bounds=np.full(5000, 1e-2), tol=1e-3)
+    rows = make_kernel(name, **parameters).gram(X, upper_bounds=np.full(5000, 1e-2), tol=1e-3)
     assert rows.dtype == np.float32
     some = np.arange(0, 5000, 250)
     reference = gram(name, dense(X)[some], dense(X), **parameters)
@@ -102,12 +102,12 @@ def test_float32_rows_are_right_to_float32(name, density):
 def test_float32_gives_way_to_float64_where_rounding_would_show():
     X = np.random.default_rng(0).normal(size=(5000, 3))
     keeps = {
-        scale: make_kernel("linear").rows(scale * X, upper_bounds=np.ones(5000), tol=1e-3).dtype for scale in (1.0, 1e4)
+        scale: make_kernel("linear").gram(scale * X, upper_bounds=np.ones(5000), tol=1e-3).dtype for scale in (1.0, 1e4)
     }
     assert keeps == {1.0: np.float32, 1e4: np.float64}
-    narrow = make_kernel("rbf", gamma=1e4).rows(X, upper_bounds=np.ones(5000), tol=1e-3)
+    narrow = make_kernel("rbf", gamma=1e4).gram(X, upper_bounds=np.ones(5000), tol=1e-3)
     assert (narrow.dtype, narrow.points.rows.dtype) == (np.float32, np.float64)
-    assert make_kernel("rbf").rows(X, upper_bounds=np.full(5000, 1e6), tol=1e-3).dtype == np.float64
+    assert make_kernel("rbf").gram(X, upper_bounds=np.full(5000, 1e6), tol=1e-3).dtype == np.float64
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "matern32", "matern52"])
@@ -115,7 +115,7 @@ def test_float32_gives_way_to_float64_where_rounding_would_show():
 def test_narrow_kernels_have_no_values_whose_products_are_subnormal(name, n, dtype):
     """Arithmetic with subnormal numbers takes many times as long."""
     X = np.random.default_rng(0).normal(size=(n, 1))
-    rows = make_kernel(name, gamma=1e5).rows(X, upper_bounds=np.full(n, 1e-2), tol=1e-3)
+    rows = make_kernel(name, gamma=1e5).gram(X, upper_bounds=np.full(n, 1e-2), tol=1e-3)
     values = block_of(rows, np.arange(20), np.arange(n))
     assert rows.dtype == dtype
     assert (values**2).min() >= np.finfo(dtype).tiny
@@ -133,14 +133,14 @@ def test_rows_that_take_long_to_compute_are_stored_and_others_are_not():
     rng = np.random.default_rng(0)
     few, many = rng.normal(size=(50, 5)), rng.normal(size=(50, 500))
     thin, thick = (sparse_rows(50, 2000, d, rng) for d in (0.01, 0.1))
-    kinds = [type(make_kernel("rbf").rows(X, upper_bounds=np.ones(50), tol=1e-3)) for X in (few, many, thin, thick)]
+    kinds = [type(make_kernel("rbf").gram(X, upper_bounds=np.ones(50), tol=1e-3)) for X in (few, many, thin, thick)]
     assert kinds == [ComputedGram, CachedGram, ComputedGram, CachedGram]
-    assert isinstance(make_kernel("laplacian").rows(many, upper_bounds=np.ones(50), tol=1e-3), CachedGram)
+    assert isinstance(make_kernel("laplacian").gram(many, upper_bounds=np.ones(50), tol=1e-3), CachedGram)
 
 
 def test_store_keeps_its_budget_and_the_rows_last_used():
     X = np.random.default_rng(0).normal(size=(4000, 300))
-    rows = make_kernel("rbf", gamma=1e-3).rows(X, upper_bounds=np.ones(4000), tol=1e-3, cache_size=2)
+    rows = make_kernel("rbf", gamma=1e-3).gram(X, upper_bounds=np.ones(4000), tol=1e-3, cache_size=2)
     assert rows.store.nbytes <= 2**20  # half of the budget: the working set's block has the other half
     capacity = rows.capacity
     with threads.single_threaded_blas():
@@ -156,12 +156,12 @@ def test_store_keeps_its_budget_and_the_rows_last_used():
 
 def test_tiny_budget_still_holds_a_few_rows():
     X = np.random.default_rng(0).normal(size=(2000, 300))
-    assert make_kernel("rbf").rows(X, upper_bounds=np.ones(2000), tol=1e-3, cache_size=1e-3).capacity == MIN_ROWS
+    assert make_kernel("rbf").gram(X, upper_bounds=np.ones(2000), tol=1e-3, cache_size=1e-3).capacity == MIN_ROWS
 
 
 def test_sum_of_rows_without_room_for_them_all():
     X = np.random.default_rng(0).normal(size=(3000, 300))
-    rows = make_kernel("rbf", gamma=1e-3).rows(X, upper_bounds=np.ones(3000), tol=1e-3, cache_size=1)
+    rows = make_kernel("rbf", gamma=1e-3).gram(X, upper_bounds=np.ones(3000), tol=1e-3, cache_size=1)
     coef, chosen, columns = np.random.default_rng(1).normal(size=900), np.arange(0, 2700, 3), np.arange(5, 3000, 7)
     reference = coef @ pairwise_kernels(X[chosen], X, metric="rbf", gamma=1e-3)
     np.testing.assert_allclose(sum_of(rows, chosen, coef), reference, atol=1e-4)
@@ -178,11 +178,11 @@ def test_precomputed_rows_are_looked_up():
 
 def test_callable_kernel_must_return_a_matrix():
     X = np.random.default_rng(0).normal(size=(20, 3))
-    rows = make_kernel(lambda A, B: A @ B.T).rows(X, upper_bounds=np.ones(20), tol=1e-3)
+    rows = make_kernel(lambda A, B: A @ B.T).gram(X, upper_bounds=np.ones(20), tol=1e-3)
     np.testing.assert_allclose(block_of(rows, np.arange(20), np.arange(20)), X @ X.T)
     np.testing.assert_allclose(sum_of(rows, np.arange(20), np.ones(20)), (X @ X.T).sum(axis=0))
     with pytest.raises(ValueError, match="kernel returned an array of shape"):
-        make_kernel(lambda A, B: np.ones((len(A), 7))).rows(X, upper_bounds=np.ones(20), tol=1e-3)
+        make_kernel(lambda A, B: np.ones((len(A), 7))).gram(X, upper_bounds=np.ones(20), tol=1e-3)
 
 
 def test_available_memory_is_positive_and_no_more_than_the_machine_has():
@@ -211,7 +211,7 @@ def test_every_kernel_states_what_is_true_of_it(name):
 def test_a_callable_may_return_a_sparse_matrix():
     X = sparse_rows(20, 30, 0.2, np.random.default_rng(0))
     kernel = make_kernel(lambda A, B: sp.csr_array(A @ B.T))
-    rows = kernel.rows(X, upper_bounds=np.ones(20), tol=1e-3)
+    rows = kernel.gram(X, upper_bounds=np.ones(20), tol=1e-3)
     K = dense(X) @ dense(X).T
     np.testing.assert_allclose(block_of(rows, np.arange(20), np.arange(20)), K)
     np.testing.assert_allclose(kernel.expand(X, np.arange(20), X, np.ones(20)), K.sum(axis=1))

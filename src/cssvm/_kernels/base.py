@@ -1,7 +1,7 @@
 """What every kernel states about itself, and what can be done with it.
 
-A kernel that is a function of a relation (`ComputedKernel`) is computed here; one that the user computes
-(`given.py`) is looked up or called. Estimators and the search use the methods of `Kernel` and never ask which it is.
+A kernel that is a function of a pairwise term (`ComputedKernel`) is computed here; one that the user provides
+(`given.py`) is looked up or called. Estimators and searches use the methods of `Kernel` and never ask which it is.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._runtime import threads
-from .gram import GramRows, SharedTerm, SharedValues, computed_rows
+from .gram import GramRows, SharedTerm, SharedValues, computed_gram
 from .pairwise import PairwiseTerm, centred_sizes
 from .precision import SCORE_TOL, error_allowed, prediction_precision
 from .tiles import KERNEL_ERROR, cancellation, prepare_points, prepare_vectors, update_minus_sums, update_values
 
-EXPAND_ROWS = 1 << 14  # rows of X at a time
-DIAGONAL_ROWS = 64  # whose kernel values are computed to get their diagonal: few calls, few values
+EXPAND_ROWS = 1 << 14  # samples predicted at a time
+DIAGONAL_ROWS = 64  # samples whose kernel values are computed to get their diagonal: few calls, few values
 
 Expansion = Callable[[Any], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """A kernel with its parameters; `make_kernel` sets those it has, the others stay as they are here."""
+    """A kernel k with its parameters; those that it does not have keep their default."""
 
     gamma: float = 1.0
     degree: int = 3
@@ -38,15 +38,15 @@ class Kernel(ABC):
     name: ClassVar[str]
     # Which of gamma, degree and coef0 it has.
     parameters: ClassVar[tuple[str, ...]] = ()
-    # Whether |k(x, z)| <= 1 for all rows.
+    # Whether |k(x, z)| <= 1 for all x, z.
     bounded: ClassVar[bool] = False
-    # Whether a relative error u of what it is a function of changes k by at most u, whatever the parameters.
+    # Whether a relative error u of its pairwise term changes k by at most u, whatever the parameters.
     tolerates_rounding: ClassVar[bool] = False
     # Whether k(x, z) = <phi(x), phi(z)> for some features phi, whatever the parameters in their usual ranges.
     positive_definite: ClassVar[bool] = False
     # Whether these features are those of x itself.
     is_linear: ClassVar[bool] = False
-    # Whether X is the kernel matrix instead of rows of features.
+    # Whether X is the kernel matrix instead of features.
     pairwise: ClassVar[bool] = False
 
     @classmethod
@@ -61,7 +61,7 @@ class Kernel(ABC):
 
     @classmethod
     def check_training_matrix(cls, X: Any) -> None:
-        """Refuse an X that this kernel cannot be trained on; any features will do here."""
+        """Raise ValueError if this kernel cannot be trained on X; any features will do here."""
         return
 
     @classmethod
@@ -70,7 +70,7 @@ class Kernel(ABC):
         return 1.0
 
     @abstractmethod
-    def rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
+    def gram(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         """The Gram matrix of X for the solver.
 
         Parameters
@@ -85,12 +85,12 @@ class Kernel(ABC):
         """
 
     def diagonal_of(self, X: Any) -> np.ndarray:
-        """The k(x, x) of the rows of X, (len(X),) float64."""
+        """The k(x, x) of the samples X, (len(X),) float64."""
         parts = [X[i : i + DIAGONAL_ROWS] for i in range(0, X.shape[0], DIAGONAL_ROWS)]
         return np.concatenate([self.matrix(part, part).diagonal() for part in parts])
 
     def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
-        """Precision in which `expand` computes with these vectors; who expands often asks once."""
+        """Precision in which `expansion` computes with these vectors."""
         return np.float64
 
     @abstractmethod
@@ -98,11 +98,11 @@ class Kernel(ABC):
         """The function X -> sum over j of ``coef[j] * k(X[i], vectors[j])``, (len(X),) float64, the vectors prepared.
 
         support : (n_SV,) row numbers of the training X; vectors : those rows, as `vectors` gave them; dtype : their
-        `expansion_dtype`, if it is known.
+        `expansion_dtype`, if known.
         """
 
     def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
-        """The `expansion` for the rows of X alone; who expands often keeps that function."""
+        """The `expansion` at X, for callers that need it once."""
         return self.expansion(support, vectors, coef, dtype)(X)
 
     @abstractmethod
@@ -111,32 +111,31 @@ class Kernel(ABC):
 
     @abstractmethod
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
-        """What all kernels of this class have in common on the rows of X, whatever their parameters.
+        """What all kernels of this class have in common on the samples X, whatever their parameters.
 
-        Ask the one of largest gamma: `allowed` is the error of a kernel value that rounding may leave.
+        Call it for the largest gamma: `allowed` is the error of a kernel value that rounding may leave.
         """
 
 
 class ComputedKernel(Kernel):
-    """A kernel that is a function of a relation: k(x, z) = function(gamma relation(x, z), ...)."""
+    """A kernel that is a function of a pairwise term: k(x, z) = function(gamma term(x, z), ...)."""
 
     term: ClassVar[PairwiseTerm]
     # Completes the advice to scale the features.
     remedy: ClassVar[str] = ""
-    # Largest |dk/dt| for t = gamma times the relation; only read for distances.
+    # Largest |dk/dt| for t = gamma times the term; only read for distances.
     lipschitz: ClassVar[float] = 1.0
 
     @classmethod
     def gamma_unit(cls, spread: float, n_features: int) -> float:
-        """1 / the typical size of the relation of two rows."""
-        return 1.0 / cls.term.typical(spread, n_features) if spread > 0 else 1.0
+        return 1.0 / cls.term.scale(spread, n_features) if spread > 0 else 1.0
 
     def rank(self, n_features: int) -> int:
-        """What the rank of a matrix of kernel values does not exceed, whatever the number of rows."""
+        """Upper bound of the rank of a matrix of kernel values, whatever the number of samples."""
         return sys.maxsize
 
     def check_finite(self, X: Any) -> None:
-        """Refuse rows so large that values of this kernel among them overflow."""
+        """Raise ValueError if values of this kernel among the samples X overflow."""
         if self.term.is_distance:
             return
         with np.errstate(over="ignore", invalid="ignore"):
@@ -148,45 +147,34 @@ class ComputedKernel(Kernel):
             )
 
     def bound(self, size: float) -> float:
-        """What neither |k| nor anything on the way to it exceeds, for rows of at most this size."""
+        """Upper bound of |k| and of all intermediate results, for samples of at most this size."""
         return 1.0
 
     @abstractmethod
-    def update_tile(
-        self,
-        values: np.ndarray,
-        left: np.ndarray,
-        right: np.ndarray,
-        factor: float,
-        out: np.ndarray,
-        top: int,
-        start: int,
-    ) -> None:
+    def update_tile(self, values: Any, left: Any, right: Any, factor: float, out: Any, top: int, start: int) -> None:
         """Write kernel values into `out` at (top, start), from the values of a tile and gamma times the sizes."""
 
-    @abstractmethod
     def update_from_term(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
-        """Write kernel values into the rows of `out` from `top` on, from values of the relation."""
+        """Write kernel values into the rows of `out` from `top` on, from values of the whole term."""
+        zeros = np.zeros(max(values.shape), values.dtype)
+        self.update_tile(values, zeros, zeros, 1.0, out, top, 0)
 
     @abstractmethod
     def from_term(self, values: np.ndarray) -> np.ndarray:
-        """The kernel as a function of the relation, float64."""
+        """The kernel as a function of the term, float64, by NumPy."""
 
     def diagonal_of(self, X: Any) -> np.ndarray:
-        """From the relation of each row to itself."""
         return self.from_term(self.term.diagonal_of(X))
 
-    def rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
-        """Rows computed afresh, or stored where that takes long."""
+    def gram(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         self.check_finite(X)
-        return computed_rows(self, X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
+        return computed_gram(self, X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
 
     def expansion_dtype(self, vectors: Any, coef: np.ndarray) -> Any:
-        """Float32 where that does not show."""
+        """Float32 where its rounding is negligible."""
         return prediction_precision(self, vectors, coef)
 
     def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
-        """Computed in tiles."""
         if not len(coef):
             return lambda X: np.zeros(X.shape[0])
         with threads.single_threaded_blas():
@@ -204,18 +192,16 @@ class ComputedKernel(Kernel):
         return sums
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
-        """Computed in tiles."""
         out = np.empty((A.shape[0], B.shape[0]))
         with threads.single_threaded_blas():
             update_values(*prepare_points(self, A, B, np.float64), out)
         return out
 
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
-        """The relation of all pairs of rows."""
         self.check_finite(X)
         with np.errstate(over="ignore", invalid="ignore"):
             exact = cancellation(self, centred_sizes(self.term, X)) <= allowed
-        return SharedTerm.compute(self.term if exact else self.term.by_differences, X, dtype)
+        return SharedTerm.from_samples(self.term if exact else self.term.by_differences, X, dtype)
 
 
 def _largest(X: Any) -> float:

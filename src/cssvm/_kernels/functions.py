@@ -1,6 +1,6 @@
 """The kernels, one class each, and the registry that everything else reads.
 
-A kernel states what it is a function of, its parameters, whether it is bounded and positive definite, and the function
+A kernel states its pairwise term, its parameters, whether it is bounded and positive definite, and the function
 itself, written once as a scalar function that Numba compiles into a loop over tiles and NumPy applies to arrays:
 
 - kernels of a distance: ``function(x)`` of x = -gamma * distance, which rounding may leave slightly above 0;
@@ -142,26 +142,10 @@ class DistanceKernel(ComputedKernel):
     def __init_subclass__(cls) -> None:
         cls._loop = staticmethod(distance_loop(cls.function))
 
-    def update_tile(
-        self,
-        values: np.ndarray,
-        left: np.ndarray,
-        right: np.ndarray,
-        factor: float,
-        out: np.ndarray,
-        top: int,
-        start: int,
-    ) -> None:
-        """Sizes come multiplied by gamma."""
+    def update_tile(self, values: Any, left: Any, right: Any, factor: float, out: Any, top: int, start: int) -> None:
         self._loop(values, left, right, -self.gamma * factor, out, top, start)
 
-    def update_from_term(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
-        """The values are all of the distance: there are no sizes to add."""
-        none = np.zeros(max(values.shape), values.dtype)
-        self._loop(values, none, none, -self.gamma, out, top, 0)
-
     def from_term(self, values: np.ndarray) -> np.ndarray:
-        """By NumPy."""
         return self.function(-self.gamma * values)
 
 
@@ -176,29 +160,14 @@ class ProductKernel(ComputedKernel):
     def __init_subclass__(cls) -> None:
         cls._loop = staticmethod(product_loop(cls.function))
 
-    def update_tile(
-        self,
-        values: np.ndarray,
-        left: np.ndarray,
-        right: np.ndarray,
-        factor: float,
-        out: np.ndarray,
-        top: int,
-        start: int,
-    ) -> None:
-        """Sizes do not matter."""
+    def update_tile(self, values: Any, left: Any, right: Any, factor: float, out: Any, top: int, start: int) -> None:
         self._loop(values, float(self.gamma), float(self.coef0), int(self.degree), out, top, start)
 
-    def update_from_term(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
-        """The values of tiles are the products themselves."""
-        self.update_tile(values, values, values, 1.0, out, top, 0)
-
     def from_term(self, values: np.ndarray) -> np.ndarray:
-        """By NumPy."""
         return self.function(self.gamma * values + self.coef0, int(self.degree))
 
     def bound(self, size: float) -> float:
-        """The argument of the function."""
+        """The largest argument of the function."""
         return self.gamma * size + abs(self.coef0)
 
 
@@ -248,17 +217,15 @@ class Linear(ComputedKernel):
     is_linear = True
 
     def rank(self, n_features: int) -> int:
-        """That of the rows themselves."""
         return n_features
 
     def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
-        """One product with the weights."""
         with threads.single_threaded_blas():
             weights = self.weights(vectors, coef)
         return threads.single_threaded_blas()(lambda X: np.asarray(X @ weights, dtype=np.float64).ravel())
 
     def weights(self, vectors: Any, coef: np.ndarray) -> np.ndarray:
-        """The sum w of coef_j v_j, (d,) float64, relative to a centre where digits would cancel."""
+        """The weights w = sum_j coef_j v_j, (d,) float64, computed relative to a centre where digits would cancel."""
         if not len(coef):
             return np.zeros(vectors.shape[1])
         centre, total = far_centre(vectors), coef.sum()
@@ -268,34 +235,18 @@ class Linear(ComputedKernel):
         return weights
 
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
-        """The products of all pairs of rows, relative to a centre, which changes the bias of machines only."""
+        """The products of all pairs of samples relative to a centre, which changes the intercept only."""
         self.check_finite(X)
         centre = far_centre(X)
-        return SharedTerm.compute(self.term, X if centre is None else X - centre, dtype)
+        return SharedTerm.from_samples(self.term, X if centre is None else X - centre, dtype)
 
-    def update_tile(
-        self,
-        values: np.ndarray,
-        left: np.ndarray,
-        right: np.ndarray,
-        factor: float,
-        out: np.ndarray,
-        top: int,
-        start: int,
-    ) -> None:
-        """Sizes do not matter."""
+    def update_tile(self, values: Any, left: Any, right: Any, factor: float, out: Any, top: int, start: int) -> None:
         out[top : top + values.shape[0], start : start + values.shape[1]] = values
 
-    def update_from_term(self, values: np.ndarray, out: np.ndarray, top: int) -> None:
-        """The values are the products."""
-        self.update_tile(values, values, values, 1.0, out, top, 0)
-
     def from_term(self, values: np.ndarray) -> np.ndarray:
-        """The products."""
         return values
 
     def bound(self, size: float) -> float:
-        """The largest product."""
         return size
 
 
@@ -312,12 +263,12 @@ class Poly(ProductKernel):
     remedy = ", or lower gamma or degree"
 
     def rank(self, n_features: int) -> int:
-        """The number of monomials of up to this degree."""
+        """The number of monomials of at most this degree."""
         few = min(n_features, int(self.degree)) <= MAX_COUNTED
         return comb(n_features + int(self.degree), n_features) if few else sys.maxsize
 
     def bound(self, size: float) -> float:
-        """The power of the largest argument; of one below 1, of 1."""
+        """The power of the largest argument, or 1."""
         return max(1.0, float(np.float64(super().bound(size)) ** self.degree))
 
 
@@ -381,12 +332,12 @@ def kernel_class(kernel: Any) -> type[Kernel]:
 
 
 def make_kernel(kernel: Any, **parameters: Any) -> Kernel:
-    """The kernel given by name or as a callable; of the parameters, those that it has."""
+    """The kernel given by name or as a callable, with those of the parameters that it has."""
     kind = kernel_class(kernel)
     own = {name: value for name, value in parameters.items() if name in kind.parameters}
     return CallableKernel(function=kernel) if callable(kernel) else kind(**own)
 
 
 def is_pairwise(kernel: Any) -> bool:
-    """Whether X is a kernel matrix; False also for what is no kernel."""
+    """Whether X is a kernel matrix; False also for anything that is not a kernel."""
     return isinstance(kernel, str) and kernel in KERNELS and KERNELS[kernel].pairwise

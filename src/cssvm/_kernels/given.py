@@ -1,4 +1,4 @@
-"""Kernels whose values the user provides: a matrix computed before, or a function that computes matrices."""
+"""Kernels whose values the user provides: a precomputed matrix, or a function that computes matrices."""
 
 from __future__ import annotations
 
@@ -10,31 +10,29 @@ import numpy as np
 import scipy.sparse as sp
 
 from .base import Expansion, Kernel
-from .gram import CachedGram, GramRows, MatrixGram, SharedMatrix, SharedValues, row_budget
+from .gram import CachedGram, GramRows, MatrixGram, SharedValues, row_budget
 
 EXPAND_VALUES = 1 << 22  # kernel values of a callable at a time
 SYMMETRY_ROWS = 512  # compared at a time in the symmetry check, to keep its memory small
 
 
 class Precomputed(Kernel):
-    """X is the kernel matrix itself, (n, n) in training and (n_new, n) for new rows."""
+    """X is the kernel matrix itself, (n, n) in training and (n_new, n) for new samples."""
 
     name = "precomputed"
     pairwise = True
 
     @classmethod
     def select(cls, X: Any, rows: Any, columns: Any) -> Any:
-        """Rows and columns of the matrix."""
         return X[np.ix_(rows, columns)]
 
     @classmethod
     def vectors(cls, X: Any, used: Any) -> Any:
-        """Empty: new rows come with their kernel values."""
         return np.empty((0, 0), dtype=X.dtype)
 
     @classmethod
     def check_training_matrix(cls, X: Any) -> None:
-        """Refuse a matrix that is not square and symmetric, up to the rounding of its dtype."""
+        """Raise ValueError if X is not square and, up to the rounding of its dtype, symmetric."""
         n_rows, n_columns = X.shape
         if n_rows != n_columns:
             raise ValueError(
@@ -53,21 +51,18 @@ class Precomputed(Kernel):
                     "Pass K(X, X), or (X + X.T) / 2 if the difference is noise."
                 )
 
-    def rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
-        """Rows looked up, of the symmetric matrix that X is up to rounding."""
+    def gram(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
+        """X itself, made exactly symmetric."""
         return MatrixGram(_symmetric(_dense(X)))
 
     def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
-        """A product with the columns of the support vectors."""
         return lambda X: np.asarray(X[:, support] @ coef, dtype=np.float64).ravel()
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
-        """There are no features to compute them from."""
-        raise TypeError("a kernel matrix was given: kernel values between other rows cannot be computed")
+        raise TypeError("X is a kernel matrix: kernel values between other samples cannot be computed")
 
     def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
-        """The matrix itself."""
-        return SharedMatrix(_symmetric(X), dtype)
+        return SharedValues(_symmetric(X), dtype)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +74,11 @@ class CallableKernel(Kernel):
     name = "callable"
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
-        """Kernel values (len(A), len(B)) float64; a result of another shape is refused."""
+        """All kernel values (len(A), len(B)) float64; raise ValueError if the function returns another shape."""
         block = np.asarray(_dense(self.function(A, B)), dtype=np.float64)
         if block.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
-                f"kernel returned an array of shape {block.shape} for {A.shape[0]} rows against {B.shape[0]}; "
+                f"kernel returned an array of shape {block.shape} for {A.shape[0]} samples against {B.shape[0]}; "
                 "a callable kernel must return the (len(A), len(B)) matrix of kernel values"
             )
         if not np.isfinite(block).all():
@@ -93,12 +88,10 @@ class CallableKernel(Kernel):
             )
         return block
 
-    def rows(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
-        """Rows stored as long as there is room."""
+    def gram(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
         return CachedGram(CallableGram(self, X), row_budget(cache_size, X.shape[0]))
 
     def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
-        """Computed in blocks of rows."""
         step = max(1, EXPAND_VALUES // max(1, len(coef)))
 
         def sums(X: Any) -> np.ndarray:
@@ -110,12 +103,11 @@ class CallableKernel(Kernel):
         return sums
 
     def shared(self, X: Any, dtype: Any, allowed: float = 0.0) -> SharedValues:
-        """All kernel values."""
-        return SharedMatrix(self.matrix(X, X), dtype)
+        return SharedValues(self.matrix(X, X), dtype)
 
 
 class CallableGram:
-    """Rows of a callable's matrix for `CachedGram`."""
+    """Kernel values of a callable, as the source of a `CachedGram`; they have no independent reference."""
 
     dtype = np.dtype(np.float64)
 
@@ -124,16 +116,15 @@ class CallableGram:
         self.diagonal = kernel.diagonal_of(X)
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-        """Write K[left][:, right] into the corner of `out`."""
         out[: len(left), : len(right)] = self.reference_values(left, right)
 
     def reference_values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """K[left][:, right]; there is no other way to have them."""
+        """K[left][:, right], by the same code."""
         return self.kernel.matrix(self.X[left], self.X[right])
 
 
 def _symmetric(matrix: Any) -> Any:
-    """A matrix that is symmetric up to rounding made so exactly: the solver takes K_ij and K_ji for one number."""
+    """The matrix made exactly symmetric: the solver treats K_ij and K_ji as one number."""
     return matrix if np.array_equal(matrix, matrix.T) else (matrix + matrix.T) / 2
 
 

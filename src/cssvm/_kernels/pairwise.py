@@ -1,4 +1,4 @@
-"""What a kernel is a function of: one number for each pair of rows.
+"""Pairwise terms: the one number for each pair of samples that a kernel is a function of.
 
 ================ ==================================================
 InnerProduct     <x, z>
@@ -6,23 +6,18 @@ SquaredDistance  |x - z|_2^2
 L1Distance       |x - z|_1
 ================ ==================================================
 
-Tiles compute it as size(x) + size(z) + factor * value(x, z), in which only the value has to be computed for each pair:
+Tiles compute it as size(x) + size(z) + factor * value(x, z), in which only the value is computed for each pair:
 
 ================ ============ ====== ===========================================================
 InnerProduct     0            1      <x, z>
 SquaredDistance  |x|_2^2      -2     <x, z>
-L1Distance       0            1      |x - z|_1 on dense rows
-                 |x|_1        1      |x - z|_1 - |x|_1 - |z|_1 on sparse rows: common features only
+L1Distance       0            1      |x - z|_1 on dense samples
+                 |x|_1        1      |x - z|_1 - |x|_1 - |z|_1 on sparse ones: common features only
 Differences      0            1      |x - z|_2^2 or |x - z|_1, feature by feature
 ================ ============ ====== ===========================================================
 
-Sums of sizes and values lose the digits that cancel when rows are far from the centre and close to each other;
+Sums of sizes and values lose the digits that cancel when samples are far from the centre and close to each other;
 `Differences` are the distances for that case, and take longer.
-
-A relation also fills the matrix of all pairs that the points of a search share.
-
-
-Compiled loops below the kernels: sparse products, distances by differences, copies.
 """
 
 from __future__ import annotations
@@ -39,12 +34,12 @@ from scipy.spatial.distance import cdist
 from .._runtime import threads
 from .._runtime.compiler import njit
 
-NORM_BLOCK = 1 << 14  # rows at a time
+NORM_BLOCK = 1 << 14  # samples at a time
 BAND = 256  # rows of a matrix of all pairs at a time
 TILE = 1024  # columns of it at a time: 2 MB of products
-FAR = 8.0  # standard deviations of a feature from zero
-LONG_PRODUCTS = 1 << 23  # multiplications up to which a witness takes the time for long double
-PAST_ALL = np.iinfo(np.int64).max  # stands for the feature of a row that has no more of them
+FAR = 8.0  # standard deviations of a feature from zero, beyond which its mean is subtracted
+LONG_PRODUCTS = 1 << 23  # multiplications up to which reference values take the time for long double
+PAST_ALL = np.iinfo(np.int64).max  # stands for the feature of a sample that has no more of them
 
 
 def difference_loop(term: Callable[[Any], Any]) -> Callable[..., None]:
@@ -149,53 +144,50 @@ def update_mirrored(out, top, start, n_rows, n_columns):  # type: ignore[no-unty
 
 
 class PairwiseTerm(ABC):
-    """How one number for each pair of rows is computed, by the tables that open this module."""
+    """One number for each pair of samples, by the tables that open this module."""
 
     # Whether it depends on x - z only.
     is_distance: bool
+    # Whether samples are taken relative to their mean, so that products lose the common part that costs digits.
+    is_centred = False
     metric = ""  # SciPy's name for a distance
-    factor: float
+    factor = 1.0
     # Up to so many features computing a row of kernel values again takes less time than reading a stored one.
     max_recomputed_features: int
 
     @property
-    def is_centred(self) -> bool:
-        """Whether rows are taken relative to a centre: products lose the large common part that would cost digits."""
-        return self.is_distance
-
-    @property
     def by_differences(self) -> PairwiseTerm:
-        """The same relation computed without cancellation."""
+        """The same term computed without cancellation."""
         return self
 
     @abstractmethod
     def sizes(self, X: Any) -> np.ndarray:
-        """|x|_2^2 or |x|_1 of (n, d) rows, dense or sparse, (n,) float64."""
+        """|x|_2^2 or |x|_1 of samples (n, d), dense or sparse, (n,) float64."""
 
     def tile_sizes(self, X: Any) -> np.ndarray:
         """The size of the second table, (n,) float64."""
-        return self.sizes(X)
+        return np.zeros(X.shape[0])
 
     def diagonal_of(self, X: Any) -> np.ndarray:
-        """The relation of each row with itself, (n,) float64: 0 for a distance."""
+        """The term of each sample with itself, (n,) float64: 0 for a distance."""
         return np.zeros(X.shape[0])
 
     def update_dense(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
-        """Write the values of dense rows `left` (m, d) against `right` (n, d): products, by BLAS."""
+        """Write the values of dense samples `left` (m, d) against `right` (n, d); here products, by BLAS."""
         np.matmul(left, right.T, out=values)
 
     def index(self, rows: Any) -> Any:
-        """CSR rows in the form that `update_sparse` wants on its right: by columns."""
+        """CSR samples in the form in which `update_sparse` takes its right side; here by columns."""
         return sp.csc_array(rows)
 
     def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
-        """Write the values of CSR rows `left` against the `index` of others: products."""
+        """Write the values of CSR samples `left` against the `index` of others; here products."""
         update_sparse_products(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
 
     def reference_values(self, A: Any, B: Any) -> np.ndarray:
-        """The relation of rows of A and B, (len(A), len(B)) float64: a witness for all other ways.
+        """The term of samples A and B, (len(A), len(B)) float64, by independent code.
 
-        Distances are SciPy's; products of dense rows are summed in long double if they are few.
+        Distances are SciPy's; products of dense samples are summed in long double if they are few.
         """
         A, B = (X.astype(np.float64, copy=False) for X in (A, B))
         if not self.is_distance:
@@ -208,7 +200,7 @@ class PairwiseTerm(ABC):
         return cdist(A, B, self.metric)
 
     def _sparse_reference_values(self, A: Any, B: Any) -> np.ndarray:
-        """Features that a row of A has by SciPy, the others of B as they are."""
+        """Features that a sample of A has by SciPy, the others of B by their size."""
         A, B = sp.csr_array(A), sp.csr_array(B)
         by_column, out = sp.csc_array(B), np.empty((A.shape[0], B.shape[0]))
         for i in range(A.shape[0]):
@@ -222,10 +214,10 @@ class PairwiseTerm(ABC):
 
     @abstractmethod
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
-        """Write the relation of all pairs of rows of X, (n, n)."""
+        """Write the term of all pairs of samples of X, (n, n)."""
 
-    def typical(self, spread: float, n_features: int) -> float:
-        """Size of the relation of two rows whose features have the variances that sum to `spread`."""
+    def scale(self, spread: float, n_features: int) -> float:
+        """Typical size of the term, for features whose variances sum to `spread`."""
         return 2.0 * spread
 
 
@@ -233,24 +225,15 @@ class InnerProduct(PairwiseTerm):
     """<x, z>."""
 
     is_distance = False
-    factor = 1.0
     max_recomputed_features = 256
 
     def sizes(self, X: Any) -> np.ndarray:
-        """|x|_2^2."""
         return squared_norms(X)
 
-    def tile_sizes(self, X: Any) -> np.ndarray:
-        """Zero: the value is the whole of it."""
-        return np.zeros(X.shape[0])
-
     def diagonal_of(self, X: Any) -> np.ndarray:
-        """<x, x>."""
         return self.sizes(X)
 
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
-        """All inner products."""
-
         def write(products: np.ndarray, top: int, start: int) -> None:
             out[top : top + products.shape[0], start : start + products.shape[1]] = products
 
@@ -260,49 +243,44 @@ class InnerProduct(PairwiseTerm):
 class SquaredDistance(PairwiseTerm):
     """|x - z|_2^2 = |x|^2 + |z|^2 - 2 <x, z>."""
 
-    is_distance = True
+    is_distance = is_centred = True
     metric = "sqeuclidean"
     factor = -2.0
     max_recomputed_features = 256
 
     @property
     def by_differences(self) -> PairwiseTerm:
-        """Feature by feature."""
-        return SquaredDifferences()
+        return Differences(self, update_squared_distances, update_sparse_squared_distances)
 
     def sizes(self, X: Any) -> np.ndarray:
-        """|x|_2^2."""
         return squared_norms(X)
 
+    def tile_sizes(self, X: Any) -> np.ndarray:
+        return self.sizes(X)
+
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
-        """All squared distances."""
         squares = self.sizes(X.astype(np.float64, copy=False))
         _for_product_tiles(X, lambda products, top, start: update_distances(out, products, squares, top, start))
 
 
 class L1Distance(PairwiseTerm):
-    """|x - z|_1, which BLAS does not do."""
+    """|x - z|_1, which BLAS does not compute."""
 
-    is_distance = True
+    is_distance = is_centred = True
     metric = "cityblock"
-    factor = 1.0
     max_recomputed_features = 32
 
     @property
     def by_differences(self) -> PairwiseTerm:
-        """Feature by feature, as dense rows are in any case."""
-        return L1Differences()
+        return Differences(self, update_l1_distances, update_sparse_l1_distances)
 
     def sizes(self, X: Any) -> np.ndarray:
-        """|x|_1."""
         return np.asarray(abs(X).sum(axis=1), dtype=np.float64).ravel()
 
     def tile_sizes(self, X: Any) -> np.ndarray:
-        """|x|_1 of sparse rows."""
         return self.sizes(X) if sp.issparse(X) else np.zeros(len(X))
 
     def update_dense(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
-        """|x - z|_1."""
         update_l1_distances(left, np.ascontiguousarray(right.T), values)
 
     def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
@@ -310,48 +288,37 @@ class L1Distance(PairwiseTerm):
         update_sparse_l1(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
 
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
-        """All L1 distances."""
         self.by_differences.update_matrix(out, X)
 
-    def typical(self, spread: float, n_features: int) -> float:
-        """At most sqrt(n_features) times the distance of the rows."""
+    def scale(self, spread: float, n_features: int) -> float:
+        """At most sqrt(n_features) times the Euclidean distance."""
         return float(np.sqrt(2.0 * spread * n_features))
 
 
 class Differences(PairwiseTerm):
-    """A distance as a sum over the features of x - z."""
+    """A distance summed over the features of x - z by compiled loops; not centred, as a centre would overflow first."""
 
     is_distance = True
-    factor = 1.0
     max_recomputed_features = 32
-    # Compiled loops of `loops.py`.
-    _update_dense: Callable[..., None]
-    _update_sparse: Callable[..., None]
 
-    @property
-    def is_centred(self) -> bool:
-        """No: a centre would overflow before a difference does."""
-        return False
+    def __init__(self, distance: PairwiseTerm, dense_loop: Callable[..., None], sparse_loop: Callable[..., None]):
+        self.distance, self._update_dense, self._update_sparse = distance, dense_loop, sparse_loop
 
-    def tile_sizes(self, X: Any) -> np.ndarray:
-        """Zero: the value is the whole of it."""
-        return np.zeros(X.shape[0])
+    def sizes(self, X: Any) -> np.ndarray:
+        return self.distance.sizes(X)
 
     def update_dense(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
-        """The distances."""
         self._update_dense(left, np.ascontiguousarray(right.T), values)
 
     def index(self, rows: Any) -> Any:
-        """By rows, each feature after the other."""
-        return sorted_features(rows)
+        """By rows, their features in ascending order."""
+        return _with_sorted_features(rows)
 
     def update_sparse(self, left: Any, right: Any, values: np.ndarray) -> None:
-        """The distances."""
-        left = sorted_features(left)
+        left = _with_sorted_features(left)
         self._update_sparse(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, values)
 
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
-        """All distances, in bands of rows."""
         sparse, X = sp.issparse(X), X.astype(np.float64, copy=False)
         right = self.index(sp.csr_array(X)) if sparse else np.ascontiguousarray(X)
 
@@ -363,61 +330,41 @@ class Differences(PairwiseTerm):
         threads.run(band, _bands(len(out)))
 
 
-class SquaredDifferences(Differences):
-    """|x - z|_2^2."""
-
-    _update_dense, _update_sparse = (
-        staticmethod(update_squared_distances),
-        staticmethod(update_sparse_squared_distances),
-    )
-
-    def sizes(self, X: Any) -> np.ndarray:
-        """|x|_2^2."""
-        return squared_norms(X)
-
-
-class L1Differences(Differences):
-    """|x - z|_1."""
-
-    _update_dense, _update_sparse = staticmethod(update_l1_distances), staticmethod(update_sparse_l1_distances)
-
-    def sizes(self, X: Any) -> np.ndarray:
-        """|x|_1."""
-        return L1Distance().sizes(X)
-
-
-def sorted_features(rows: Any) -> Any:
-    """CSR rows with the features of each in ascending order."""
+def _with_sorted_features(rows: Any) -> Any:
     return rows if rows.has_sorted_indices else rows.sorted_indices()
 
 
 def squared_norms(X: Any) -> np.ndarray:
-    """|x|_2^2 of (n, d) rows, dense or sparse, (n,) float64."""
+    """|x|_2^2 of samples (n, d), dense or sparse, (n,) float64."""
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def centred(X: Any) -> Any:
-    """Dense rows less their mean; sparse rows, which would no longer be sparse, as they are."""
+    """Dense samples less their mean; sparse ones, which would no longer be sparse, unchanged."""
     return X if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)
 
 
-def far_centre(X: Any) -> np.ndarray | None:
-    """Means of the features that are far from zero, 0 for the others; None if there are none, or X is sparse.
+def far_mean(mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    """Means (d,) of the features that are `FAR` from zero, 0 for the others.
 
     Relative to it products keep the digits that a large common part takes. Features with values near zero keep them.
     """
+    return np.where(np.abs(mean) > FAR * deviation, mean, 0.0)
+
+
+def far_centre(X: Any) -> np.ndarray | None:
+    """The `far_mean` of X; None if no feature is far from zero, or X is sparse."""
     if sp.issparse(X):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = X.mean(axis=0, dtype=np.float64)
-        centre = np.where(np.abs(mean) > FAR * X.std(axis=0, dtype=np.float64), mean, 0.0)
+        centre = far_mean(X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64))
     return centre if centre.any() else None
 
 
 def centred_sizes(term: PairwiseTerm, X: Any) -> np.ndarray:
-    """Sizes of the rows, of a distance those relative to their centre, a block of rows at a time."""
+    """Sizes of the samples, for a distance relative to their centre, (n,) float64."""
     if sp.issparse(X):
         return term.sizes(X)
     centre = X.mean(axis=0, dtype=np.float64) if term.is_distance else 0.0

@@ -300,7 +300,7 @@ class StreamingWorker:
             rows = places.train[kept]
             X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, places.valid, rows)
             largest = float(machines.grid.Cs[-1]) * (unit.upper - unit.lower)
-            provider = kernel.rows(X_train, upper_bounds=largest, tol=machines.tol, cache_size=machines.cache_size)
+            provider = kernel.gram(X_train, upper_bounds=largest, tol=machines.tol, cache_size=machines.cache_size)
             last, beta = self._last.pop((task, path), (0.0, None))
             for step in machines.steps_after(last, steps[-1]):
                 if stop.is_set():

@@ -67,7 +67,7 @@ def solve_dual(
         y, margins, upper_bounds = y[rows], margins[rows], upper_bounds[rows]
 
     problem = DualProblem(*signed_terms(y, margins, upper_bounds))
-    provider = kernel.rows(X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
+    provider = kernel.gram(X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
     solution = solve(provider, problem, tol=tol, max_iter=max_iter)
 
     used = np.flatnonzero(solution.beta)

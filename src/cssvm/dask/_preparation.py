@@ -16,8 +16,9 @@ import numpy as np
 from sklearn.base import clone
 
 from .._core.types import RowNumbers, Vector
+from .._kernels.pairwise import far_mean
 from .._preprocessing import MISSING, ColumnStatistics, fitted_preprocessor, fitted_scaler
-from .._solvers.linear.rows import FAR, DenseRows, Tile, far_centre, tile_rows
+from .._solvers.linear.rows import DenseRows, Tile, centre_from_sums, tile_rows
 from ._survey import CATEGORICAL, NUMBER, UNKNOWN, Survey, plain_frame
 
 MAP_ROWS = 10_000  # to fit a feature map on
@@ -38,7 +39,7 @@ class Preparation:
         if columns is None:
             deviation = np.sqrt(found.spread / max(found.n_rows, 1))
             self.n_features = len(found.mean)
-            self.centre = np.where(np.abs(found.mean) > FAR * deviation, found.mean, 0.0)
+            self.centre = far_mean(found.mean, deviation)
         else:
             self.steps.append(("columns", columns))
             self.n_features = len(columns.get_feature_names_out())
@@ -47,7 +48,7 @@ class Preparation:
             self.steps.append(("map", clone(feature_map).fit(self.transform(found.rows))))
             Z = self.transform(found.rows)
             self.n_features = Z.shape[1]
-            self.centre = far_centre(Z.sum(axis=0), np.square(Z).sum(axis=0), len(Z))
+            self.centre = centre_from_sums(Z.sum(axis=0), np.square(Z).sum(axis=0), len(Z))
 
     def rows(self, X: Any) -> Any:
         """Return the rows of features, which are computed when they are needed."""

@@ -39,7 +39,7 @@ def gram(kernel, X):
 
 
 def rows_of(kernel, X, upper_bounds, tol=1e-6, **options):
-    return kernel.rows(X, upper_bounds=upper_bounds, tol=tol, **options)
+    return kernel.gram(X, upper_bounds=upper_bounds, tol=tol, **options)
 
 
 def clarabel_optimum(K, problem):

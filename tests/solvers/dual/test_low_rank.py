@@ -89,7 +89,7 @@ def test_what_pair_steps_do_not_solve_in_time_is_solved_by_the_interior_point_me
     upper_bounds = np.full(1000, 1000.0)
     problem, rows = (
         signed(y, np.ones(1000), upper_bounds),
-        make_kernel("precomputed").rows(X @ X.T, upper_bounds=upper_bounds, tol=1e-3),
+        make_kernel("precomputed").gram(X @ X.T, upper_bounds=upper_bounds, tol=1e-3),
     )
     solution = solve(rows, problem)
     reference = solve(rows_of(LINEAR, X, upper_bounds), problem)

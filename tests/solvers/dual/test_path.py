@@ -56,7 +56,7 @@ def test_scores_do_not_depend_on_the_way_to_C(C):
     for way in ([C], [C / 100, C / 10, C], [C / 1.1, C]):
         *_, last = solve_path(K, K.diagonal(), unit, way, tol=1e-5)
         scores.append(K @ last.beta + last.bias)
-    reference = solve(KERNELS[1].rows(X, upper_bounds=np.ones(len(X)), tol=1e-5), unit.scaled(C), tol=1e-5)
+    reference = solve(KERNELS[1].gram(X, upper_bounds=np.ones(len(X)), tol=1e-5), unit.scaled(C), tol=1e-5)
     for other in [*scores[1:], K @ reference.beta + reference.bias]:
         assert np.abs(scores[0] - other).max() < 1e-3
 

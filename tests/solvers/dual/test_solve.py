@@ -199,8 +199,8 @@ def overlapping_classes(n, d=4):
 def test_small_row_budget_gives_the_optimum_of_a_large_one(d):
     X, y, margins, upper_bounds = overlapping_classes(5000, d)
     problem, kernel = signed(y, margins, upper_bounds), make_kernel("rbf", gamma=1 / d)
-    large = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
-    small = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3, cache_size=4), problem)
+    large = solve(kernel.gram(X, upper_bounds=upper_bounds, tol=1e-3), problem)
+    small = solve(kernel.gram(X, upper_bounds=upper_bounds, tol=1e-3, cache_size=4), problem)
     assert small.dual_objective == pytest.approx(large.dual_objective, rel=1e-5)
     assert small.violation <= 1e-3
 
@@ -214,13 +214,13 @@ def test_sleeping_variables_change_nothing_but_the_time(monkeypatch):
         "unshrink",
         lambda state, unshrink=decomposition.Decomposition.unshrink: (slept.append(len(state.shrunk)), unshrink(state)),
     )
-    solution = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
+    solution = solve(kernel.gram(X, upper_bounds=upper_bounds, tol=1e-3), problem)
     assert max(slept) > 0
     K = gram(kernel, X)
     np.testing.assert_allclose(solution.gradient, y - K @ solution.beta, atol=1e-4)
     assert solution.violation <= 1e-3
     monkeypatch.setattr(tuning, "ACTIVE_SHARE", 0.0)
-    sleepless = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
+    sleepless = solve(kernel.gram(X, upper_bounds=upper_bounds, tol=1e-3), problem)
     assert solution.dual_objective == pytest.approx(sleepless.dual_objective, rel=1e-5)
 
 
@@ -230,9 +230,9 @@ def test_working_set_grows_with_the_free_variables(monkeypatch):
     X, y, margins, upper_bounds = overlapping_classes(1200)
     upper_bounds = 100.0 * upper_bounds
     problem, kernel = signed(y, margins, upper_bounds), make_kernel("rbf", gamma=1.0)
-    grown = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
+    grown = solve(kernel.gram(X, upper_bounds=upper_bounds, tol=1e-3), problem)
     monkeypatch.setattr(tuning, "MAX_WORKING_SET", 64)
-    kept = solve(kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3), problem)
+    kept = solve(kernel.gram(X, upper_bounds=upper_bounds, tol=1e-3), problem)
     assert grown.dual_objective == pytest.approx(kept.dual_objective, rel=1e-4)
     assert max(grown.violation, kept.violation) <= 1e-3
 
@@ -271,7 +271,7 @@ def test_float32_is_corrected_where_its_rounding_shows():
     X = rng.normal(size=(2000, 8))
     y = np.where(X[:, 0] + rng.normal(size=2000) > 0, 1.0, -1.0)
     kernel, upper_bounds = make_kernel("rbf", gamma=0.05), np.full(2000, 300.0)
-    problem, rows = signed(y, np.ones(2000), upper_bounds), kernel.rows(X, upper_bounds=upper_bounds, tol=1e-3)
+    problem, rows = signed(y, np.ones(2000), upper_bounds), kernel.gram(X, upper_bounds=upper_bounds, tol=1e-3)
     assert rows.dtype == np.float32
     K, uncorrected = gram(kernel, X), solver.Decomposition(rows, problem)
     uncorrected.run(1e-3, np.inf)

@@ -7,7 +7,7 @@ from scipy import sparse
 from cssvm._solvers.linear import passes
 from cssvm._solvers.linear.blocks import LocalBlocks
 from cssvm._solvers.linear.passes import Block, LinearFunction, Step
-from cssvm._solvers.linear.rows import far_centre, make_rows
+from cssvm._solvers.linear.rows import centre_from_sums, make_rows
 
 from .problems import random_problem
 
@@ -131,7 +131,7 @@ def test_blocks_of_any_size_have_the_same_sums_up_to_rounding(setting, block_row
 def test_the_centre_is_the_mean_of_features_that_are_far_from_zero():
     X = np.random.default_rng(0).normal(size=(500, 4)) * [1, 1, 3, 0] + [0, 100, 1, 5]
     rows = make_rows(X)
-    centre = far_centre(*rows.moments(), rows.n)
+    centre = centre_from_sums(*rows.moments(), rows.n)
     np.testing.assert_allclose(centre, [0, X[:, 1].mean(), 0, 5])
     (_, tile), *_ = rows.centred(centre).tiles()
     np.testing.assert_allclose(tile.values, X - centre)

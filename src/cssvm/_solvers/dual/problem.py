@@ -41,7 +41,7 @@ class DualProblem(NamedTuple):
 
 
 class KernelRows(Protocol):
-    """What the streaming solver asks of a kernel of n rows: see `cssvm._kernels.providers`.
+    """What the streaming solver asks of a kernel of n rows: see `cssvm._kernels.gram`.
 
     `diagonal` is (n,) float64, `dtype` the type of kernel values, `budget` the bytes that working sets may take.
     `computes_columns` says that fewer columns cost less in proportion; of stored rows all are read faster than some.

@@ -33,7 +33,7 @@ from .passes import (
     balanced,
     joined,
 )
-from .rows import far_centre, make_rows
+from .rows import centre_from_sums, make_rows
 
 BLOCK_BYTES = 1 << 23  # of dense float64 rows: blocks enough for all cores
 SQUARES = 8  # rows for each feature at least: the matrix that a block answers with is then smaller than itself
@@ -147,7 +147,7 @@ class LocalBlocks(Blocks):
         """Take what is far from zero from the features, and return it, (n_features,)."""
         moments = self._answers(lambda k: (*self.blocks[k].rows.moments(), self.blocks[k].rows.n))
         total, squares, n = (sum(each) for each in zip(*moments, strict=True))
-        centre = far_centre(total, squares, n)
+        centre = centre_from_sums(total, squares, n)
         self.blocks = [block._replace(rows=block.rows.centred(centre)) for block in self.blocks]
         return centre
 

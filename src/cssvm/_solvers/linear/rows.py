@@ -19,13 +19,13 @@ import numpy as np
 from scipy import sparse
 
 from ..._core.types import RowNumbers, Vector
+from ..._kernels.pairwise import far_mean
 from ..._runtime.compiler import njit
 
 TILE_BYTES = 1 << 19  # of dense float64 rows
 LEAST_TILE_ROWS = 512  # a product with fewer rows would be slow for its size
 SPARSE_TILE_ROWS = 8192
 DENSE_SHARE = 0.1  # of entries that are stored, past which tiles of sparse rows are turned into dense ones
-FAR = 8.0  # standard deviations of a feature from zero, past which its mean is taken from it
 
 
 class Tile(Protocol):
@@ -95,14 +95,14 @@ def linear_scores(X: Any, weights: Vector, bias: float) -> Vector:
     return np.concatenate([tile.scores(weights, bias) for _, tile in make_rows(X).tiles()])
 
 
-def far_centre(total: Vector, squares: Vector, n: int) -> Vector:
-    """Means of the features that are far from zero, 0 for the others, from sums of n rows.
+def centre_from_sums(total: Vector, squares: Vector, n: int) -> Vector:
+    """The `far_mean` (n_features,) of n samples, from the sums of their features and of the squares of these.
 
-    The bias makes up for any centre, so the problem stays the same; a large common part would cost digits.
+    The bias makes up for any centre, so the problem stays the same.
     """
     mean = total / n
     deviation = np.sqrt(np.maximum(squares / n - mean**2, 0.0))
-    return np.where(np.abs(mean) > FAR * deviation, mean, 0.0)
+    return far_mean(mean, deviation)
 
 
 class DenseRows:
