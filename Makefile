@@ -75,9 +75,8 @@ package: $(VENV)/.installed-package  ## Build wheel and sdist, check them, try t
 bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (half an hour; ARGS="--quick" to see it run)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-benchsearch: $(VENV)/.installed-bench  ## Time the search against GridSearchCV over SVC, and its race (half an hour)
+benchsearch: $(VENV)/.installed-bench  ## Time the search against GridSearchCV over SVC (half an hour)
 	@$(BIN)/python -m benchmarks.search $(ARGS)
-	@$(BIN)/python -m benchmarks.racing
 
 benchmeasures: $(VENV)/.installed-bench  ## Time the measures on a million scores
 	@$(BIN)/python -m benchmarks.measures $(ARGS)

@@ -100,28 +100,15 @@ def first_results() -> str:
 
 
 def searches() -> str:
-    """The search, its race and their peers."""
-    header = ["rows", "full grid, s", "GridSearchCV, s", "ratio", "race, s", "points of 100", "liquidSVM, s", "ratio"]
+    """The search and its peers."""
+    header = ["rows", "cssvm, s", "GridSearchCV, s", "ratio", "liquidSVM, s", "ratio"]
     rows = [
         [
             *(f"{record['n']:,}", significant(record["full"]), significant(record.get("grid_search"))),
-            *(shown(record, "grid_search", ".1f", "full"), significant(record["race"]), str(record["n_trained"])),
-            *(significant(record.get("liquidsvm")), shown(record, "liquidsvm", ".1f", "race")),
+            *(shown(record, "grid_search", ".1f", "full"), significant(record.get("liquidsvm"))),
+            shown(record, "liquidsvm", ".1f", "full"),
         ]
         for record in run_of("search")["cases"]
-    ]
-    return markdown(header, rows)
-
-
-def races() -> str:
-    """The race on small data sets."""
-    header = ["set", "rows", "full grid, s", "race, s", "points of 100", "behind, SE"]
-    rows = [
-        [
-            *(record["name"], f"{record['n']:,}", significant(record["full"]), significant(record["race"])),
-            *(str(record["n_trained"]), f"{record['behind']:.2f}"),
-        ]
-        for record in run_of("racing")["cases"]
     ]
     return markdown(header, rows)
 
@@ -216,7 +203,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "all fits": all_fits,
     "first results": first_results,
     "searches": searches,
-    "races": races,
     "linear machines": linear_machines,
     "passes": passes,
     "cluster times": cluster_times,

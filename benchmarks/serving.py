@@ -100,9 +100,7 @@ def of_frames(n: int, calls: int) -> list[list[str]]:
         (make_pipeline(SimpleImputer(), StandardScaler()), [f"a{k}" for k in range(10)]),
         (OneHotEncoder(handle_unknown="ignore"), ["word"]),
     )
-    search = CostSensitiveSVCCV(
-        Cs=[1.0], gammas=[0.1], cv=3, fn_cost=4.0, decision="bayes", transformer=prepared, grow=False
-    )
+    search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=3, fn_cost=4.0, decision="bayes", transformer=prepared)
     model = reloaded(search.fit(frame, y))
     graph, rows = session(model), [frame.iloc[i : i + 1] for i in range(200)]
     fed = [{name: row[[name]].to_numpy() for name in frame.columns} for row in rows]

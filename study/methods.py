@@ -21,10 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cssvm._search import CostSensitiveSVCCV
-
 from .configuration import Grids
-from .protocol import Split, judged
+from .protocol import PaperSearch, Split, judged
 
 DECIDED = ("risk", "cost")  # measures of decisions; the others are of rankings
 ALL_MEASURES = ("risk", "tp_auc", "tn_auc", "cost")
@@ -52,11 +50,11 @@ def scoring_of(measure: str) -> str:
     return "min_risk" if measure in DECIDED else measure
 
 
-def search(task: Task, *, refit: bool, **axes: Any) -> CostSensitiveSVCCV:
+def search(task: Task, *, refit: bool, **axes: Any) -> PaperSearch:
     """The paper's grid over these axes, on the rows that select."""
     split = task.split
     scored: dict[str, Any] = {"fn_cost": split.fn_cost, "fp_cost": split.fp_cost, "scoring": scoring_of(task.measure)}
-    found = CostSensitiveSVCCV(**axes, **scored, grid="paper", cv=split.folds, refit=refit, n_jobs=1)
+    found = PaperSearch(**axes, **scored, cv=split.folds, refit=refit)
     return found.fit(split.X_train[split.search], split.y_train[split.search], sample_weight=split.search_weights)
 
 

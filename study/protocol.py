@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from cssvm import CostSensitiveSVCCV
+from cssvm._search.plan import Grid, GridAxes
 from cssvm.datasets import load
 from cssvm.metrics import cost_risk, tn_auc_loss, tp_auc_loss
 
@@ -143,6 +145,55 @@ def _preparation(X: Any) -> Any:
     if sp.issparse(X):
         return make_pipeline("passthrough")
     return make_pipeline(SimpleImputer(strategy="median"), MinMaxScaler())
+
+
+@dataclass(frozen=True)
+class PaperAxes(GridAxes):
+    """The plain product of C, slopes and one kappa: the C of a point is not multiplied by (1 + kappa) / 2."""
+
+    def grid(self) -> Grid:
+        """The points with these C, each trained with the C that its fit has."""
+        (kappa,) = self.kappas
+        found = replace(self, Cs=self.Cs / ((1.0 + kappa) / 2.0))
+        grid = GridAxes.grid(found)
+        own_Cs = np.repeat(self.Cs, len(grid.points) // len(self.Cs)).tolist()
+        exact = [p._replace(params=p.params | {"C": C}) for p, C in zip(grid.points, own_Cs, strict=True)]
+        return replace(grid, points=exact)
+
+
+class PaperSearch(CostSensitiveSVCCV):
+    """The search of the paper: the plain product of C, slopes of both classes and one kappa.
+
+    fn_costs, fp_costs : slopes to train with; refit : whether to train the best point on all samples
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Any,
+        gammas: Any,
+        fn_costs: Any,
+        fp_costs: Any,
+        kappas: Any = (1.0,),
+        fn_cost: float = 1.0,
+        fp_cost: float = 1.0,
+        scoring: Any = "min_risk",
+        cv: Any = None,
+        refit: bool = True,
+    ) -> None:
+        axes = {"Cs": Cs, "gammas": gammas, "fn_costs": fn_costs, "kappas": kappas}
+        super().__init__(**axes, fn_cost=fn_cost, fp_cost=fp_cost, scoring=scoring, cv=cv, n_jobs=1)
+        self.fp_costs = fp_costs
+        self.refit = refit
+
+    def _axes(self, X: Any, samples: Any) -> PaperAxes:
+        axes = super()._axes(X, samples)
+        costs = [(fn_cost, float(fp_cost)) for fn_cost, _ in axes.costs for fp_cost in self.fp_costs]
+        return PaperAxes(**vars(axes) | {"costs": costs})
+
+    def _refit(self, *found: Any) -> None:
+        if self.refit:
+            super()._refit(*found)
 
 
 def judged(measure: str, split: Split, scores: NDArray[np.float64] | None, accepted: NDArray[np.bool_] | None) -> float:

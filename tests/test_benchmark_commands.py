@@ -1,7 +1,6 @@
-"""The benchmarks beside `make bench`: the search, its race, the measures, linear machines, the tuning constants."""
+"""The benchmarks beside `make bench`: the search, the measures, linear machines, the tuning constants."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,25 +18,6 @@ def test_the_search_benchmark_runs_prints_and_writes_both_comparisons(capsys, tm
     assert "GridSearchCV, s" in printed
     assert "liquidSVM, s" in printed
     assert "with 5 kappas (200 points)" in printed
-
-
-@pytest.mark.system
-def test_the_racing_benchmark_runs_and_judges_the_winner(capsys, tmp_path):
-    from benchmarks import racing
-
-    racing.main(["--quick", "--json", str(tmp_path / "racing.json")])
-    assert "behind, SE" in capsys.readouterr().out
-    (record,) = json.loads((tmp_path / "racing.json").read_text())["cases"]
-    assert record["winner"] <= record["best"]
-
-
-def test_a_winner_is_behind_by_standard_errors_of_the_best_point():
-    from benchmarks.search import standard_errors_behind
-
-    results = {f"split{fold}_test_score": np.array([3.0 + fold, 2.0 + fold]) for fold in range(3)}
-    full, race = (SimpleNamespace(cv_results_=results, n_splits_=3, best_index_=best) for best in (0, 1))
-    assert standard_errors_behind(full, race) == pytest.approx(np.sqrt(3.0))
-    assert standard_errors_behind(full, full) == 0.0
 
 
 @pytest.mark.system

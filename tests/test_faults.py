@@ -82,13 +82,13 @@ def test_a_folder_appears_whole_or_not_at_all_whatever_fails(saved, tmp_path, mo
 def test_a_checkpoint_is_the_old_or_the_new_one_whatever_fails(tmp_path, monkeypatch):
     path = tmp_path / "points.npz"
 
-    def record(n_done):
+    def record(value):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a search goes on without its checkpoint
-            Checkpoint(path, "f", (2, 2), 1).record(0, 0, np.array([1.0, np.nan]), n_done)
+            Checkpoint(path, "f", (2, 2), 1).record(0, 0, np.array([value, np.nan]))
 
     def found():
-        return Checkpoint(path, "f", (2, 2), 1).n_done[0, 0]
+        return Checkpoint(path, "f", (2, 2), 1).values[0, 0]
 
     record(1)
     for _ in failing_at_each_step(monkeypatch, lambda: record(2)):

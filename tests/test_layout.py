@@ -105,13 +105,11 @@ DIFFERENT = {
     "fits of SVMs": {"X", "sample_weight"},  # a search also scores with weights, and has a transformer
     "searches": {
         "Cs",
-        "grow",
         "tol",
         "best_params_",
         "best_estimator_",
-        "n_fits_",
         "primal_objective_, dual_objective_, dual_gap_",
-    },  # of other machines
+    },  # of other models
     "curves": {"t"},
     "risks": {"y_true"},
 }

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveSVC, CostSensitiveSVCCV
 from cssvm._cli.command import command
-from cssvm._search.run import Run
+from cssvm._search.grid_search import GridCrossValidation
 from cssvm._tables import training
 from cssvm.deploy import ModelCard, load_model, save_model
 from tests.cli.conftest import SMALL
@@ -352,15 +352,15 @@ def test_the_output_never_takes_the_place_of_what_it_is_made_from(cssvm, here, v
 @pytest.fixture
 def interrupted(monkeypatch):
     """Ctrl-C, once, when a search has scored the first points on all folds."""
-    keep, calls = Run._keep_best, []
+    keep, calls = GridCrossValidation._keep_best, []
 
-    def keep_and_stop(self, of_folds):
-        keep(self, of_folds)
+    def keep_and_stop(self, kernel, of_folds):
+        keep(self, kernel, of_folds)
         calls.append(1)
         if len(calls) == 1:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(Run, "_keep_best", keep_and_stop)
+    monkeypatch.setattr(GridCrossValidation, "_keep_best", keep_and_stop)
 
 
 @pytest.mark.parametrize("options", [[], ["--quiet"]], ids=["", "quiet"])

@@ -211,7 +211,7 @@ def test_datasets_fetch_finds_the_files_that_are_there(cssvm, shared_data):
         (["--decision", "threshold"], {"decision": "threshold"}),
         (["--decision", "zero", "--kernel", "linear"], {"decision": "zero", "kernel": "linear"}),
         (["--by-time"], {}),
-        (["--racing", "--jobs", "1"], {"racing": True}),
+        (["--jobs", "1"], {"n_jobs": 1}),
         (["--seed", "3"], {}),
         (["--category", "amount", "--drop", "zip", "--drop", "income"], {}),
     ],

@@ -79,7 +79,7 @@ def _quietly(fit):
 
 def _search(decision, **parameters):
     return CostSensitiveSVCCV(
-        Cs=2, gammas=2, cv=3, fn_cost=4.0, decision=decision, grow=False, **{"pos_label": "bad", **parameters}
+        Cs=2, gammas=2, cv=3, fn_cost=4.0, decision=decision, **{"pos_label": "bad", **parameters}
     )
 
 

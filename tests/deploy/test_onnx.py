@@ -231,7 +231,7 @@ def test_more_costs_than_rows_fail_in_the_graph(n_costs):
 def test_a_model_that_was_given_costs_of_rows_needs_those_of_new_ones():
     X, y = rows()
     amounts = 1.0 + np.arange(len(y)) % 7
-    search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=3, decision="bayes", grow=False)
+    search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=3, decision="bayes")
     model = search.fit(X, y, fn_cost=amounts)
     with pytest.raises(ValueError, match="row_costs must be True for a CostSensitiveSVCCV that was given one fn_cost"):
         to_onnx(model)
@@ -275,7 +275,7 @@ def test_a_model_that_was_trained_on_a_file_decides_all_its_rows(costs):
 def test_features_of_libsvm_text():
     X, y = rows()
     sparse = sp.csr_array(np.where(X > 0, X, 0.0))
-    search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.5], cv=3, fn_cost=4.0, transformer=MaxAbsScaler(), grow=False)
+    search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.5], cv=3, fn_cost=4.0, transformer=MaxAbsScaler())
     agree(search.fit(sparse, y), sparse)
 
 
@@ -410,7 +410,7 @@ def test_a_step_that_nobody_can_convert_is_refused_by_name():
 def test_searches_of_scikit_learn_and_wrappers_of_wrappers():
     X, y = rows()
     agree(GridSearchCV(CostSensitiveSVC(fn_cost=3.0), {"C": [0.1, 1.0]}, cv=3).fit(X, y), X)
-    search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=3, fn_cost=3.0, decision="bayes", grow=False)
+    search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=3, fn_cost=3.0, decision="bayes")
     agree(CostThresholdClassifier(search, fn_cost=2.0, method="tuned", cv=3).fit(X, y), X)
     agree(CostThresholdClassifier(search, fn_cost=2.0, cv=3).fit(X, y), X)
     agree(CostThresholdClassifier(LogisticRegression(), fn_cost=2.0, cv=3).fit(X, y), X)
@@ -495,7 +495,7 @@ def test_scores_without_a_constant_keep_their_digits():
 def test_real_rows_of_words_and_numbers(real):
     X, y = german.raw(real, n=1000)
     search = CostSensitiveSVCCV(
-        Cs=[1.0], gammas=[0.02], cv=3, fn_cost=5.0, pos_label=2, decision="bayes", grow=False,
+        Cs=[1.0], gammas=[0.02], cv=3, fn_cost=5.0, pos_label=2, decision="bayes",
         transformer=german.preparation(X),
     )  # fmt: skip
     agree(search.fit(X.iloc[:400], y.iloc[:400]), X)

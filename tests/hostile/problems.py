@@ -70,7 +70,6 @@ def generate(seed: int, *, largest: int = LARGEST) -> Problem:
         params |= {"Cs": [power(rng, -3, 3), power(rng, -3, 3) * 100], "cv": 2, "n_jobs": 1}
         if kernel not in ("linear", "precomputed", "callable"):
             params["gammas"] = [power(rng, -4, 3)]
-        params["racing"] = bool(rng.random() < 0.3)
     else:
         params["C"] = power(rng, -12, 12) if hostile else power(rng, -2, 3)
         if rng.random() < 0.5 and kernel not in ("linear", "precomputed", "callable"):

@@ -79,8 +79,8 @@ def test_fits_on_unscaled_features_are_those_of_libsvm_on_the_same_kernel_matrix
     model = CostSensitiveSVC(gamma="auto", tol=1e-6).fit(kind(X), y)
     reference = SVC(kernel="precomputed", tol=1e-6).fit(K, y)
     np.testing.assert_allclose(model.decision_function(kind(X)), reference.decision_function(K), atol=1e-5)
-    search = CostSensitiveSVCCV(Cs=[1.0, 10.0], gammas=[1 / 3], cv=3, refit=False).fit(kind(X), y)
-    given = CostSensitiveSVCCV(Cs=[1.0, 10.0], kernel="precomputed", cv=3, refit=False).fit(K, y)
+    search = CostSensitiveSVCCV(Cs=[1.0, 10.0], gammas=[1 / 3], cv=3).fit(kind(X), y)
+    given = CostSensitiveSVCCV(Cs=[1.0, 10.0], kernel="precomputed", cv=3).fit(K, y)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], given.cv_results_["mean_test_score"])
 
 

@@ -10,7 +10,7 @@ from cssvm._core.folds import make_splits
 from cssvm.metrics import cost_risk
 
 POINTS = np.array([[-2.0, 0.0], [-1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
-QUICK = {"Cs": 4, "cv": 3, "grow": False, "decision": "bayes"}
+QUICK = {"Cs": 4, "cv": 3, "decision": "bayes"}
 
 
 def posterior(X, shift=0.0):
@@ -106,11 +106,11 @@ def test_amounts_of_one_class_only_do_not_tell_it_apart(unknown):
 
 def test_given_slopes_replace_the_balanced_ones():
     X, y, amount = draw(200, shift=-1.0)
-    search = CostSensitiveLinearSVCCV(**QUICK | {"Cs": [0.5]}, fn_costs=[1.0], fp_costs=[1.0])
+    weights = 100 / np.bincount(y)
+    search = CostSensitiveLinearSVCCV(**QUICK | {"Cs": [0.5 / weights[0]]}, fn_costs=[weights[0]])
     search.fit(X, y, fn_cost=amount)
     np.testing.assert_allclose(search.coef_, CostSensitiveLinearSVC(0.5).fit(X, y).coef_, rtol=1e-3)
     balanced = CostSensitiveLinearSVCCV(**QUICK | {"Cs": [0.5]}).fit(X, y, fn_cost=amount)
-    weights = 100 / np.bincount(y)
     expected = CostSensitiveLinearSVC(0.5, fn_cost=weights[1], fp_cost=weights[0]).fit(X, y)
     np.testing.assert_allclose(balanced.coef_, expected.coef_, rtol=1e-3)
 

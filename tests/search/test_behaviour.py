@@ -59,17 +59,10 @@ def test_fitting_again_leaves_nothing_of_the_first_fit(data):
     np.testing.assert_array_equal(again.dual_coef_, fresh.dual_coef_)
 
 
-def test_without_refit_there_are_results_but_no_model(data):
-    search = small(refit=False).fit(*data)
-    assert search.best_params_["C"] in (0.5, 5.0)
-    with pytest.raises(AttributeError, match="predict"):
-        search.predict(data[0])
-
-
 def test_automatic_axes_cover_the_scale_of_the_data(data):
     X, y = data
-    search = CostSensitiveSVCCV(Cs=4, gammas=5, fn_costs=3, kappas=2, cv=3, refit=False).fit(1e3 * X, y)
-    scaled = CostSensitiveSVCCV(Cs=4, gammas=5, fn_costs=3, kappas=2, cv=3, refit=False).fit(X, y)
+    search = CostSensitiveSVCCV(Cs=4, gammas=5, fn_costs=3, kappas=2, cv=3).fit(1e3 * X, y)
+    scaled = CostSensitiveSVCCV(Cs=4, gammas=5, fn_costs=3, kappas=2, cv=3).fit(X, y)
     np.testing.assert_allclose(
         np.unique(search.cv_results_["param_gamma"]) * 1e6, np.unique(scaled.cv_results_["param_gamma"]), rtol=1e-6
     )
@@ -110,9 +103,6 @@ def test_integer_weights_mean_repeated_rows(data):
         ({"kappas": [0.5, -1]}, "kappas must hold positive"),
         ({"kappas": ["tide"]}, "kappas must be"),
         ({"kappas": []}, "kappas must hold at least one"),
-        ({"kernel": "poly", "degree": []}, "degree must be a non-negative integer, or a list"),
-        ({"kernel": "poly", "degree": [2, -1]}, "degree must be a non-negative integer, or a list"),
-        ({"kernel": "sigmoid", "coef0": [np.nan]}, "coef0 must be a finite number, or a list"),
         ({"cv": 1}, "cv must be an integer of at least 2"),
         ({"scoring": "riks"}, "scoring must be one of"),
         ({"n_jobs": 0}, "n_jobs must be"),
@@ -133,7 +123,7 @@ def test_bad_settings_are_refused_with_the_reason(data, settings, message):
 def test_a_fold_without_targets_among_its_training_rows_is_refused(data):
     X, y = data
     order = np.argsort(y, kind="stable")
-    with pytest.raises(ValueError, match=r"training rows of fold \d hold rows of the other class only"):
+    with pytest.raises(ValueError, match=r"training samples of fold \d have the negative class only"):
         small(cv=KFold(2)).fit(X[order], y[order])
 
 
@@ -141,7 +131,7 @@ def test_a_validation_fold_of_one_class_can_be_scored_by_risk_but_not_ranked(dat
     X, y = data
     order = np.argsort(y, kind="stable")
     assert np.isfinite(small(cv=KFold(5)).fit(X[order], y[order]).best_score_)
-    with pytest.raises(ValueError, match=r"validation rows of fold 0 .* cannot rank"):
+    with pytest.raises(ValueError, match=r"validation samples of fold 0 .* cannot rank"):
         small(cv=KFold(5), scoring="tp_auc").fit(X[order], y[order])
 
 
@@ -161,7 +151,7 @@ def test_machines_that_do_not_converge_are_reported(data, monkeypatch):
         ConvergenceWarning,
         match="12 of the search's 12 fits did not converge.*StandardScaler.*smaller Cs",
     ):
-        small(refit=False).fit(*data)
+        small().fit(*data)
 
 
 def test_it_lives_in_pipelines_clones_and_pickles(data):
@@ -188,7 +178,7 @@ def test_costs_of_single_rows_are_routed_to_fit_and_to_the_scorer(data):
 def test_progress_is_written_to_the_error_stream(data, capsys):
     small(verbose=1).fit(*data)
     captured = capsys.readouterr()
-    assert "12 of 12 machines" in captured.err
+    assert "12 of 12 fits" in captured.err
     assert captured.out == ""
 
 
@@ -235,7 +225,7 @@ def test_folds_whose_training_rows_of_a_class_cost_nothing_are_refused():
     X, y = make_classification(60, 4, random_state=0)
     fn_cost = np.where(np.arange(60) < 30, 0.0, 1.0)
     halves = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
-    with pytest.raises(ValueError, match="training rows of fold 0 hold rows of the other class only"):
+    with pytest.raises(ValueError, match="training samples of fold 0 have the negative class only"):
         CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=halves).fit(X, y, fn_cost=fn_cost)
 
 
@@ -251,7 +241,7 @@ def test_costs_of_rows_may_have_missing_entries_on_the_other_class():
 def test_points_without_a_score_on_some_fold_have_no_mean_and_a_search_of_them_says_so():
     X, y = make_classification(60, 4, random_state=0)
     calls = iter([np.nan, 1.0, 1.0, 1.0, 0.5, 0.5])  # folds within kernels, points within folds
-    settings = {"Cs": [0.1, 1.0], "gammas": [0.1], "cv": 3, "n_jobs": 1, "refit": False}
+    settings = {"Cs": [0.1, 1.0], "gammas": [0.1], "cv": 3, "n_jobs": 1}
     search = CostSensitiveSVCCV(**settings, scoring=lambda *_: next(calls)).fit(X, y)
     np.testing.assert_array_equal(np.isnan(search.cv_results_["mean_test_score"]), [True, False])
     assert search.best_index_ == 1

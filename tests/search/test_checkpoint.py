@@ -22,8 +22,8 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, Standar
 from cssvm import CostSensitiveSVCCV, evaluate
 from cssvm._search import checkpoint
 from cssvm._search.checkpoint import Checkpoint
-from cssvm._search.engine import Engine
 from cssvm._search.fingerprint import fingerprint
+from cssvm._search.workers import MatrixWorker
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def data():
 
 
 def small(**settings):
-    return CostSensitiveSVCCV(**({"Cs": [0.5, 5.0], "gammas": [0.05, 0.5], "cv": 3, "refit": False} | settings))
+    return CostSensitiveSVCCV(**({"Cs": [0.5, 5.0], "gammas": [0.05, 0.5], "cv": 3} | settings))
 
 
 class Accuracy:
@@ -248,9 +248,9 @@ def test_a_file_that_cannot_hold_a_checkpoint_is_rejected_before_any_work(data, 
 def test_searches_may_share_a_file(tmp_path):
     file, numbers = tmp_path / "search.npz", np.array([1.0, np.nan])
     one, two = (Checkpoint(file, name, (2, 1), 1) for name in ("one", "two"))
-    one.record(0, 0, numbers, 1)
-    two.record(0, 0, 2.0 * numbers, 2)
-    one.record(0, 0, 3.0 * numbers[::-1], 3)
+    one.record(0, 0, numbers)
+    two.record(0, 0, 2.0 * numbers)
+    one.record(0, 0, 3.0 * numbers[::-1])
     np.testing.assert_array_equal(Checkpoint(file, "one", (2, 1), 1).values, [[1.0], [3.0]])
     np.testing.assert_array_equal(Checkpoint(file, "two", (2, 1), 1).values, [[2.0], [np.nan]])
     assert np.isnan(Checkpoint(file, "three", (2, 1), 1).values).all()
@@ -258,18 +258,21 @@ def test_searches_may_share_a_file(tmp_path):
 
 
 def test_an_evaluation_of_a_search_with_a_checkpoint_goes_on_too(data, tmp_path, monkeypatch):
-    trained, results = [], Engine.results
-    monkeypatch.setattr(
-        Engine, "results", lambda self, tasks, **how: trained.append(len(tasks)) or results(self, tasks, **how)
-    )
-    search = small(checkpoint=tmp_path / "search.npz", refit=True, scoring="tp_auc")
+    trained, train = [], MatrixWorker.fold_scores
+
+    def count(self, task, keys, stop):
+        trained.append(task)
+        return train(self, task, keys, stop)
+
+    monkeypatch.setattr(MatrixWorker, "fold_scores", count)
+    search = small(checkpoint=tmp_path / "search.npz", scoring="tp_auc")
     settings = {"cv": 2, "blind": False, "n_resamples": 10}
     plain = evaluate(clone(search).set_params(checkpoint=None), *data, **settings).model.cost
     first = evaluate(search, *data, **settings).model.cost
-    assert sum(trained) == 2 * (2 * 2 * 3)  # in two folds two kernels on three folds, twice
+    assert len(trained) == 2 * (2 * 2 * 3)  # in two folds two kernels on three folds, twice
     trained.clear()
     assert evaluate(search, *data, **settings).model.cost == first == plain
-    assert sum(trained) == 2 * 3  # the best point, whose scores on the folds are not kept
+    assert len(trained) == 2 * 3  # the best point, whose scores on the folds are not kept
 
 
 def test_a_full_disk_does_not_end_the_search(data, tmp_path, monkeypatch):

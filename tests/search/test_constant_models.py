@@ -7,7 +7,7 @@ from cssvm import CostSensitiveLinearSVCCV, CostSensitiveSVCCV
 from cssvm._core.folds import make_splits
 from cssvm.metrics import min_cost_risk
 
-QUICK = {"cv": 3, "grow": False}
+QUICK = {"cv": 3}
 
 
 def posterior(X, slope, shift):

@@ -19,17 +19,20 @@ LINEAR = CostSensitiveLinearSVCCV(Cs=[10.0]), CostSensitiveLinearSVC(C=10.0)
 
 
 @pytest.mark.parametrize(
-    ("search", "model", "settings"),
-    [(*KERNEL, {}), (*KERNEL, {"cache_size": 0.001}), (*LINEAR, {})],
+    ("search", "model", "megabytes"),
+    [(*KERNEL, 100.0), (*KERNEL, 0.001), (*LINEAR, 100.0)],
     ids=["matrix", "streaming", "linear"],
 )
-def test_a_sample_drawn_twice_is_trained_on_twice_also_next_to_samples_that_cost_nothing(data, search, model, settings):
+def test_a_sample_drawn_twice_is_trained_on_twice_also_next_to_samples_that_cost_nothing(
+    data, search, model, megabytes, limit_memory
+):
+    limit_memory(megabytes)
     X, y = data
     rng = np.random.default_rng(1)
     fn, fp = (rng.uniform(1.0, 5.0, 60) * (rng.random(60) > 0.2) for _ in range(2))
     train = rng.choice(60, 40, replace=True)
     valid = np.setdiff1d(np.arange(60), train)
-    found = search.set_params(cv=[(train, valid)], refit=False, **settings).fit(X, y, fn_cost=fn, fp_cost=fp)
+    found = search.set_params(cv=[(train, valid)]).fit(X, y, fn_cost=fn, fp_cost=fp)
     by_hand = model.fit(X[train], y[train], fn_cost=fn[train], fp_cost=fp[train])
     decided = by_hand.predict(X[valid])
     assert found.best_score_ == pytest.approx(-cost_risk(y[valid], decided, fn_cost=fn[valid], fp_cost=fp[valid]))
@@ -40,9 +43,7 @@ def test_negative_sample_numbers_count_from_the_end(data):
     X, y = data
     plain = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
     negative = [(train - 60, valid - 60) for train, valid in plain]
-    scores = [
-        CostSensitiveSVCCV(Cs=2, gammas=2, cv=cv, grow=False).fit(X, y).held_out_scores_ for cv in (plain, negative)
-    ]
+    scores = [CostSensitiveSVCCV(Cs=2, gammas=2, cv=cv).fit(X, y).held_out_scores_ for cv in (plain, negative)]
     np.testing.assert_array_equal(*scores)
     costs = [
         evaluate(CostSensitiveSVC(), X, y, cv=cv, blind=False, n_resamples=10).model.cost for cv in (plain, negative)
@@ -89,5 +90,5 @@ def test_held_out_samples_that_all_have_weight_zero_are_rejected(data):
     X, y = data
     weight = (np.arange(60) < 40).astype(float)
     cv = [(np.arange(40), np.arange(40, 60))]
-    with pytest.raises(ValueError, match="validation rows of fold 0 hold none that counts"):
+    with pytest.raises(ValueError, match="validation samples of fold 0 have no weight"):
         CostSensitiveSVCCV(cv=cv).fit(X, y, sample_weight=weight)

@@ -1,26 +1,25 @@
 """Grids that grow where the best point is at their edge."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
 from cssvm import CostSensitiveSVCCV
-from cssvm._search import growth
-from cssvm._search.growth import REACH, Axis, is_clearly_better
+from cssvm._kernels import make_kernel
+from cssvm._search import plan
+from cssvm._search.plan import REACH, GeometricAxis, GridAxes, GridExtension, is_clearly_better
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 10, 40])
 @pytest.mark.parametrize("direction", [-1, 1])
 def test_an_axis_grows_to_its_reach_and_no_further(count, direction):
     given = np.geomspace(2.0**-5, 2.0**10, count)
-    axis = Axis(given)
+    axis = GeometricAxis(given)
     added = []
-    while axis.left[direction]:
-        assert len(axis.left[direction]) <= growth.ROUNDS
-        values = axis.grow(direction)
-        assert len(values) <= growth.VALUES
+    while axis.additions[direction]:
+        assert len(axis.additions[direction]) <= plan.MAX_EXTENSIONS
+        values = axis.extend(direction)
+        assert len(values) <= plan.N_ADDED
         added.extend(values if direction > 0 else values[::-1])
     ratios = np.array(added) / given[-1] if direction > 0 else given[0] / np.array(added)
     assert (np.diff(ratios) > 0).all()
@@ -56,6 +55,15 @@ def data():
     return make_classification(60, 4, flip_y=0.1, random_state=0)
 
 
+CS = np.array([1.0, 8.0, 64.0])
+
+
+def edge_of(values, best):
+    """Where the best of three points lies, which differ in C and have these values on the folds."""
+    axes = GridAxes([make_kernel("rbf", gamma=1.0)], CS, [(1.0, 1.0)], [1.0], False, {"C": CS})
+    return GridExtension("rbf", axes).find_edge(axes.grid().points, np.array(values), best)
+
+
 @pytest.mark.parametrize(
     ("values", "edge"),
     [
@@ -64,28 +72,18 @@ def data():
     ],
 )
 def test_a_point_at_the_edge_that_is_better_by_chance_is_left_at_that(values, edge):
-    table = np.array([[0.5] * 5, [1.0] * 5, values])
-    points = [SimpleNamespace(params={"C": C}, affine=SimpleNamespace(scale=1.0)) for C in (1.0, 8.0, 64.0)]
-    found = SimpleNamespace(points=points, values=table, mean=table.mean(axis=1), best=2)
-    axes = SimpleNamespace(automatic={"C": np.array([1.0, 8.0, 64.0])})
-    assert growth.Growth("rbf", axes).edge(found) == edge
+    assert edge_of([[0.5] * 5, [1.0] * 5, values], best=2) == edge
 
 
 def test_a_point_at_the_edge_without_a_rival_that_was_scored_on_all_folds_is_clearly_better():
-    table = np.array([[1.0] * 5, [np.nan] * 5, [np.nan] * 5])
-    points = [SimpleNamespace(params={"C": C}, affine=SimpleNamespace(scale=1.0)) for C in (1.0, 8.0, 64.0)]
-    found = SimpleNamespace(points=points, values=table, mean=np.array([1.0, -np.inf, -np.inf]), best=0)
-    axes = SimpleNamespace(automatic={"C": np.array([1.0, 8.0, 64.0])})
-    assert growth.Growth("rbf", axes).edge(found) == ("C", -1)
+    assert edge_of([[1.0] * 5, [np.nan] * 5, [np.nan] * 5], best=0) == ("C", -1)
 
 
-@pytest.mark.filterwarnings("ignore:The best point lies at the edge")
 @pytest.mark.parametrize("count", [2, 4])
-def test_growth_is_announced_and_ends_at_its_reach(data, capsys, count):
-    settings = {"Cs": count, "gammas": [0.1], "cv": 3, "refit": False, "scoring": spread}
-    plain = CostSensitiveSVCCV(**settings, grow=False).fit(*data)
-    grown = CostSensitiveSVCCV(**settings, verbose=1).fit(*data)
-    said = capsys.readouterr().err
-    assert "search: the best C is at the edge of the grid: trying 2 larger values\n" in said
-    largest = grown.cv_results_["param_C"].max() / plain.cv_results_["param_C"].max()
-    assert largest == pytest.approx(REACH)
+def test_an_extension_is_announced_and_ends_at_its_reach_with_a_warning(data, capsys, count):
+    search = CostSensitiveSVCCV(Cs=count, gammas=[0.1], cv=3, scoring=spread, verbose=1)
+    with pytest.warns(UserWarning, match=r"best point lies at the edge of the grid, C=.*Pass Cs that go further"):
+        search.fit(*data)
+    assert "search: the best C is at the edge of the grid: trying 2 larger values\n" in capsys.readouterr().err
+    tried = search.cv_results_["param_C"]
+    assert tried.max() / tried[:count].max() == pytest.approx(REACH)

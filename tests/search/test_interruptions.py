@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from cssvm import CostSensitiveSVCCV, evaluate
 from cssvm._runtime import threads
 from cssvm._runtime.memory import MEGABYTE
-from cssvm._search.engine import FOR_MATRICES
-from cssvm._search.run import Run
+from cssvm._search.grid_search import GridCrossValidation
+from cssvm._search.workers import MATRIX_SHARE
 from cssvm._solvers.dual.smo_newton import Workspace
 
 
@@ -28,7 +28,7 @@ def tight(n_rows=150, n_folds=3):
     """Megabytes that hold the distances of one fold of `data`, and those of two half, next to a kernel matrix."""
     n_train = n_rows - n_rows // n_folds
     needed = 1.5 * n_rows**2 * np.dtype(np.float32).itemsize + Workspace.bytes_needed(n_train, np.float32)
-    return needed / (FOR_MATRICES * MEGABYTE)
+    return needed / (MATRIX_SHARE * MEGABYTE)
 
 
 TIGHT = tight()
@@ -61,37 +61,41 @@ def test_an_interrupted_search_keeps_what_is_done(data):
     assert len(search.predict(data[0])) == len(data[0])
 
 
-@pytest.mark.parametrize("cache_size", ["auto", TIGHT], ids=["roomy", "tight"])
+@pytest.mark.parametrize("megabytes", [100.0, TIGHT], ids=["roomy", "tight"])
 @pytest.mark.parametrize("transformer", [None, StandardScaler()])
-def test_points_are_complete_long_before_the_search_is(data, transformer, cache_size):
+def test_points_are_complete_long_before_the_search_is(data, transformer, megabytes, limit_memory):
     """After the second of six kernels; where memory holds the distances of one fold only, after the first."""
-    settings = {"gammas": [0.01, 0.03, 0.1, 0.3, 1.0, 3.0], "n_jobs": 1, "cache_size": cache_size}
+    limit_memory(megabytes)
+    settings = {"gammas": [0.01, 0.03, 0.1, 0.3, 1.0, 3.0], "n_jobs": 1}
     per_kernel = 2 * 3  # Cs and folds
-    expected = 2 if cache_size == TIGHT and transformer is not None else 4
+    expected = 2 if megabytes == TIGHT and transformer is not None else 4
     with pytest.warns(UserWarning, match=f"interrupted: {expected} of 12 points"):
         search = small(scoring=InterruptAfter(2 * per_kernel), transformer=transformer, **settings).fit(*data)
     complete = ~np.isnan(search.cv_results_["mean_test_score"])
     assert set(search.cv_results_["param_gamma"][complete]) <= {0.1, 0.3}  # from the middle of the grid
 
 
-def test_the_order_of_tasks_does_not_change_scores(data):
-    settings = {"gammas": [0.01, 0.1, 1.0], "transformer": StandardScaler(), "refit": False, "scoring": "tp_auc"}
-    roomy, tight = (small(**settings, cache_size=size).fit(*data).cv_results_ for size in ("auto", TIGHT))
-    np.testing.assert_array_equal(roomy["mean_test_score"], tight["mean_test_score"])
+def test_the_order_of_tasks_does_not_change_scores(data, limit_memory):
+    settings = {"gammas": [0.01, 0.1, 1.0], "transformer": StandardScaler(), "scoring": "tp_auc"}
+    scores = []
+    for megabytes in (100.0, TIGHT):
+        limit_memory(megabytes)
+        scores.append(small(**settings).fit(*data).cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(*scores)
 
 
 def test_an_interrupted_growth_keeps_the_grid(data, monkeypatch):
-    results, runs = Run.results, []
+    run, runs = GridCrossValidation.run, []
 
     def interrupted(self):
         runs.append(self)
         if len(runs) > 1:
             raise KeyboardInterrupt
-        return results(self)
+        run(self)
 
-    monkeypatch.setattr(Run, "results", interrupted)
-    monkeypatch.setattr("cssvm._search.growth.is_clearly_better", lambda *_: True)
-    settings = {"Cs": 2, "gammas": 2, "refit": False}
+    monkeypatch.setattr(GridCrossValidation, "run", interrupted)
+    monkeypatch.setattr("cssvm._search.plan.is_clearly_better", lambda *_: True)
+    settings = {"Cs": 2, "gammas": 2}
     with pytest.warns(UserWarning, match="interrupted: 4 of 4 points"):
         search = small(**settings).fit(*data)
     assert len(runs) == 2
@@ -112,13 +116,6 @@ def test_an_interruption_ends_an_evaluation_rather_than_one_of_its_searches(data
     assert next(calls) == count + 1
 
 
-def test_an_interruption_of_the_first_stage_ends_the_search(data):
-    search = small(scoring=InterruptAfter(7), n_jobs=1, stages=True)
-    with pytest.raises(KeyboardInterrupt):
-        search.fit(*data)
-    assert search.scoring.count == -1
-
-
 def test_an_interruption_before_any_point_is_done_is_raised(data):
     search = small(scoring=InterruptAfter(3), n_jobs=1)
     with pytest.raises(KeyboardInterrupt):
@@ -135,13 +132,13 @@ def test_ctrl_c_in_a_real_process_returns_a_usable_result():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
         from sklearn.datasets import make_classification
         from cssvm import CostSensitiveSVCCV
-        from cssvm._search.run import Run
+        from cssvm._search.grid_search import GridCrossValidation
         X, y = make_classification(300, 10, flip_y=0.2, random_state=0)
-        keep = Run._keep_best
-        def keep_and_stop(self, of_folds):
-            keep(self, of_folds)
+        keep = GridCrossValidation._keep_best
+        def keep_and_stop(self, kernel, of_folds):
+            keep(self, kernel, of_folds)
             os.kill(os.getpid(), signal.SIGINT)
-        Run._keep_best = keep_and_stop
+        GridCrossValidation._keep_best = keep_and_stop
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             search = CostSensitiveSVCCV(Cs=5, gammas=20, cv=3).fit(X, y)

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVCCV, evaluate
 from cssvm._core.decision import SCORE_TIE
+from cssvm._search.workers import LinearWorker
 from cssvm._solvers.linear import active_set
 from cssvm.metrics import cost_risk, min_cost_risk, tp_auc_loss
 
@@ -89,7 +90,7 @@ VALUES = {
 def test_values_are_those_of_fits_one_by_one(data, scoring):
     X, y = data
     axes = {"Cs": [0.02, 0.5], "fn_costs": [1.0, 4.0], "kappas": [1.0, 0.4, "tied"]}
-    settings = {"fn_cost": 4.0, "fp_cost": 1.5, "decision": "zero", "refit": False, "tol": EXACT}
+    settings = {"fn_cost": 4.0, "fp_cost": 1.5, "decision": "zero", "tol": EXACT}
     search = small(**axes, **settings, scoring=scoring).fit(X, y)
     assert len(search.cv_results_["params"]) == 12
     assert search.n_fits_ == 4
@@ -102,7 +103,7 @@ def test_costs_weights_and_margins_of_rows_are_those_of_fits_one_by_one(data):
     X, y = data
     rng = np.random.default_rng(3)
     fn, fp, weight = rng.lognormal(1, 1, len(y)), rng.uniform(0.2, 2.0, len(y)), rng.integers(1, 4, len(y))
-    search = small(Cs=[0.02, 0.5], fn_costs=[1.0, 3.0], kappas=[1.0, "tied"], refit=False)
+    search = small(Cs=[0.02, 0.5], fn_costs=[1.0, 3.0], kappas=[1.0, "tied"])
     search.fit(X, y, fn_cost=np.where(y == 1, fn, np.nan), fp_cost=fp, sample_weight=weight)
     assert search.n_fits_ == 8  # margins of rows have machines of their own
 
@@ -164,7 +165,7 @@ def test_containers_and_precisions_agree(data, container):
 def test_rows_that_cost_nothing_are_scored_and_not_trained_on(data):
     X, y = data
     fn_cost = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0)
-    search = small(kappas=[1.0, "tied"], refit=False).fit(X, y, fn_cost=fn_cost)
+    search = small(kappas=[1.0, "tied"]).fit(X, y, fn_cost=fn_cost)
 
     def value(rows, f):
         return -np.mean(np.where(y[rows] == 1, fn_cost[rows] * (f <= 0), f > 0))
@@ -182,7 +183,7 @@ def test_folds_are_shuffled_always_in_the_same_way(data):
 
 def test_a_transformer_sees_the_training_rows_of_a_fold_alone(data):
     X, y = data
-    search = small(transformer=StandardScaler(), refit=False).fit(1.0 + 5.0 * X, y)
+    search = small(transformer=StandardScaler()).fit(1.0 + 5.0 * X, y)
     values = []
     for point, (train, valid) in itertools.product(search.cv_results_["params"], FOLDS.split(X, y)):
         scaler = StandardScaler().fit(1.0 + 5.0 * X[train])
@@ -217,7 +218,7 @@ def many_rows(n=4000):
 def test_machines_that_start_from_each_other_are_those_trained_afresh(for_few_rows):
     X, y = many_rows()
     axes = {"Cs": np.geomspace(1e-3, 10.0, 6), "fn_costs": [1.0, 6.0], "kappas": [1.0, 0.5]}
-    search = small(**axes, fn_cost=6.0, scoring="tp_auc", refit=False, tol=EXACT).fit(X, y)
+    search = small(**axes, fn_cost=6.0, scoring="tp_auc", tol=EXACT).fit(X, y)
     points = search.cv_results_["params"]
     expected = fits_one_by_one(X, y, points, lambda rows, f: -tp_auc_loss(y[rows], f), tied=True)
     np.testing.assert_allclose(values_of(search), expected, atol=1e-9)
@@ -232,11 +233,19 @@ def test_values_do_not_depend_on_the_number_of_threads(for_few_rows):
 
 def test_a_stored_search_goes_on_where_it_stopped(data, tmp_path, monkeypatch):
     X, y = data
+    trained = []
+    train = LinearWorker.fold_scores
+
+    def count(self, task, keys, stop):
+        trained.append(len(keys))
+        return train(self, task, keys, stop)
+
     whole = small(fn_cost=2.0).fit(X, y)
-    small(fn_cost=2.0, checkpoint=tmp_path / "points.npz", refit=False).fit(X, y)
-    monkeypatch.setattr("cssvm._search.linear_worker.LinearWorker.scores", None)  # nothing is trained
-    again = small(fn_cost=2.0, checkpoint=tmp_path / "points.npz", refit=False).fit(X, y)
+    small(fn_cost=2.0, checkpoint=tmp_path / "points.npz").fit(X, y)
+    monkeypatch.setattr(LinearWorker, "fold_scores", count)
+    again = small(fn_cost=2.0, checkpoint=tmp_path / "points.npz").fit(X, y)
     np.testing.assert_array_equal(values_of(again), values_of(whole))
+    assert trained == [1, 1, 1]  # the best point on each fold, whose scores are not kept
 
 
 def test_the_axis_of_C_grows_where_the_best_point_lies_at_its_end():
@@ -245,11 +254,10 @@ def test_the_axis_of_C_grows_where_the_best_point_lies_at_its_end():
     y = X[:, 0] - 2 * X[:, 1] > 1.0  # separable: the largest C is best
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        grown, plain = (
-            CostSensitiveLinearSVCCV(Cs=3, grow=grow, refit=False).fit(0.03 * X, y) for grow in (True, False)
-        )
-    assert max(grown.cv_results_["param_C"]) > max(plain.cv_results_["param_C"])
-    assert grown.best_score_ > plain.best_score_
+        search = CostSensitiveLinearSVCCV(Cs=3).fit(0.03 * X, y)
+    tried, scores = search.cv_results_["param_C"], search.cv_results_["mean_test_score"]
+    assert max(tried) > max(tried[:3])
+    assert search.best_score_ > max(scores[:3])
 
 
 @pytest.mark.parametrize(
@@ -271,13 +279,6 @@ def test_bad_settings_are_refused_with_the_reason(data, settings, message):
     with pytest.raises(ValueError, match=message):
         search.fit(*data)
     assert vars(search) == before
-
-
-def test_without_refit_there_are_results_but_no_model(data):
-    search = small(refit=False).fit(*data)
-    with pytest.raises(AttributeError, match="predict") as raised:
-        search.predict(data[0])
-    assert "or fit CostSensitiveLinearSVC(**best_params_)" in str(raised.value.__cause__)
 
 
 def test_evaluate_searches_anew_for_each_row(data):

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from cssvm import CostSensitiveSVCCV
-from cssvm._search.results import ranks
+from cssvm._search.grid_search import rank_means
 
 
 def test_means_that_differ_by_rounding_rank_alike():
     mean = np.array([-0.28229885057471266, -0.2822988505747126, -0.3, np.nan, -0.2823])
     for factor in (1.0, 0.1, 1 / 3, 100.0, 1e-12):
-        np.testing.assert_array_equal(ranks(factor * mean), [1, 1, 4, 5, 3])
-    np.testing.assert_array_equal(ranks(np.array([np.nan, np.nan])), [1, 1])
-    np.testing.assert_array_equal(ranks(np.zeros(3)), [1, 1, 1])
+        np.testing.assert_array_equal(rank_means(factor * mean), [1, 1, 4, 5, 3])
+    np.testing.assert_array_equal(rank_means(np.array([np.nan, np.nan])), [1, 1])
+    np.testing.assert_array_equal(rank_means(np.zeros(3)), [1, 1, 1])
 
 
 def chosen(seed, decision, factor):
@@ -26,7 +26,7 @@ def chosen(seed, decision, factor):
     costs = {"fn_cost": 3.0 * factor, "fp_cost": factor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the edge of the grid
-        search = CostSensitiveSVCCV(Cs=6, gammas=5, decision=decision, refit=False, **costs).fit(X, y)
+        search = CostSensitiveSVCCV(Cs=6, gammas=5, decision=decision, **costs).fit(X, y)
     return search.best_params_["C"] * factor, search.best_params_["gamma"]
 
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 
 from cssvm import CostSensitiveLinearSVCCV, CostSensitiveSVC, CostSensitiveSVCCV
 from cssvm._core.folds import Fold
-from cssvm._search.features import Features
+from cssvm._search.fold_data import FoldFeatures
 
 pytestmark = pytest.mark.filterwarnings("ignore:`TargetEncoder:FutureWarning")
 
@@ -35,7 +35,7 @@ ENCODER = TargetEncoder(cv=3, random_state=0)
 def test_features_of_a_fold_are_those_of_a_pipeline(categories, encoder, train):
     X, y = categories
     valid = np.arange(45, 90)  # some of them are trained on as well
-    found, places = Features(X, y, encoder).of_fold(Fold(train, valid))
+    found, places = FoldFeatures(X, y, encoder).of_fold(Fold(train, valid))
     pipeline = make_pipeline(clone(encoder))
     expected = pipeline.fit_transform(X[train], y[train]), pipeline.transform(X[valid])
     for part, values in zip(places, expected, strict=True):
@@ -83,13 +83,13 @@ def test_a_parameter_set_after_fit_does_not_change_predictions():
 
 
 def test_models_that_do_not_converge_behind_an_ensemble_are_reported(monkeypatch):
-    """An ensemble that is not fitted has no length, and so no truth value."""
+    """An ensemble that is not fitted has no length, and so no boolean value."""
     monkeypatch.setattr("cssvm._solvers.dual.tuning.PATH_MAX_STEPS", 0)
     X, y = make_classification(60, 4, random_state=0)
     transformer = RandomTreesEmbedding(n_estimators=3, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=2, transformer=transformer, refit=False).fit(X, y)
+        CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=2, transformer=transformer).fit(X, y)
     (said,) = [str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)]
     assert "did not converge" in said
     assert "StandardScaler" not in said

@@ -78,7 +78,6 @@ Folds = Annotated[int, typer.Option(min=2, metavar="N", help="Folds of the searc
 ByTime = Annotated[
     bool, typer.Option("--by-time", help="Rows are in order of time: train on earlier ones, judge on later ones.")
 ]
-Racing = Annotated[bool, typer.Option("--racing", help="Leave out of the search what falls behind.")]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads to use; all if not given.")]
 Scheduler = Annotated[
     str | None,

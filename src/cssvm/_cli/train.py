@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .._tables import TrainedTable
 
 OF_THE_SEARCH = (
-    *("group", "category", "evaluate", "decision", "kernel", "grid", "folds", "by_time", "racing", "seed", "jobs"),
+    *("group", "category", "evaluate", "decision", "kernel", "grid", "folds", "by_time", "seed", "jobs"),
 )
 
 
@@ -42,7 +42,6 @@ def train(
     grid: of.Grid = 10,
     folds: of.Folds = 5,
     by_time: of.ByTime = False,
-    racing: of.Racing = False,
     seed: of.Seed = 0,
     jobs: of.Jobs = None,
     scheduler: of.Scheduler = None,
@@ -82,7 +81,6 @@ def train(
             Cs=grid,
             gammas=grid,
             cv=_in_order_of_time(folds) if by_time else folds,
-            racing=racing,
             random_state=seed,
             n_jobs=jobs,
         )

@@ -18,16 +18,13 @@ def say(message: str, what: str = "search") -> None:
 
 
 class Silent:
-    """Says nothing."""
+    """Reports nothing."""
 
     def advance(self, count: int) -> None:
-        """Count machines that are done."""
+        """Count units that are done."""
 
     def skip(self, count: int) -> None:
-        """Count machines that were done before."""
-
-    def leave_out(self, count: int) -> None:
-        """Count machines that will not be trained after all."""
+        """Count units that were done before."""
 
 
 class Lines(Silent):
@@ -36,29 +33,23 @@ class Lines(Silent):
     def __init__(self, total: int, what: str, unit: str):
         self.total, self.done, self.before = total, 0, 0
         self.what, self.unit = what, unit
-        self.begun = self.said = time.monotonic()
+        self.begun = self.reported = time.monotonic()
 
     def advance(self, count: int) -> None:
-        """Count machines that are done, and say so if it is time."""
+        """Count units that are done, and report if it is time."""
         self.done += count
-        self._say()
+        self._report()
 
     def skip(self, count: int) -> None:
-        """Count machines that were done before."""
+        """Count units that were done before."""
         self.done += count
         self.before += count
 
-    def leave_out(self, count: int) -> None:
-        """Count machines that will not be trained, and say so if that was the rest."""
-        self.total -= count
-        if count:
-            self._say()
-
-    def _say(self) -> None:
+    def _report(self) -> None:
         now = time.monotonic()
-        if now - self.said < EVERY and self.done < self.total:
+        if now - self.reported < EVERY and self.done < self.total:
             return
-        self.said = now
+        self.reported = now
         left = (now - self.begun) / max(1, self.done - self.before) * (self.total - self.done)
         say(f"{self.done} of {self.total} {self.unit}, {left:.0f} s left", self.what)
 
@@ -71,22 +62,17 @@ class Bar(Silent):
         self.task = bar.add_task("", total=total)
 
     def advance(self, count: int) -> None:
-        """Count machines that are done."""
+        """Count units that are done."""
         self.bar.advance(self.task, count)
 
     def skip(self, count: int) -> None:
-        """Count machines that were done before."""
+        """Count units that were done before."""
         self.bar.advance(self.task, count)
-
-    def leave_out(self, count: int) -> None:
-        """Count machines that will not be trained."""
-        self.total -= count
-        self.bar.update(self.task, total=self.total)
 
 
 @contextmanager
-def progress(verbose: int, total: int, what: str = "search", unit: str = "machines") -> Iterator[Silent]:
-    """A progress report for `total` machines or other units of work; silent unless `verbose`."""
+def progress(verbose: int, total: int, what: str = "search", unit: str = "fits") -> Iterator[Silent]:
+    """A progress report for `total` units of work; silent unless `verbose`."""
     if not verbose:
         yield Silent()
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,29 +20,26 @@ from .._core.prediction_costs import COSTS
 from .._core.samples import Samples
 from .._core.types import Vector, is_number
 from .._core.validation import align_to_samples
-from .._kernels import is_pairwise, kernel_class
+from .._kernels import LINEAR_KERNEL, is_pairwise, kernel_class
 from .._runtime.interrupts import SearchInterruptedWarning
 from .._runtime.threads import in_this_process
 from .._svm.inputs import CHECKS, check_parameters, validate_raw, validate_transformed, validate_X, validate_X_y
-from .axes import Axes
 from .decision import (
     BAYES,
     LEAST_ODDS_RATIO,
-    ByProbability,
-    Decision,
-    balanced,
+    ZERO,
+    BayesRule,
+    ThresholdRule,
     check_decision,
-    make_decision,
+    make_rule,
     tie_of_folds,
+    with_balanced_costs,
 )
-from .engine import MakeWorker
-from .features import Features
-from .folds import make_folds
-from .growth import OF_POINT
-from .outcome import Outcome
-from .process import Search
-from .results import results_table
+from .fold_data import FoldFeatures, make_folds
+from .grid_search import GridSearch, SearchResult, make_results
+from .plan import AXIS_VALUE, GridAxes
 from .scoring import make_scoring
+from .workers import FitPlan, Worker
 
 # A class with fewer samples than this does not tell one point from another.
 FEW = 10
@@ -51,23 +48,14 @@ FEW = 10
 OWN_ATTRIBUTES = ("classes_", "n_features_in_", "feature_names_in_", "coef_")
 
 
-def _refitted(estimator: BaseSVCSearchCV) -> bool:
-    if not estimator.refit:
-        raise AttributeError(
-            f"this {type(estimator).__name__} was made with refit=False and has no model to predict with. "
-            f"Pass refit=True, or fit {type(estimator).__name__.removesuffix('CV')}(**best_params_)."
-        )
-    return True
-
-
 def _has_probabilities(estimator: BaseSVCSearchCV) -> bool:
-    if _refitted(estimator) and not estimator.decides_by_costs:
+    if not estimator.decides_by_costs:
         raise AttributeError('this search has no probabilities; pass decision="bayes" for them.')
     return True
 
 
 class Decided(NamedTuple):
-    """Labels of rows, scores for the target, and its probabilities if there are any: (n,) each."""
+    """Predicted labels, scores for the positive class, and its probabilities if there are any: (n_samples,) each."""
 
     labels: NDArray[Any]
     scores: Vector
@@ -75,32 +63,202 @@ class Decided(NamedTuple):
 
 
 class BaseSVCSearchCV(BinaryClassifier):
-    """Base class of the searches; a subclass says which models are trained, and at which points."""
+    """Base class of the searches; a subclass says which models are trained."""
 
+    Cs: Any
+    gammas: Any = 1
+    fn_costs: Any
+    kappas: Any
     fn_cost: float
     fp_cost: float
-    kernel: Any
+    kernel: Any = LINEAR_KERNEL
     scoring: Any
     decision: str
+    cv: Any
     transformer: Any
-    refit: bool
     tol: float
+    n_jobs: int | None
+    checkpoint: Any
     best_estimator_: Any
     transformer_: Any
-    _decision: Decision
+    _decision: ThresholdRule | BayesRule
 
-    def _learn_decision(self, scores: Sequence[Vector], folds: Sequence[Fold], sample: Samples) -> None:
-        """What the final model decides by, from scores for the target of the rows that each fold holds out."""
+    _checked: ClassVar[tuple[str, ...]]  # parameters whose checks are in `CHECKS`
+
+    def _make_worker(self, plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
+        """How the models of the folds are trained, and how many tasks may run at a time."""
+        raise NotImplementedError
+
+    def _final_model(self) -> Any:
+        """The estimator of the best point, to be fitted on all samples."""
+        raise NotImplementedError
+
+    def _axes(self, X: Any, samples: Samples) -> GridAxes:
+        """The values to try, for X as the final model sees it and the costs that are trained with."""
+        return GridAxes.from_search(self, X, samples)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        fn_cost: Any = None,
+        fp_cost: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Search, and train the best point on all samples; a failed fit leaves the estimator as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training samples; for ``kernel="precomputed"`` the symmetric kernel matrix (n_samples, n_samples). With a
+            transformer whatever that takes: a data frame with missing values and strings, for example.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        fn_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
+            value passed to the constructor is used.
+        fp_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
+            value passed to the constructor is used.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight of each sample, in training and in scoring; None means 1.
+        groups : array-like of shape (n_samples,), default=None
+            Samples of a group, such as those of one customer, are held out together.
+
+        Returns
+        -------
+        self
+            The fitted search.
+        """
+        with unchanged_on_failure(self), in_this_process():
+            self._fit(X, y, fn_cost, fp_cost, sample_weight, groups)
+        return self
+
+    def _fit(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any, groups: Any) -> None:
+        X, samples, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
+        decision = check_decision(self.decision, self.scoring)
+        scoring = make_scoring(self.scoring, X, samples, decision, score_tie(self.tol))
+        ranking = scoring.ranking and not scoring.pooled
+        training = with_balanced_costs(samples) if decision == BAYES else samples
+        learnt = None if decision == ZERO else decision
+        folds = make_folds(self.cv, X, training, ranking=ranking, groups=groups, decision=learnt)
+        features = FoldFeatures(X, samples.labels, self.transformer, samples.counted_rows)
+        axes = self._axes(features.whole[0], training)
+        search = GridSearch(self, features, samples, training, folds, scoring, self._make_worker)
+        found = search.run(axes)
+        self.n_splits_, self.n_fits_, self.interrupted_ = len(folds), found.n_fits, found.interrupted
+        self._warn(found, samples)
+        self.cv_results_, self.best_index_ = make_results(found.points, found.values), found.best
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self._refit(found, folds, features, samples, training)
+
+    def _read(
+        self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any, groups: Any
+    ) -> tuple[Any, Samples, Any]:
+        """Check parameters and data; X, its samples and their groups."""
+        check_parameters(self, {name: CHECKS[name] for name in self._checked})
+        if self.n_jobs is not None and (not is_number(self.n_jobs) or self.n_jobs % 1 != 0 or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be None or an integer other than 0; got n_jobs={self.n_jobs!r}.")
+        pairwise = is_pairwise(self.kernel)
+        if pairwise and self.transformer is not None:
+            raise ValueError(f'transformer must be None with kernel="{self.kernel}": a kernel matrix has no features.')
+        given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+        groups = align_to_samples(X, y, groups=groups)["groups"]
+        if self.transformer is None:
+            X, y = validate_X_y(self, X, y, pairwise=pairwise)
+            kernel_class(self.kernel).check_training_matrix(X)
+        else:
+            X, y = validate_raw(self, X, y)
+        samples = self._read_sample(y, **given)
+        for name in ("fn_costs", "kappas"):
+            if getattr(self, name) is not None:
+                samples.target.require_pos_label_for(f"{name}={reprlib.repr(getattr(self, name))}")
+        return X, samples, groups
+
+    def _refit(
+        self, found: SearchResult, folds: Sequence[Fold], features: FoldFeatures, samples: Samples, training: Samples
+    ) -> None:
+        """Learn how to decide, train the best point on all samples, and show its fitted attributes as our own."""
+        scores = found.held_out_scores(self.best_index_)
+        self._learn_decision(scores, folds, samples)
+        X, fitted = features.whole
+        self.__dict__.pop("transformer_", None)  # that of an earlier fit
+        if fitted is not None:
+            self.transformer_ = fitted
+        own = training.priced(self.best_params_["fn_cost"], self.best_params_["fp_cost"])
+        self.best_estimator_ = self._final_model().fit(
+            X, training.labels, fn_cost=own.fn_cost, fp_cost=own.fp_cost, sample_weight=training.weights
+        )
+        for name, value in vars(self.best_estimator_).items():
+            if name.endswith("_") and name not in OWN_ATTRIBUTES:
+                setattr(self, name, value)
+
+    def _learn_decision(self, scores: Sequence[Vector], folds: Sequence[Fold], samples: Samples) -> None:
+        """How the final model decides, from scores for the positive class of the samples that each fold holds out."""
         rows = np.concatenate([fold.valid for fold in folds])
         pooled = np.concatenate(scores)
-        times = np.bincount(rows, minlength=len(sample))
+        times = np.bincount(rows, minlength=len(samples))
         with np.errstate(invalid="ignore"):
-            mean = np.bincount(rows, pooled, minlength=len(sample)) / times
+            mean = np.bincount(rows, pooled, minlength=len(samples)) / times
         self.held_out_scores_ = self._positive_class.as_f(mean)
         tie = float(tie_of_folds(scores, score_tie(self.tol)))
-        self._decision = make_decision(self._decision_name, pooled, sample.take(rows), tie)
-        self._mean_costs = sample.mean_costs()
+        self._decision = make_rule(self._decision_name, pooled, samples.take(rows), tie)
+        self._mean_costs = samples.mean_costs()
         self.threshold_ = self._positive_class.as_f(self._decision.threshold) + 0.0  # no -0.0
+        if isinstance(self._decision, BayesRule) and not self._decision.varies(pooled):
+            warnings.warn(
+                "The probabilities of the held-out samples hardly vary: their odds differ by less than "
+                f"{LEAST_ODDS_RATIO - 1:.0%}, so that the costs alone decide. Try other features or kernels, scale the "
+                "features (for example with transformer=StandardScaler()), or pass other Cs and gammas.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    def _warn(self, found: SearchResult, samples: Samples) -> None:
+        if found.interrupted:
+            warnings.warn(
+                f"The search was interrupted: {found.n_complete} of {len(found.values)} points were scored on all "
+                "folds; the best of them is used." + (" Call fit again to continue." if self.checkpoint else ""),
+                SearchInterruptedWarning,
+                stacklevel=4,
+            )
+        elif not found.n_complete:
+            warnings.warn(
+                "No point has a score on all folds, so the first one is used: scoring returned NaN. Check the scorer, "
+                "or use stratified folds.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if found.edge is not None:
+            name, best = found.edge.name, found.points[found.best]
+            warnings.warn(
+                f"The best point lies at the edge of the grid, {name}={AXIS_VALUE[name](best):.3g}, after the grid was "
+                f"extended in that direction. Pass {name}s that go further, or scale the features.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if found.n_failed:
+            scale = "scale the features, for example with transformer=StandardScaler(), or "
+            warnings.warn(
+                f"{found.n_failed} of the search's {found.n_fits * self.n_splits_} fits did not converge, so that "
+                "their scores are approximate. That matters if the best C, "
+                f"{found.points[found.best].params['C']:.3g}, is one of the largest: then "
+                f"{scale * (self.transformer is None)}pass smaller Cs or a larger tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        positive = samples.positive[samples.counted()]
+        rarer = int(min(positive.sum(), (~positive).sum()))
+        if len(found.points) > 1 and rarer < FEW:
+            warnings.warn(
+                f"The rarer class has {rarer} samples, fewer than {FEW}: which parameters score best is mostly chance. "
+                "Add samples of it, or set the parameters yourself and pass one value of each.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     @property
     def _decision_name(self) -> str:
@@ -108,7 +266,7 @@ class BaseSVCSearchCV(BinaryClassifier):
 
     @property
     def decides_by_costs(self) -> bool:
-        """Whether `predict` takes the costs of the rows it decides on."""
+        """Whether `predict` takes the costs of the samples it decides on."""
         return self._decision_name == BAYES
 
     @property
@@ -118,7 +276,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         return self.best_estimator_.coef_
 
     def _scores(self, X: Any) -> Vector:
-        """Scores of the final model for the target."""
+        """Scores of the final model for the positive class."""
         check_is_fitted(self)
         transformer = getattr(self, "transformer_", None)  # the parameter may have been set since
         if transformer is None:
@@ -127,41 +285,39 @@ class BaseSVCSearchCV(BinaryClassifier):
             X = validate_transformed(transformer.transform(validate_raw(self, X, reset=False)), transformer)
         return self._positive_class.oriented(self.best_estimator_.decision_function(X))
 
-    @available_if(_refitted)
     def decision_function(self, X: Any) -> Vector:
-        """How far each row of X is from where the decision turns, positive for ``classes_[1]``.
+        """Distance of each sample from where the prediction changes, positive for ``classes_[1]``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            For ``kernel="precomputed"`` the kernel between X and the training rows, (n_samples, n_training). With a
+            For ``kernel="precomputed"`` the kernel between X and the training samples, (n_samples, n_training). With a
             transformer whatever that takes.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            The score of the final model less `threshold_`; for ``decision="bayes"`` the probability of the target less
-            fp_cost / (fn_cost + fp_cost), with the mean costs of the training rows if these have their own.
+        ndarray of shape (n_samples,), float64
+            f(x) less `threshold_`. For ``decision="bayes"`` the probability of the positive class less
+            fp_cost / (fn_cost + fp_cost), with the mean costs of the training samples if these have their own.
         """
         check_is_fitted(self)
         return self._positive_class.as_f(self._decision_values(X, *self._mean_costs))
 
     def _decision_values(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
-        """Positive where the target is decided for."""
+        """Positive where the positive class is predicted."""
         scores = self._scores(X)
         return self._decision.gain(scores, fn_cost, fp_cost)
 
-    @available_if(_refitted)
     def predict(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> NDArray[Any]:
-        """The class of each row of X.
+        """Predict the class of each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             As for `decision_function`.
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
-            For ``decision="bayes"`` only: what each row costs if it is missed, and if it is a false alarm. None takes
-            those of `fit`, if they were numbers.
+            For ``decision="bayes"`` only: the cost of a false negative and of a false positive on each sample. If None,
+            those of `fit` are used, if they were numbers.
 
         Returns
         -------
@@ -169,9 +325,8 @@ class BaseSVCSearchCV(BinaryClassifier):
         """
         return self.decide(X, fn_cost=fn_cost, fp_cost=fp_cost).labels
 
-    @available_if(_refitted)
     def decide(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> Decided:
-        """The class of each row of X, with its score and its probability, for the price of one of them.
+        """Predict the class of each sample, with its score and its probability, in one pass.
 
         Parameters
         ----------
@@ -183,34 +338,34 @@ class BaseSVCSearchCV(BinaryClassifier):
         Returns
         -------
         Decided
-            Named tuple ``(labels, scores, probabilities)``: what `predict`, `positive_class_scores` and, for the target,
-            `predict_proba` return, (n_samples,) each; the last is None unless ``decision="bayes"``.
+            Named tuple ``(labels, scores, probabilities)``: what `predict`, `positive_class_scores` and, for the
+            positive class, `predict_proba` return; the last is None unless ``decision="bayes"``.
         """
         check_is_fitted(self)
         given = align_to_samples(X, fn_cost=fn_cost, fp_cost=fp_cost)
-        if not isinstance(self._decision, ByProbability):
+        if not isinstance(self._decision, BayesRule):
             if fn_cost is not None or fp_cost is not None:
                 raise ValueError(
                     f'predict takes no costs with decision="{self._decision_name}", where one '
-                    'threshold holds for all rows. Use decision="bayes" for costs of new rows.'
+                    'threshold holds for all samples. Use decision="bayes" for costs of new samples.'
                 )
             scores = self._decision_values(X, *self._mean_costs)
             return Decided(self._positive_class.labels(self._positive_class.accepted(scores)), scores, None)
         costs = self._costs("predict", given)
         self._positive_class.require_pos_label(**costs)
         f = self._scores(X)
-        accepted = self._positive_class.accepted(self._decision.gain(f, **costs))
+        positive = self._positive_class.accepted(self._decision.gain(f, **costs))
         scores = self._decision.gain(f, *self._mean_costs)
-        return Decided(self._positive_class.labels(accepted), scores, self._decision.probabilities(f))
+        return Decided(self._positive_class.labels(positive), scores, self._decision.probabilities(f))
 
     def _costs(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
-        """The costs of new rows: those given, or the ones of the classes that `fit` had."""
+        """The costs of new samples: those given, or the numbers that were passed to `fit`."""
         costs = {name: self._fit_costs[name] if given[name] is None else given[name] for name in COSTS}
         missing = [name for name, cost in costs.items() if cost is None]
         if missing:
             raise ValueError(
-                f"{method} needs {missing[0]} of these rows, as fit was given one for each row: pass "
-                f"{missing[0]}=..., for each of them or what it is on average (in the shell "
+                f"{method} needs {missing[0]} of these samples, as fit was given one for each sample: pass "
+                f"{missing[0]}=..., for each of them or their average (in the shell "
                 f"--{missing[0].replace('_', '-')} COLUMN)."
             )
         return costs
@@ -230,14 +385,13 @@ class BaseSVCSearchCV(BinaryClassifier):
             Columns in the order of `classes_`.
         """
         check_is_fitted(self)
-        assert isinstance(self._decision, ByProbability)
+        assert isinstance(self._decision, BayesRule)
         return self._positive_class.columns(self._decision.probabilities(self._scores(X)))
 
-    @available_if(_refitted)
     def score(self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None) -> float:
-        """The value of the final model on other rows, by the `scoring` of the search; greater is better.
+        """Value of the final model on other samples, by the `scoring` of the search; greater is better.
 
-        That is not the accuracy: for ``scoring="risk"`` it is minus the mean cost of a row.
+        This is not the accuracy: for ``scoring="risk"`` it is minus the mean cost of a sample.
 
         Parameters
         ----------
@@ -246,9 +400,9 @@ class BaseSVCSearchCV(BinaryClassifier):
         y : array-like of shape (n_samples,)
             Labels.
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
-            What errors on these rows cost; None takes those of `fit`, if they were numbers.
+            Costs of errors on these samples. If None, those of `fit` are used, if they were numbers.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Sample weights. If None, all weights are 1.
+            Weight of each sample; None means 1.
 
         Returns
         -------
@@ -256,149 +410,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         """
         check_is_fitted(self)
         given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-        sample = self._read_scored_sample(y, sample_weight=given.pop("sample_weight"), **self._costs("score", given))
-        values, counted = self._decision_values(X, sample.fn_cost, sample.fp_cost), sample.counted_rows
-        scoring = make_scoring(self.scoring, X, sample, self._decision_name)
+        samples = self._read_scored_sample(y, sample_weight=given.pop("sample_weight"), **self._costs("score", given))
+        values, counted = self._decision_values(X, samples.fn_cost, samples.fp_cost), samples.counted_rows
+        scoring = make_scoring(self.scoring, X, samples, self._decision_name)
         return float(scoring.evaluate(values[np.newaxis, counted], counted)[0])
-
-    cv: Any
-    n_jobs: int | None
-    checkpoint: Any
-    grow: bool
-    stages: bool
-    # Parameters whose checks are in `CHECKS`.
-    _checked: ClassVar[tuple[str, ...]]
-
-    @property
-    def _make_worker(self) -> MakeWorker | None:
-        """How the machines of a fold are trained; None for kernel machines."""
-        return None
-
-    def _final_model(self) -> Any:
-        """The estimator of the best point, to be fitted on all rows."""
-        raise NotImplementedError
-
-    def _select(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any, groups: Any) -> None:
-        """Search, and train the best point on all rows; a failure leaves the estimator as it was."""
-        with unchanged_on_failure(self), in_this_process():
-            X, sample, groups = self._read(X, y, fn_cost, fp_cost, sample_weight, groups)
-            decision = check_decision(self.decision, self.scoring)
-            scoring = make_scoring(self.scoring, X, sample, decision, score_tie(self.tol))
-            ranking = scoring.ranking and not scoring.pooled
-            training = balanced(sample) if decision == BAYES else sample
-            folds = make_folds(self.cv, X, training, ranking=ranking, groups=groups, decision=decision)
-            features = Features(X, sample.labels, self.transformer, sample.counted_rows)
-            axes = Axes.of(self, features.whole[0], training)
-            search = Search(self, features, sample, training, folds, scoring, self._make_worker)
-            if self.stages:
-                axes, self.first_stage_ = search.with_first_kernel(axes)
-            found = search.outcome(axes)
-            self.n_splits_, self.n_fits_, self.interrupted_ = len(folds), found.n_machines, found.interrupted
-            self._warn(found)
-            if len(found.points) > 1:
-                _warn_of_few(sample)
-            self.cv_results_, self.best_index_ = results_table(found.points, found.values)
-            self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-            self.best_params_ = self.cv_results_["params"][self.best_index_]
-            if self.refit:
-                scores = found.held_out_scores(self.best_index_)
-                self._learn_decision(scores, folds, sample)
-                self._warn_of_constant(scores)
-                self._train_best(features, training)
-
-    def _read(
-        self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Any, Samples, Any]:
-        """Check parameters and data; X, its rows and their groups."""
-        check_parameters(self, {name: CHECKS[name] for name in self._checked})
-        if self.n_jobs is not None and (not is_number(self.n_jobs) or self.n_jobs % 1 != 0 or self.n_jobs == 0):
-            raise ValueError(f"n_jobs must be None or an integer other than 0; got n_jobs={self.n_jobs!r}.")
-        pairwise = is_pairwise(self.kernel)
-        if pairwise and self.transformer is not None:
-            raise ValueError(f'transformer must be None with kernel="{self.kernel}": a kernel matrix has no features.')
-        given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-        groups = align_to_samples(X, y, groups=groups)["groups"]
-        if self.transformer is None:
-            X, y = validate_X_y(self, X, y, pairwise=pairwise)
-            kernel_class(self.kernel).check_training_matrix(X)
-        else:
-            X, y = validate_raw(self, X, y)
-        sample = self._read_sample(y, **given)
-        for name in ("fn_costs", "fp_costs", "kappas"):
-            if getattr(self, name) is not None:
-                sample.target.require_pos_label_for(f"{name}={reprlib.repr(getattr(self, name))}")
-        return X, sample, groups
-
-    def _warn(self, found: Outcome) -> None:
-        if found.interrupted:
-            warnings.warn(
-                f"The search was interrupted: {found.n_complete} of {len(found.values)} points were scored on all "
-                "folds; the best of them is used." + (" Call fit again to go on." if self.checkpoint else ""),
-                SearchInterruptedWarning,
-                stacklevel=4,
-            )
-        elif not found.n_complete:
-            warnings.warn(
-                "No point has a score on all folds, so the first one is used: scoring returned NaN. Check the scorer, "
-                "or use stratified folds.",
-                UserWarning,
-                stacklevel=4,
-            )
-        if found.edge is not None:
-            name, best = found.edge.name, found.points[found.best]
-            warnings.warn(
-                f"The best point lies at the edge of the grid, {name}={OF_POINT[name](best):.3g}"
-                + (", after the grid has grown in that direction" if self.grow else "")
-                + f". Pass {name}s of your own that go further, or scale the features.",
-                UserWarning,
-                stacklevel=4,
-            )
-        if found.n_failed:
-            scale = "scale the features, for example with transformer=StandardScaler(), or "
-            warnings.warn(
-                f"{found.n_failed} of the search's {found.n_machines * self.n_splits_} fits did not converge, so that "
-                "their scores are approximate. That matters if the best C, "
-                f"{found.points[found.best].params['C']:.3g}, is one of the largest: then "
-                f"{scale * (self.transformer is None)}pass smaller Cs or a larger tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
-    def _warn_of_constant(self, scores: Sequence[Vector]) -> None:
-        """Warn of probabilities that do not vary."""
-        if isinstance(self._decision, ByProbability) and not self._decision.varies(np.concatenate(scores)):
-            warnings.warn(
-                "The probabilities of the held-out samples hardly vary: their odds differ by less than "
-                f"{LEAST_ODDS_RATIO - 1:.0%}, so that the costs alone decide. Try other features or kernels, scale the "
-                "features (for example with transformer=StandardScaler()), or pass other Cs and gammas.",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    def _train_best(self, features: Features, sample: Samples) -> None:
-        """Train the best point on all rows, and show its fitted attributes as our own."""
-        X, fitted = features.whole
-        self.__dict__.pop("transformer_", None)  # that of an earlier fit
-        if fitted is not None:
-            self.transformer_ = fitted
-        best = self._final_model()
-        priced = sample.priced(self.best_params_["fn_cost"], self.best_params_["fp_cost"])
-        self.best_estimator_ = best.fit(
-            X, sample.labels, fn_cost=priced.fn_cost, fp_cost=priced.fp_cost, sample_weight=sample.weights
-        )
-        for name, value in vars(best).items():
-            if name.endswith("_") and name not in OWN_ATTRIBUTES:
-                setattr(self, name, value)
-
-
-def _warn_of_few(sample: Samples) -> None:
-    """Warn of a class with so few samples of positive weight that the selection is chance."""
-    positive = sample.positive[sample.counted()]
-    rarer = int(min(positive.sum(), (~positive).sum()))
-    if rarer < FEW:
-        warnings.warn(
-            f"The rarer class has {rarer} samples, fewer than {FEW}: which parameters score best is mostly chance. Add "
-            "samples of it, or set the parameters yourself and pass one value of each.",
-            UserWarning,
-            stacklevel=4,
-        )

@@ -1,4 +1,4 @@
-"""The values of a search on disk, so that an interrupted one goes on where it stopped.
+"""The values of a search in a file, so that an interrupted search continues where it stopped.
 
 The file is replaced as a whole after each task, so that it is never half-written. It holds an entry for each
 fingerprint of all that values depend on: several searches may share it, such as those of the folds of a nested
@@ -18,36 +18,36 @@ from numpy.typing import NDArray
 from .._core.types import Vector
 from .._runtime.files import atomic_write, check_writable
 
-VALUES, DONE = "values", "n_done"  # of an entry, behind its fingerprint
+VALUES, DONE = "values", "is_done"  # the arrays of an entry; its fingerprint stands in front
 
 
 class Checkpoint:
-    """Values (n_points, n_folds), NaN where not known; `n_done` (n_kernels, n_folds) steps of C done by each task."""
+    """`values` (n_points, n_folds), NaN where not known, and `is_done` (n_kernels, n_folds), bool, of each task."""
 
     def __init__(self, path: Any, fingerprint: str, shape: tuple[int, int], n_kernels: int):
         self.path = None if path is None else Path(path)
         self.values = np.full(shape, np.nan)
-        self.n_done = np.zeros((n_kernels, shape[1]), dtype=np.int64)
+        self.is_done = np.zeros((n_kernels, shape[1]), dtype=bool)
         self._names = f"{fingerprint}.{VALUES}", f"{fingerprint}.{DONE}"
         self._failed = False
         if self.path is not None:
             check_writable(self.path)
             entries = _read(self.path)
             if self._names[0] in entries:
-                self.values, self.n_done = (entries[name] for name in self._names)
+                self.values, self.is_done = (entries[name] for name in self._names)
 
-    def record(self, kernel: int, fold: int, values: Vector, n_done: int) -> None:
-        """Enter the values of a task that has done its first `n_done` steps, and save."""
+    def record(self, kernel: int, fold: int, values: Vector) -> None:
+        """Enter the values of a task that is done, and save."""
         known = ~np.isnan(values)
         self.values[known, fold] = values[known]
-        self.n_done[kernel, fold] = n_done
+        self.is_done[kernel, fold] = True
         if self.path is not None:
             self._save(self.path)
 
     def _save(self, path: Path) -> None:
         """Write this entry and those of others; where that fails, the search goes on without."""
         try:
-            entries = _read(path) | dict(zip(self._names, (self.values, self.n_done), strict=True))
+            entries = _read(path) | dict(zip(self._names, (self.values, self.is_done), strict=True))
             with atomic_write(path) as file:
                 np.savez(file, **entries)  # type: ignore[arg-type]
         except (OSError, ValueError) as error:

@@ -1,25 +1,26 @@
-"""What scores of the validation rows of a fold are worth; greater is better.
+"""The value of scores of the validation samples; greater is better.
 
 ========= =====================================================================================
-risk      minus the mean cost of the decisions, `cssvm.metrics.cost_risk`
+risk      minus the mean cost of the predictions, `cssvm.metrics.cost_risk`
 min_risk  minus the mean cost at the best threshold, `cssvm.metrics.min_cost_risk`
 tp_auc    minus `cssvm.metrics.tp_auc_loss` at t = 0.9
 tn_auc    minus `cssvm.metrics.tn_auc_loss` at t = 0.9
-income    sum over rows decided to be targets of fn_cost_i (a hit) or -fp_cost_i (a false alarm)
+income    sum over the predicted positives of fn_cost_i (true) or -fp_cost_i (false)
 ========= =====================================================================================
 
-With ``decision="threshold"`` risk, min_risk and income are those of the decisions at one threshold, of least cost on
-the held-out scores of all folds together; with ``decision="bayes"`` those of the Bayes decisions, by one sigmoid fitted
-to these scores. Scores that differ by less than the solver tells apart are equal.
+With ``decision="threshold"`` risk, min_risk and income are those of the predictions at one threshold, of least cost on
+the out-of-fold scores of all folds together; with ``decision="bayes"`` those of Bayes' rule, by one sigmoid fitted to
+these scores. Scores that differ by less than the tolerance of the solver are equal.
 
-Any other scoring is a scikit-learn scorer. It is shown an estimator that is fitted already and knows the scores of
-exactly the rows it is asked about.
+Any other scoring is a scikit-learn scorer. It gets an estimator that is fitted already and knows the scores of exactly
+the samples it is asked about.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,121 +37,112 @@ from ..metrics._income import ActionCosts, income_of_predictions
 from ..metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics._risk import minimum_risk, risk_of_predictions
 from ..metrics._scored import ScoredSamples
-from .decision import BAYES, THRESHOLD, ZERO, ByProbability, costs_when_deciding, pooled_threshold, tie_of_folds
+from .decision import BAYES, THRESHOLD, ZERO, BayesRule, costs_when_deciding, pooled_threshold, tie_of_folds
 
 DEFAULT_SCORING, MIN_RISK = "risk", "min_risk"
 
-# Values (n_points,) of decisions (n_points, n_valid) on a sample; the value of one vector of scores.
-OF_DECISIONS: dict[str, Callable[[Samples, NDArray[np.bool_]], Vector]] = {
-    "risk": lambda sample, accepted: -risk_of_predictions(sample, accepted),
-    "income": lambda sample, accepted: income_of_predictions(sample, accepted, ActionCosts.from_errors(sample)),
+# Values (n_points,) of predictions (n_points, n_valid); the value of one vector of scores.
+OF_PREDICTIONS: dict[str, Callable[[Samples, NDArray[np.bool_]], Vector]] = {
+    "risk": lambda samples, positive: -risk_of_predictions(samples, positive),
+    "income": lambda samples, positive: income_of_predictions(samples, positive, ActionCosts.from_errors(samples)),
 }
 OF_RANKING: dict[str, Callable[[ScoredSamples], float]] = {
-    MIN_RISK: lambda rows: -minimum_risk(rows).risk,
-    "tp_auc": lambda rows: -ranked_tp_auc_loss(rows).value,
-    "tn_auc": lambda rows: -ranked_tn_auc_loss(rows).value,
+    MIN_RISK: lambda scored: -minimum_risk(scored).risk,
+    "tp_auc": lambda scored: -ranked_tp_auc_loss(scored).value,
+    "tn_auc": lambda scored: -ranked_tn_auc_loss(scored).value,
 }
-NAMES = [*OF_DECISIONS, *OF_RANKING]
+NAMES = [*OF_PREDICTIONS, *OF_RANKING]
 
 
-class Scoring(Protocol):
-    """What a search asks of a scoring."""
+class Scoring(ABC):
+    """The value of the points of a grid on a fold."""
 
-    # Whether only the order of the scores counts: an increasing map of them changes nothing.
-    ranking: bool
-    # Whether a value depends on the scores of all folds; if so `evaluate_folds` is there as well.
-    pooled: bool
+    ranking = False  # whether only the order of the scores counts: an increasing map of them changes nothing
+    pooled = False  # whether a value depends on the scores of all folds; then `evaluate_folds` is used
+
+    @abstractmethod
+    def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
+        """The values (n_points,) of scores (n_points, n_valid) of the validation samples for the positive class."""
+
+    def evaluate_folds(self, scores: Sequence[NDArray[Any]], valid: Sequence[RowNumbers]) -> NDArray[np.float64]:
+        """Values (n_points, n_folds) of scores (n_points, n_valid) on each fold."""
+        return np.column_stack([self.evaluate(own, rows) for own, rows in zip(scores, valid, strict=True)])
+
+
+class PredictionScoring(Scoring):
+    """Scores the predictions of the points."""
+
+    def __init__(self, name: str, samples: Samples, tie: float):
+        self.value, self.samples, self.tie = OF_PREDICTIONS[name], samples, tie
 
     def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
-        """The values (n_points,) of scores (n_points, n_valid), positive for the target, of the rows `valid`."""
+        return self.value(self.samples.take(valid), self.samples.target.accepted(scores))
 
 
-class DecisionScoring:
-    """Scores by the decisions of the points."""
-
-    ranking = pooled = False
-
-    def __init__(self, name: str, sample: Samples, tie: float):
-        self.value, self.sample, self.tie = OF_DECISIONS[name], sample, tie
-
-    def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
-        """As `Scoring` says."""
-        return self.value(self.sample.take(valid), self.sample.target.accepted(scores))
-
-
-class PooledScoring(DecisionScoring):
-    """Scores by the decisions of the points, each at its own threshold of least cost on all folds together."""
+class ThresholdScoring(PredictionScoring):
+    """Scores the predictions of each point at its own threshold of least cost on all folds together."""
 
     ranking = pooled = True
 
     def evaluate_folds(self, scores: Sequence[NDArray[Any]], valid: Sequence[RowNumbers]) -> NDArray[np.float64]:
-        """Values (n_points, n_folds) of scores (n_points, n_valid) on each fold."""
-        pooled, together = self.sample.take(np.concatenate(valid)), np.concatenate(scores, axis=1)
+        pooled, together = self.samples.take(np.concatenate(valid)), np.concatenate(scores, axis=1)
         ties = tie_of_folds(scores, self.tie)
         found = [pooled_threshold(each, pooled, tie) for each, tie in zip(together, ties, strict=True)]
-        thresholds = np.array(found)[:, np.newaxis]
-        return np.column_stack([self.evaluate(own - thresholds, rows) for own, rows in zip(scores, valid, strict=True)])
+        return super().evaluate_folds([own - np.array(found)[:, np.newaxis] for own in scores], valid)
 
 
-class BayesScoring(DecisionScoring):
-    """Scores by the Bayes decisions of the points, the sigmoid of each fitted to the scores of all folds together."""
+class BayesScoring(PredictionScoring):
+    """Scores the predictions of each point by Bayes' rule, its sigmoid fitted to the scores of all folds together."""
 
     ranking = pooled = True
 
-    def __init__(self, name: str, sample: Samples, tie: float):
-        super().__init__(name, sample, tie)
-        self.costs = costs_when_deciding(sample)
-
     def evaluate_folds(self, scores: Sequence[NDArray[Any]], valid: Sequence[RowNumbers]) -> NDArray[np.float64]:
-        """Values (n_points, n_folds) of scores (n_points, n_valid) on each fold."""
-        pooled, together = self.sample.take(np.concatenate(valid)), np.concatenate(scores, axis=1)
+        pooled, together = self.samples.take(np.concatenate(valid)), np.concatenate(scores, axis=1)
         ties = tie_of_folds(scores, self.tie)
-        rules = [ByProbability(each, pooled, tie) for each, tie in zip(together, ties, strict=True)]
-        values = []
+        rules = [BayesRule(each, pooled, tie) for each, tie in zip(together, ties, strict=True)]
+        costs, savings = costs_when_deciding(self.samples), []
         for own, rows in zip(scores, valid, strict=True):
-            costs = [take_samples(cost, rows) for cost in self.costs]
             p = np.array([rule.probabilities(each) for rule, each in zip(rules, own, strict=True)])
-            values.append(self.evaluate(expected_saving(p, *costs), rows))
-        return np.column_stack(values)
+            savings.append(expected_saving(p, *(take_samples(cost, rows) for cost in costs)))
+        return super().evaluate_folds(savings, valid)
 
 
-class RankingScoring:
-    """Scores by the order of the rows."""
+class RankingScoring(Scoring):
+    """Scores the order of the samples."""
 
-    ranking, pooled = True, False
+    ranking = True
 
-    def __init__(self, name: str, sample: Samples, tie: float):
-        self.value, self.sample, self.tie = OF_RANKING[name], sample, tie
+    def __init__(self, name: str, samples: Samples, tie: float):
+        self.value, self.samples, self.tie = OF_RANKING[name], samples, tie
 
     def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
-        """As `Scoring` says."""
-        sample = self.sample.take(valid)
-        return np.array([self.value(ScoredSamples.from_samples(sample, each, tie=self.tie)) for each in scores])
+        samples = self.samples.take(valid)
+        return np.array([self.value(ScoredSamples.from_samples(samples, each, tie=self.tie)) for each in scores])
 
 
-class ScorerScoring:
-    """Values of a scikit-learn scorer, which gets what it has requested of costs and weights."""
+class ScorerScoring(Scoring):
+    """Values of a scikit-learn scorer, which gets the costs and weights that it has requested."""
 
-    ranking = pooled = False
-
-    def __init__(self, scorer: Callable[..., float], X: Any, sample: Samples):
-        self.scorer, self.X, self.sample = scorer, X, sample
-        self.names = _requested(scorer)
+    def __init__(self, scorer: Callable[..., float], X: Any, samples: Samples):
+        self.scorer, self.X, self.samples = scorer, X, samples
         self.config = get_config()  # scikit-learn's, which other threads do not see
+        self.names: list[str] = []
+        if self.config.get("enable_metadata_routing") and hasattr(scorer, "get_metadata_routing"):
+            requests = scorer.get_metadata_routing().score.requests
+            self.names = [name for name in ("fn_cost", "fp_cost", "sample_weight") if requests.get(name) is True]
 
     def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
-        """As `Scoring` says."""
-        sample = self.sample.take(valid)
-        metadata = {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost, "sample_weight": sample.weights}
+        samples = self.samples.take(valid)
+        metadata = {"fn_cost": samples.fn_cost, "fp_cost": samples.fp_cost, "sample_weight": samples.weights}
         params = {name: metadata[name] for name in self.names}
-        X, y, target = _safe_indexing(self.X, valid), sample.labels, sample.target
-        shown = [_Scored(target.classes, target.as_f(f), target.label if target.named else None) for f in scores]
+        X, y, target = _safe_indexing(self.X, valid), samples.labels, samples.target
+        fitted = [_Scored(target.classes, target.as_f(f), target.label if target.named else None) for f in scores]
         with config_context(**self.config):
-            return np.array([self.scorer(each, X, y, **params) for each in shown])
+            return np.array([self.scorer(each, X, y, **params) for each in fitted])
 
 
 class _Scored(BinaryClassifier):
-    """A fitted classifier whose scores of the rows in question are known, and its target if that was named."""
+    """A fitted classifier whose scores of the samples in question are known, and its positive class if it was named."""
 
     def __init__(self, classes: Any = None, scores: Any = None, pos_label: Any = None) -> None:
         self.classes = self.classes_ = classes
@@ -158,44 +150,31 @@ class _Scored(BinaryClassifier):
         self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> _Scored:
-        """Nothing: it is fitted."""
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """The known scores."""
         return self.scores
 
 
-def make_scoring(scoring: Any, X: Any, sample: Samples, decision: str = ZERO, tie: float = 0.0) -> Scoring:
+def make_scoring(scoring: Any, X: Any, samples: Samples, decision: str = ZERO, tie: float = 0.0) -> Scoring:
     """The scoring of that name for that decision, or the scorer given; None is "risk". Scores are equal up to `tie`."""
     if scoring is None:
         scoring = DEFAULT_SCORING
-    refusal = ValueError(
+    error = ValueError(
         f"scoring must be one of {NAMES}, the name of a scikit-learn scorer or a scorer; got scoring={scoring!r}."
     )
     if isinstance(scoring, str):
-        if decision == BAYES and scoring in (MIN_RISK, *OF_DECISIONS):
-            return BayesScoring(DEFAULT_SCORING if scoring == MIN_RISK else scoring, sample, tie)
-        if scoring == MIN_RISK and decision == THRESHOLD:
-            return PooledScoring(DEFAULT_SCORING, sample, tie)
-        if scoring in OF_DECISIONS and decision == THRESHOLD:
-            return PooledScoring(scoring, sample, tie)
-        if scoring in OF_DECISIONS:
-            return DecisionScoring(scoring, sample, tie)
+        if decision in (THRESHOLD, BAYES) and scoring in (MIN_RISK, *OF_PREDICTIONS):
+            learnt = ThresholdScoring if decision == THRESHOLD else BayesScoring
+            return learnt(DEFAULT_SCORING if scoring == MIN_RISK else scoring, samples, tie)
+        if scoring in OF_PREDICTIONS:
+            return PredictionScoring(scoring, samples, tie)
         if scoring in OF_RANKING:
-            return RankingScoring(scoring, sample, tie)
+            return RankingScoring(scoring, samples, tie)
         try:
             scoring = get_scorer(scoring)
-        except ValueError as error:
-            raise refusal from error
+        except ValueError as unknown:
+            raise error from unknown
     if not callable(scoring):
-        raise refusal
-    return ScorerScoring(check_scoring(_Scored(), scoring=scoring), X, sample)
-
-
-def _requested(scorer: Any) -> list[str]:
-    """Which of the row values the scorer has asked for; none with metadata routing off."""
-    if not get_config().get("enable_metadata_routing") or not hasattr(scorer, "get_metadata_routing"):
-        return []
-    requests = scorer.get_metadata_routing().score.requests
-    return [name for name in ("fn_cost", "fp_cost", "sample_weight") if requests.get(name) is True]
+        raise error
+    return ScorerScoring(check_scoring(_Scored(), scoring=scoring), X, samples)

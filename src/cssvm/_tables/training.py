@@ -63,7 +63,6 @@ def train_table(
     Cs: Any = 10,
     gammas: Any = 10,
     cv: Any = 5,
-    racing: bool = False,
     random_state: int = SEED,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -106,8 +105,6 @@ def train_table(
         Values to try, or how many automatic ones.
     cv : int or splitter, default=5
         Folds, of the search and of the evaluation; rows in time want ``TimeSeriesSplit``.
-    racing : bool, default=False
-        Whether the search leaves out what falls behind.
     random_state : int, default=0
         Seed of the shuffle of the rows into folds, and of the resampling for intervals.
     n_jobs : int, default=None
@@ -150,7 +147,6 @@ def train_table(
         Cs=Cs,
         gammas=gammas,
         cv=_splits(cv, random_state, grouped=group is not None),
-        racing=racing,
         n_jobs=n_jobs,
         pos_label=task.pos_label,
         **task.class_costs,

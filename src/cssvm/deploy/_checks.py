@@ -22,7 +22,7 @@ from .._kernels import Kernel
 from .._meta import CostThresholdClassifier
 from .._meta.routing import WrappedClassifier
 from .._search.base import BaseSVCSearchCV
-from .._search.decision import AtThreshold, ByProbability
+from .._search.decision import BayesRule, ThresholdRule
 from .._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from .._svm.kernel_svc import KernelSVC
 from ._anatomy import parts
@@ -126,15 +126,12 @@ def _check_rows(name: str, rows: Any, n_rows: int) -> None:
 
 def _check_search(part: BaseSVCSearchCV) -> None:
     final = getattr(part, "best_estimator_", None)
-    _require(
-        isinstance(final, KernelSVC | CostSensitiveLinearSVC),
-        "it has no final model; one that is fitted with refit=True has",
-    )
+    _require(isinstance(final, KernelSVC | CostSensitiveLinearSVC), "it has no final model")
     decision = part._decision
-    _require(isinstance(decision, AtThreshold | ByProbability), f"its decision is {type(decision).__name__}")
-    if isinstance(decision, AtThreshold):
+    _require(isinstance(decision, ThresholdRule | BayesRule), f"its decision is {type(decision).__name__}")
+    if isinstance(decision, ThresholdRule):
         _check_numbers("threshold_", decision.threshold, ())
-    _require(isinstance(decision, ByProbability) == part.decides_by_costs, f"it lacks decision={part.decision!r}")
+    _require(isinstance(decision, BayesRule) == part.decides_by_costs, f"it lacks decision={part.decision!r}")
     _check_numbers("the mean costs of its rows", part._mean_costs, (2,))
     _require(part.transformer is None or hasattr(part, "transformer_"), "it lacks its fitted transformer")
 

@@ -45,8 +45,8 @@ KEPT = (
     "cssvm._preprocessing.CategoriesAsText",
     "cssvm._preprocessing.ColumnsOfKind",
     "cssvm._preprocessing.ColumnsWithMissing",
-    "cssvm._search.decision.AtThreshold",
-    "cssvm._search.decision.ByProbability",
+    "cssvm._search.decision.ThresholdRule",
+    "cssvm._search.decision.BayesRule",
     "cssvm._core.positive_class.PositiveClass",
     "cssvm._meta.amounts.Amounts",
 )

@@ -26,7 +26,7 @@ from ..._kernels.functions import Linear, Poly, Rbf, Sigmoid
 from ..._kernels.tiles import KERNEL_ERROR, cancellation
 from ..._meta import CostProportionateClassifier, CostThresholdClassifier, MetaCostClassifier
 from ..._search.base import BaseSVCSearchCV
-from ..._search.decision import ByProbability
+from ..._search.decision import BayesRule
 from ..._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from ..._svm.kernel_svc import KernelSVC
 from .features import convert_features, inlined
@@ -83,7 +83,7 @@ def probabilities(graph: Graph, model: Any, table: Table) -> Pair:
 def _probabilities(graph: Graph, model: Any, table: Table) -> Pair:
     if isinstance(model, BaseSVCSearchCV):
         scores, decision = _oriented(graph, model, _searched(graph, model, table)), model._decision
-        assert isinstance(decision, ByProbability)
+        assert isinstance(decision, BayesRule)
         return _both(graph, _sigmoid(graph, decision.calibrator, scores), model._positive_class.index)
     if isinstance(model, CostThresholdClassifier):
         return probabilities(graph, model.estimator_, table)

@@ -1,4 +1,4 @@
-"""The X of each fold: unchanged, or transformed by a transformer fitted on the training samples of the fold.
+"""The folds of a search, checked before any work is done, and the X of each of them.
 
 A transformer is used as in a `Pipeline`: training samples are what `fit_transform` returns, others what `transform`
 returns. The two may differ, as those of `TargetEncoder` do. Samples of weight zero are as if removed.
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from .._core.folds import Fold
+from .._core.folds import Fold, make_splits
+from .._core.samples import Samples, check_both_classes
 from .._core.types import RowNumbers
 from .._svm.inputs import validate_transformed
 
 
-class Features:
-    """X (n_samples, n_features), and a transformer that sees the labels `y` of the samples it is fitted on, or None.
+class FoldFeatures:
+    """X (n_samples, n_features), and a transformer that is fitted with the labels `y`, or None.
 
     With a transformer X may be anything it takes; what it returns is checked. `counted` are the samples of positive
     weight.
@@ -41,7 +42,7 @@ class Features:
         """X as the final model sees it, and the transformer fitted on all samples of positive weight."""
         if self.transformer is None:
             return self.X, None
-        X, fitted = self._fit_transformed(self.counted)
+        X, fitted = self._fit_transform(self.counted)
         if len(self.counted) == len(self.y):
             return X, fitted
         place = np.zeros(len(self.y), dtype=np.intp)  # samples of weight zero repeat another one, as they do not count
@@ -52,14 +53,49 @@ class Features:
         """X as the models of a fold see it, and the places in it of the fold's training and validation samples."""
         if self.transformer is None:
             return self.X, fold
-        X_train, fitted = self._fit_transformed(fold.train)
+        X_train, fitted = self._fit_transform(fold.train)
         X_valid = validate_transformed(fitted.transform(_safe_indexing(self.X, fold.valid)), fitted)
         both = [X_train, X_valid]
         X = sp.vstack(both, format="csr") if any(sp.issparse(part) for part in both) else np.concatenate(both)
         places = np.arange(len(fold.train) + len(fold.valid))
         return X, Fold(places[: len(fold.train)], places[len(fold.train) :])
 
-    def _fit_transformed(self, samples: RowNumbers) -> tuple[Any, Any]:
+    def _fit_transform(self, samples: RowNumbers) -> tuple[Any, Any]:
         fitted, X, y = clone(self.transformer), _safe_indexing(self.X, samples), self.y[samples]
         values = fitted.fit_transform(X, y) if hasattr(fitted, "fit_transform") else fitted.fit(X, y).transform(X)
         return validate_transformed(values, fitted), fitted
+
+
+def make_folds(
+    cv: Any, X: Any, samples: Samples, *, ranking: bool, groups: Any = None, decision: str | None = None
+) -> list[Fold]:
+    """The folds of `cv`, without samples of weight zero.
+
+    `ranking` measures need both classes among the validation samples of each fold as well; a `decision` that is learnt
+    from the validation samples of all folds together needs both among these.
+    """
+    splits = make_splits(cv, X, samples.labels, positive=samples.positive, weights=samples.weights, groups=groups)
+    folds = []
+    for number, parts in enumerate(splits):
+        fold = Fold(*(part[samples.weights[part] > 0] for part in parts))
+        _check_fold(fold, number, samples, ranking=ranking)
+        folds.append(fold)
+    if decision is not None:
+        held_out = samples.positive[np.concatenate([fold.valid for fold in folds])]
+        fix = f'decision="{decision}" is learnt from them: use other folds, or decision="zero".'
+        check_both_classes(held_out, "the held-out samples of all folds", fix)
+    return folds
+
+
+def _check_fold(fold: Fold, number: int, samples: Samples, *, ranking: bool) -> None:
+    trained = fold.train[samples.weighted_costs[fold.train] > 0]  # those that cost nothing are not trained on
+    for part, rows, needs_both in (("training", trained, True), ("validation", fold.valid, ranking)):
+        present = np.unique(samples.positive[rows])
+        if len(rows) and (len(present) == 2 or not needs_both):
+            continue
+        found = f"the {'positive' if present[0] else 'negative'} class only" if len(rows) else "no weight"
+        reason = ", which this scoring cannot rank" if part == "validation" and len(rows) else ""
+        raise ValueError(
+            f"the {part} samples of fold {number} have {found}{reason}. Use fewer or stratified folds, for example "
+            "cv=StratifiedKFold(5, shuffle=True)."
+        )

@@ -1,0 +1,339 @@
+"""The fits of a search: all costs and all C of a kernel from one kernel matrix.
+
+    for each fold, for each kernel:          a task, on one thread
+        kernel matrix of the training samples, from shared distances or products
+        for each pair of costs:              a path
+            for C ascending:                 solve, started from the last solution
+        scores of the validation samples     one product with all solutions
+
+Where the shared values and a kernel matrix for each thread exceed the memory available, tasks run one after another on
+the solver that computes kernel values as it needs them; it starts from the last C in the same way. Linear models need
+no kernel matrix at all: their training samples are prepared once for each fold.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._core.costs import margins_and_upper_bounds, signed_terms
+from .._core.folds import Fold
+from .._core.samples import Samples
+from .._core.types import RowNumbers, Status, Vector
+from .._kernels import Kernel, SharedValues, error_allowed, float32_suffices
+from .._runtime.memory import memory_budget
+from .._solvers.dual import DualProblem, Workspace, solve, solve_path
+from .._solvers.linear import LinearFunction, LinearSolver, linear_scores
+from .fold_data import FoldFeatures
+from .plan import FitKey, Grid
+
+# Share of the memory available for the matrices of all samples; Newton steps and their factors need the rest.
+MATRIX_SHARE = 0.75
+# Validation samples at a time.
+BAND = 256
+
+
+class Task(NamedTuple):
+    """One kernel of the grid on one fold, by their numbers."""
+
+    kernel: int
+    fold: int
+
+
+class FoldScores(NamedTuple):
+    """Scores (n_valid,) float64 of the validation samples by each fit, positive for the positive class.
+
+    n_failed : how many fits did not converge
+    """
+
+    scores: dict[FitKey, Vector]
+    n_failed: int
+
+
+@dataclass
+class FitPlan:
+    """What is trained: every fit of a grid on the training samples of every fold."""
+
+    features: FoldFeatures
+    samples: Samples
+    folds: Sequence[Fold]
+    grid: Grid
+    tol: float
+    problems: list[DualProblem] = field(init=False)  # of each path, on all samples, at C = 1
+
+    def __post_init__(self) -> None:
+        self.problems = [self._problem(number) for number in range(len(self.grid.paths))]
+
+    def _problem(self, number: int) -> DualProblem:
+        path = self.grid.paths[number]
+        samples = self.samples.priced(path.fn_cost, path.fp_cost)
+        margins, upper_bounds = margins_and_upper_bounds(
+            samples.positive, samples.weighted_costs, kappa=path.kappa or 1.0, fp_cost=samples.fp_cost
+        )
+        return DualProblem(*signed_terms(samples.signs, margins, upper_bounds))
+
+    def problem_on(self, path: int, train: RowNumbers) -> tuple[RowNumbers, DualProblem]:
+        """Which of the training samples cost something, by their places in `train`, and their problem at C = 1."""
+        linear, lower, upper = self.problems[path]
+        kept = np.flatnonzero(upper[train] > lower[train])
+        rows = train[kept]
+        return kept, DualProblem(linear[rows], lower[rows], upper[rows])
+
+    @property
+    def largest_upper_bounds(self) -> Vector:
+        """The largest upper bound of any fit on each sample, (n_samples,)."""
+        at_1 = np.max([problem.upper - problem.lower for problem in self.problems], axis=0)
+        return float(self.grid.Cs[-1]) * at_1
+
+
+class Worker(Protocol):
+    """A way to carry out tasks; several tasks may call it at a time."""
+
+    by_fold: bool  # whether doing all kernels of a fold in a row saves time
+
+    def fold_scores(self, task: Task, keys: Iterable[FitKey], stop: threading.Event) -> FoldScores | None:
+        """Scores by these fits; None if `stop` was set meanwhile."""
+
+
+# For a plan and a number of threads: a worker, and how many tasks may run at a time.
+MakeWorker = Callable[[FitPlan, int], tuple[Worker, int]]
+
+
+def make_kernel_worker(plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
+    """The worker that fits into memory, and how many of its tasks may run at a time."""
+    features, kernel = plan.features, plan.grid.kernels[0]
+    same = features.same_for_all_folds
+    n = len(plan.samples) if same else max(len(fold.train) + len(fold.valid) for fold in plan.folds)
+    dtype = np.dtype(np.float32 if float32_suffices(kernel, plan.largest_upper_bounds, plan.tol) else np.float64)
+    n_train = max(len(fold.train) for fold in plan.folds)
+    n_folds = 1 if same else len(plan.folds)  # that have shared values of their own
+
+    def bytes_needed(count: int, n_shared: int) -> int:
+        return n_shared * n**2 * dtype.itemsize + count * Workspace.bytes_needed(n_train, dtype)
+
+    budget = MATRIX_SHARE * memory_budget("auto", 2 * bytes_needed(n_threads, n_folds))
+    for count in range(n_threads, 0, -1):
+        for n_shared in (n_folds, 1):
+            if bytes_needed(count, n_shared) <= budget:
+                return MatrixWorker(plan, KernelMatrixPool(count, n_train, dtype), n_shared), count
+    return StreamingWorker(plan), 1
+
+
+class TaskMatrices:
+    """Memory for the kernel values of one task: among its training samples, and of its validation samples with them."""
+
+    def __init__(self, n_train: int, dtype: Any):
+        self.workspace = Workspace(n_train, dtype)
+        self._band = np.empty((0, 0), dtype)
+        self._train: RowNumbers | None = None  # whose matrix is in the workspace
+
+    def clear(self) -> None:
+        """Forget the kernel values of the last task; the memory is kept."""
+        self._train = None
+
+    def training(self, shared: SharedValues, kernel: Kernel, rows: RowNumbers) -> np.ndarray:
+        """The kernel matrix of these training samples, computed unless it is here."""
+        matrix = self.workspace.matrix(len(rows))
+        if self._train is None or not np.array_equal(self._train, rows):
+            self._train = None
+            shared.update_block(matrix, kernel, rows, rows)
+            self._train = rows
+        return matrix
+
+    def products(self, shared: SharedValues, kernel: Kernel, fold: Fold, coefs: np.ndarray) -> np.ndarray:
+        """K[valid][:, train] @ coefs, (n_valid, n_fits) float64."""
+        out = np.empty((len(fold.valid), coefs.shape[1]))
+        if self._band.shape[1] != len(fold.train):
+            self._band = np.empty((BAND, len(fold.train)), self._band.dtype)
+        for i in range(0, len(fold.valid), BAND):
+            part = fold.valid[i : i + BAND]
+            shared.update_block(self._band, kernel, part, fold.train)
+            out[i : i + BAND] = self._band[: len(part)].astype(np.float64) @ coefs
+        return out
+
+
+class KernelMatrixPool:
+    """Memory for the kernel matrices of `count` tasks at a time, of up to `n_train` training samples each."""
+
+    def __init__(self, count: int, n_train: int, dtype: Any):
+        self.dtype = dtype
+        self._free: queue.SimpleQueue[TaskMatrices] = queue.SimpleQueue()
+        for _ in range(count):
+            self._free.put(TaskMatrices(n_train, dtype))
+
+    @contextmanager
+    def acquire(self) -> Iterator[TaskMatrices]:
+        """Memory that no other task has at the time; it is used again, as new memory is slow to touch."""
+        matrices = self._free.get()
+        matrices.clear()
+        try:
+            yield matrices
+        finally:
+            self._free.put(matrices)
+
+
+class MatrixWorker:
+    """Tasks with the kernel matrix of their training samples in memory."""
+
+    def __init__(self, plan: FitPlan, pool: KernelMatrixPool, n_shared: int):
+        self.plan, self.pool, self.n_shared = plan, pool, n_shared
+        self.by_fold = not plan.features.same_for_all_folds and n_shared < len(plan.folds)
+        self._shared: dict[int, tuple[SharedValues, Fold]] = {}
+        self._lock = threading.Lock()
+        if plan.features.same_for_all_folds:
+            self.shared(0)  # here, on all threads
+
+    def shared(self, fold: int) -> tuple[SharedValues, Fold]:
+        """Distances or products of the samples of a fold, and the places among them of its two parts.
+
+        There is one set of them for all folds, unless each has an X of its own.
+        """
+        features, folds = self.plan.features, self.plan.folds
+        key = 0 if features.same_for_all_folds else fold
+        with self._lock:
+            if key not in self._shared:
+                if len(self._shared) == self.n_shared:
+                    self._shared.clear()
+                X, places = features.of_fold(folds[fold])
+                allowed = error_allowed(self.plan.largest_upper_bounds, self.plan.tol)
+                steepest = max(self.plan.grid.kernels, key=lambda kernel: kernel.gamma)
+                self._shared[key] = steepest.shared(X, self.pool.dtype, allowed), places
+            shared, places = self._shared[key]
+        return shared, folds[fold] if features.same_for_all_folds else places
+
+    def fold_scores(self, task: Task, keys: Iterable[FitKey], stop: threading.Event) -> FoldScores | None:
+        """Scores by these fits; None if `stop` was set meanwhile."""
+        with self.pool.acquire() as matrices:
+            return self._fold_scores(matrices, task, keys, stop)
+
+    def _fold_scores(
+        self, matrices: TaskMatrices, task: Task, keys: Iterable[FitKey], stop: threading.Event
+    ) -> FoldScores | None:
+        plan, (shared, places) = self.plan, self.shared(task.fold)
+        kernel, train = plan.grid.kernels[task.kernel], plan.folds[task.fold].train
+        diagonal = shared.diagonal(kernel)
+        done, coefs, intercepts, n_failed = [], [], [], 0
+        for path, wanted in _by_path(keys):
+            kept, problem = plan.problem_on(path, train)
+            rows = places.train[kept]
+            matrix = matrices.training(shared, kernel, rows)
+            Cs = plan.grid.Cs[: wanted[-1] + 1].tolist()
+            solutions = solve_path(matrix, diagonal[rows], problem, Cs, tol=plan.tol, workspace=matrices.workspace)
+            for C_index in range(len(Cs)):
+                if stop.is_set():
+                    return None
+                solution = next(solutions)
+                if C_index in wanted:
+                    n_failed += not solution.converged
+                    done.append(FitKey(path, C_index))
+                    coefs.append(_with_zeros(solution.beta, kept, len(train)))
+                    intercepts.append(solution.bias)
+        scores = matrices.products(shared, kernel, places, np.array(coefs).T) + np.array(intercepts)
+        return FoldScores(dict(zip(done, scores.T, strict=True)), n_failed)
+
+
+class StreamingWorker:
+    """Tasks without a kernel matrix, one at a time, each on all threads."""
+
+    by_fold = False
+
+    def __init__(self, plan: FitPlan):
+        self.plan = plan
+
+    def fold_scores(self, task: Task, keys: Iterable[FitKey], stop: threading.Event) -> FoldScores | None:
+        """Scores by these fits; None if `stop` was set meanwhile."""
+        plan = self.plan
+        kernel, fold = plan.grid.kernels[task.kernel], plan.folds[task.fold]
+        X, places = plan.features.of_fold(fold)
+        scores, n_failed = {}, 0
+        for path, wanted in _by_path(keys):
+            kept, problem = plan.problem_on(path, fold.train)
+            rows = places.train[kept]
+            X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, places.valid, rows)
+            largest = float(plan.grid.Cs[-1]) * (problem.upper - problem.lower)
+            gram = kernel.gram(X_train, upper_bounds=largest, tol=plan.tol)
+            beta: Vector | None = None
+            last = 1.0
+            for C_index, C in enumerate(plan.grid.Cs[: wanted[-1] + 1].tolist()):
+                if stop.is_set():
+                    return None
+                start = None if beta is None else beta * (C / last)
+                solution = solve(gram, problem.scaled(C), tol=plan.tol, start=start)
+                beta, last = solution.beta, C
+                if C_index in wanted:
+                    n_failed += not solution.converged
+                    used = np.flatnonzero(beta)
+                    support = used, kernel.vectors(X_train, used), beta[used]
+                    intercept = solution.bias - gram.intercept_offset(*support)
+                    scores[FitKey(path, C_index)] = kernel.expand(X_valid, *support) + intercept
+        return FoldScores(scores, n_failed)
+
+
+def make_linear_worker(plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
+    """The worker for linear models, and how many folds may be in memory at a time; a single one has all threads."""
+    of_task = max(1, _n_bytes(plan.features.whole[0]))  # training and validation samples are copies
+    budget = memory_budget("auto", n_threads * of_task)
+    return LinearWorker(plan), max(1, min(n_threads, budget // of_task))
+
+
+class LinearWorker:
+    """Tasks that train linear models, in the space of the features.
+
+    The samples near their margin at one C are almost those at the next, so that past the first C hardly more than a
+    look at all samples and a problem of few samples is left (`cssvm._solvers.linear.active_set`).
+    """
+
+    by_fold = False
+
+    def __init__(self, plan: FitPlan):
+        self.plan = plan
+
+    def fold_scores(self, task: Task, keys: Iterable[FitKey], stop: threading.Event) -> FoldScores | None:
+        """Scores by these fits; None if `stop` was set meanwhile."""
+        plan, fold = self.plan, self.plan.folds[task.fold]
+        X, places = plan.features.of_fold(fold)
+        kept, _ = plan.problem_on(0, fold.train)  # those that cost something, whatever the path
+        training, X_valid = LinearSolver(X[places.train[kept]]), X[places.valid]
+        scores: dict[FitKey, Vector] = {}
+        n_failed = 0
+        for path, wanted in _by_path(keys):
+            _, problem = plan.problem_on(path, fold.train)
+            start: LinearFunction | None = None
+            for C_index in wanted:
+                if stop.is_set():
+                    return None
+                upper_bounds = float(plan.grid.Cs[C_index]) * (problem.upper - problem.lower)
+                solution = training.solve(problem.linear, upper_bounds, tol=plan.tol, start=start)
+                start = solution.point
+                n_failed += solution.status != Status.CONVERGED
+                scores[FitKey(path, C_index)] = linear_scores(X_valid, *solution.point)
+        return FoldScores(scores, n_failed)
+
+
+def _by_path(keys: Iterable[FitKey]) -> list[tuple[int, list[int]]]:
+    """Each path with the indices of its Cs, ascending."""
+    by_path: dict[int, list[int]] = {}
+    for path, C_index in sorted(keys):
+        by_path.setdefault(path, []).append(C_index)
+    return list(by_path.items())
+
+
+def _with_zeros(beta: Vector, kept: RowNumbers, n_train: int) -> Vector:
+    """The beta of all training samples, 0 for those that are not `kept`."""
+    if len(kept) == n_train:
+        return beta
+    whole = np.zeros(n_train)
+    whole[kept] = beta
+    return whole
+
+
+def _n_bytes(X: Any) -> int:
+    """Bytes of samples of features in memory."""
+    return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else X.nbytes
