@@ -138,10 +138,10 @@ def test_a_validation_fold_of_one_class_can_be_scored_by_risk_but_not_ranked(dat
 def test_too_few_rows_of_a_class_mean_fewer_folds(data):
     X, y = data
     rows = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:3]])
-    with pytest.warns(UserWarning, match="3 rows, fewer than cv=10: 3 stratified folds"):
+    with pytest.warns(UserWarning, match="3 samples, fewer than cv=10: 3 stratified folds"):
         search = small(cv=10).fit(X[rows], y[rows])
     assert search.n_splits_ == 3
-    with pytest.raises(ValueError, match="at least 2 rows"):
+    with pytest.raises(ValueError, match="at least 2 (rows|samples)"):
         small().fit(X[rows[:-2]], y[rows[:-2]])
 
 
