@@ -90,7 +90,10 @@ def here(folder, model, tmp_path, monkeypatch):
         (["predict", "loans.csv", "new.csv", "--out", "out"], "no model file of cssvm"),
         (["predict", "absent.skops", "new.csv", "--out", "out"], "absent.skops cannot be read"),
         (["evaluate", "loans.skops", "new.csv"], "has no column 'outcome'"),
-        (["evaluate", "loans.skops", "one.csv"], "labels of both classes, on rows that count; got none of 'bad'. Give"),
+        (
+            ["evaluate", "loans.skops", "one.csv"],
+            "labels of both classes, on rows of positive weight; got none of 'bad'. Give",
+        ),
         (["report", "loans.skops", "one.csv", "--out", "out"], "got none of 'bad'. Give a table"),
         (["evaluate", "loans.skops", "loans.csv", "--confidence", "2"], "confidence"),
         (["report", "loans.skops", "new.csv", "--out", "out"], "has no column 'outcome'"),
@@ -181,7 +184,7 @@ def test_ctrl_c_in_fetch_says_what_stays(cssvm, monkeypatch):
     monkeypatch.setattr("cssvm.datasets.fetch", interrupted)
     stopped = cssvm("datasets", "fetch", "german_credit")
     assert stopped.exit_code == 130
-    assert "stopped; files that were fetched completely stay" in stopped.stderr
+    assert "stopped; complete files are kept" in stopped.stderr
 
 
 @pytest.mark.parametrize("quiet", [False, True])
@@ -333,10 +336,10 @@ def test_control_characters_of_a_card_do_not_reach_the_terminal(cssvm, tmp_path)
 def test_info_of_a_model_fitted_with_costs_of_rows_says_so(cssvm, tmp_path):
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
     save_model(CostSensitiveSVC(fp_cost=2.0).fit(X, y, fn_cost=[1.0, 2.0, 3.0, 4.0]), tmp_path / "m.skops")
-    assert "that of each row for a miss, 2.0 for a false alarm" in cssvm("info", tmp_path / "m.skops").stdout
+    assert "a cost for each row if missed, 2.0 for a false alarm" in cssvm("info", tmp_path / "m.skops").stdout
     plain = LogisticRegression().fit(X, y)
     save_model(plain, tmp_path / "m.skops")
-    assert "not known for a miss" in cssvm("info", tmp_path / "m.skops").stdout
+    assert "unknown if missed" in cssvm("info", tmp_path / "m.skops").stdout
 
 
 @pytest.mark.parametrize(("what", "out"), [("model", "loans.skops"), ("data", "loans.csv")])

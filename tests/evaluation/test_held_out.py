@@ -68,7 +68,7 @@ MODELS = {
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_decisions_are_one_cut_of_the_scores(model, fn_cost):
     found = evaluate(model, X, Y, fn_cost=fn_cost, fp_cost=1.0, cv=FOLDS, n_resamples=10, blind=False).held_out
-    np.testing.assert_array_equal(found.scores.values >= found.scores.own_threshold, found.acted)
+    np.testing.assert_array_equal(found.scored.scores >= found.own_threshold, found.scored.predictions)
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -76,7 +76,7 @@ def test_decisions_are_one_cut_of_the_scores(model, fn_cost):
 def test_decisions_of_a_fitted_model_are_one_cut_of_the_scores_of_either_class(name, label):
     model = clone(MODELS[name]).fit(X, Y)
     found = evaluate(model, X, Y, pos_label=label, cv="prefit", n_resamples=10).held_out
-    np.testing.assert_array_equal(found.scores.values >= found.scores.own_threshold, found.acted)
+    np.testing.assert_array_equal(found.scored.scores >= found.own_threshold, found.scored.predictions)
 
 
 def test_a_threshold_of_scikit_learn_is_stated_on_the_response_that_it_cuts():
@@ -102,7 +102,7 @@ def test_amounts_of_past_targets_do_not_reach_the_scores(unknown):
         fitted = clone(model).fit(X[train], Y[train], fn_cost=AMOUNT[train])
         p = fitted.predict_proba(X[held_out])[:, 1]
         expected[found.fold == fold] = np.log(p / (1 - p)) + np.log(fitted.predict_amount(X[held_out]))
-    np.testing.assert_allclose(found.scores.values, expected)
+    np.testing.assert_allclose(found.scored.scores, expected)
 
 
 def test_a_report_takes_amounts_that_are_missing():
@@ -125,8 +125,8 @@ def test_the_kept_decisions_cost_what_the_table_says(cv):
         n_resamples=10,
     )
     own = found.held_out
-    assert risk_of_predictions(own.sample, own.acted) == pytest.approx(found.model.cost.value)
-    assert own.sample.weights.sum() * found.model.cost.value == pytest.approx(found.model.total)
+    assert risk_of_predictions(own.scored.samples, own.scored.predictions) == pytest.approx(found.model.cost.value)
+    assert own.scored.samples.weights.sum() * found.model.cost.value == pytest.approx(found.model.total)
     assert len(own.models) == len(set(own.fold.tolist())) == cv.get_n_splits(X, Y)
 
 
@@ -166,12 +166,12 @@ def test_decisions_from_elsewhere_cost_what_the_metrics_say():
     scores = np.random.default_rng(0).normal(size=len(Y)) + Y
     weights = np.random.default_rng(1).integers(0, 3, len(Y)).astype(float)
     outcomes = {"tp_cost": 0.0, "fp_cost": 1.0, "tn_cost": 0.0, "fn_cost": AMOUNT}
-    found = evaluate_predictions(Y, scores > 0.5, y_score=scores, outcomes=outcomes, sample_weight=weights)
+    found = evaluate_predictions(Y, scores > 0.5, y_score=scores, **outcomes, sample_weight=weights)
     own = cost_risk(Y, (scores > 0.5).astype(int), fn_cost=AMOUNT, sample_weight=weights)
     assert found.model.cost.value == pytest.approx(own)
-    assert len(found.held_out.acted) == np.count_nonzero(weights)
+    assert len(found.held_out.scored.predictions) == np.count_nonzero(weights)
     with pytest.raises(ValueError, match="rows of both classes"):
-        evaluate_predictions(np.zeros(5, int), np.zeros(5, int), outcomes=outcomes | {"fn_cost": 1.0})
+        evaluate_predictions(np.zeros(5, int), np.zeros(5, int), fp_cost=1.0)
 
 
 def test_decisions_from_elsewhere_have_the_intervals_of_evaluate_groups_too():
@@ -184,12 +184,12 @@ def test_decisions_from_elsewhere_have_the_intervals_of_evaluate_groups_too():
     expected = evaluate(
         fitted, rows, y, fn_cost=amount, fp_cost=1.0, **given, cv="prefit", blind=False, n_resamples=50, random_state=4
     )
-    found = evaluate_predictions(y, fitted.predict(rows), outcomes=outcomes, **given, resampling=(50, 0.95, 4))
+    found = evaluate_predictions(y, fitted.predict(rows), **outcomes, **given, n_resamples=50, random_state=4)
     assert [policy.name for policy in found.policies] == [policy.name for policy in expected.policies]
     for policy in found.policies:
         assert policy.cost == pytest.approx(expected[policy.name].cost, rel=1e-12)
     by_row = evaluate_predictions(
-        y, fitted.predict(rows), outcomes=outcomes, sample_weight=weights, resampling=(50, 0.95, 4)
+        y, fitted.predict(rows), **outcomes, sample_weight=weights, n_resamples=50, random_state=4
     )
     assert by_row.model.cost.value == found.model.cost.value
     assert by_row.model.cost.low != found.model.cost.low
@@ -199,7 +199,7 @@ def test_groups_of_other_rows_are_refused():
     outcomes = {"tp_cost": 0.0, "fp_cost": 1.0, "tn_cost": 0.0, "fn_cost": 5.0}
     for groups in (np.arange(len(Y) + 1), 3, np.zeros((len(Y), 1))):
         with pytest.raises(ValueError, match="groups must hold one value for each sample"):
-            evaluate_predictions(Y, Y, outcomes=outcomes, groups=groups)
+            evaluate_predictions(Y, Y, **outcomes, groups=groups)
         with pytest.raises(ValueError, match="groups must hold one value for each sample"):
             evaluate(CostSensitiveSVC(), X, Y, groups=groups)
 
@@ -208,7 +208,7 @@ def test_costs_that_only_targets_have_are_warned_of_where_decisions_see_them():
     X, y = make_classification(200, 4, weights=[0.7], flip_y=0.1, random_state=0)
     amount = np.random.default_rng(0).lognormal(2.0, 1.0, len(y))
     model = CostThresholdClassifier(LogisticRegression())
-    with pytest.warns(UserWarning, match="fn_cost is 0 or missing on every row on which it does not count"):
+    with pytest.warns(UserWarning, match="fn_cost is 0 or missing for every sample of the class it does not apply to"):
         evaluate(model, X, y, fn_cost=np.where(y == 1, amount, 0.0), fp_cost=2.0, cv=2, n_resamples=20)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -218,8 +218,8 @@ def test_costs_that_only_targets_have_are_warned_of_where_decisions_see_them():
 def test_a_fitted_model_is_not_said_to_have_seen_none_of_the_rows():
     X, y = make_classification(200, 4, weights=[0.7], flip_y=0.1, random_state=0)
     model = LogisticRegression().fit(X, y)
-    assert "which the model must not have seen" in str(evaluate(model, X, y, cv="prefit", n_resamples=20))
-    assert "by a model that has not seen it" in str(evaluate(model, X, y, cv=2, n_resamples=20))
+    assert "which the model must not have been trained on" in str(evaluate(model, X, y, cv="prefit", n_resamples=20))
+    assert "by a model that was not trained on it" in str(evaluate(model, X, y, cv=2, n_resamples=20))
 
 
 def test_samples_of_weight_zero_are_absent_from_intervals_and_counts():
@@ -267,8 +267,8 @@ def test_weights_and_costs_reach_all_learners_with_and_without_metadata_routing(
     for routing in (False, True):
         with config_context(enable_metadata_routing=routing):
             found.append(evaluate(model, X, Y, blind=False, **given).held_out)
-    np.testing.assert_array_equal(found[0].scores.values, found[1].scores.values)
-    np.testing.assert_array_equal(found[0].acted, found[1].acted)
+    np.testing.assert_array_equal(found[0].scored.scores, found[1].scored.scores)
+    np.testing.assert_array_equal(found[0].scored.predictions, found[1].scored.predictions)
 
 
 def test_weights_reach_all_members_of_an_ensemble_with_metadata_routing():
@@ -280,7 +280,7 @@ def test_weights_reach_all_members_of_an_ensemble_with_metadata_routing():
         found = evaluate(vote, X, Y, sample_weight=weights, cv=[(train, held_out)], blind=False, n_resamples=10)
     fitted = [clone(each).fit(X[train], Y[train], sample_weight=weights[train]) for each in members]
     expected = np.mean([each.predict_proba(X[held_out])[:, 1] for each in fitted], axis=0)
-    np.testing.assert_allclose(found.held_out.scores.values, expected)
+    np.testing.assert_allclose(found.held_out.scored.scores, expected)
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", make_scorer(lambda y, decided: np.mean(y == decided))])

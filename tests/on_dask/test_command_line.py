@@ -237,7 +237,7 @@ def test_words_are_read_alike_in_training_on_a_cluster_and_in_decisions(client, 
     trained = train_on_cluster(tmp_path / "rows", client, target="bad", out=tmp_path / "model.skops")
     found = predict_table(tmp_path / "model.skops", tmp_path / "rows", tmp_path / "decided.csv")
     decided = pd.read_csv(tmp_path / "decided.csv")["label"].to_numpy()
-    assert not found.new_words.get("home")  # "own " in the file is "own" wherever it is read
+    assert not found.unseen_categories.get("home")  # "own " in the file is "own" wherever it is read
     assert np.mean(decided == (home == "own ")) > 0.95
     by_hand = frame.assign(home=[word.strip() or None if word else None for word in home])[["home", "age"]]
     np.testing.assert_array_equal(decided, trained.model.predict(by_hand))

@@ -211,7 +211,10 @@ def test_money_earned_is_shown_as_income():
     missed = found.model.false_negatives * 1.32 + found.model.false_positives * 0.68
     own = data_of(page)["own"]
     data = data_of(page)
-    lost = data["missed"] * (1 - own["hits"][0] / data["targets"]) + data["alarmed"] * own["alarms"][0] / data["others"]
+    lost = (
+        data["missed"] * (1 - own["hits"][0] / data["positives"])
+        + data["alarmed"] * own["alarms"][0] / data["negatives"]
+    )
     assert lost == pytest.approx(missed)
 
 
@@ -243,11 +246,13 @@ def test_certificate_support_vectors_and_choice_are_those_of_the_model():
     assert "The model was fitted before" in page
 
 
-def test_machines_inside_wrappers_are_found():
+def test_svms_inside_wrappers_are_found():
     model = CostThresholdClassifier(make_pipeline(StandardScaler(), CostSensitiveSVC()), cv=2).fit(X, Y)
     page = Report(model, X, Y, cv="prefit", n_resamples=20).html()
-    assert "taken as ones that the model has not seen" in page
-    assert "that the model had not seen" not in page
+    assert "assumed to be cases that the model was not trained on" in page
+    assert "cases that the model was not trained on" not in page.replace(
+        "assumed to be cases that the model was not trained on", ""
+    )
     assert len([row for row in Cells(page).rows if row[0] == "CostSensitiveSVC"]) == 2
 
 
@@ -279,9 +284,9 @@ def test_no_address_of_the_memory_is_printed():
     ],
 )
 def test_numbers_have_four_digits_and_no_zeros_to_spare(value, text):
-    from cssvm._report.numbers import number
+    from cssvm._runtime.format import format_number
 
-    assert number(value) == text
+    assert format_number(value, typographic=True) == text
 
 
 def test_the_threshold_of_a_cost_ratio_is_also_stated_as_a_ratio():
@@ -291,7 +296,7 @@ def test_the_threshold_of_a_cost_ratio_is_also_stated_as_a_ratio():
     report = Report(model, X, Y, fn_cost=amounts, fp_cost=1.0, n_resamples=20)
     held_out = report.evaluation.held_out
     best = minimum_risk(held_out.scored).threshold
-    ratio = re.search(r"act where leaving is expected to cost (\S+) times what acting does", report.html())[1]
+    ratio = re.search(r"act if not acting is expected to cost (\S+) times what acting does", report.html())[1]
     assert abs(read(ratio) - np.exp(best)) <= half_unit(np.exp(best))
 
 
@@ -299,7 +304,9 @@ def test_the_totals_of_both_parts_differ_by_what_right_decisions_are_said_to_cos
     model, costs = LogisticRegression(), {"fn_cost": 50.0, "fp_cost": 3.0, "tp_cost": 4.0, "tn_cost": 1.0}
     report = Report(model, X, Y, **costs, n_resamples=20)
     held_out = report.evaluation.held_out
-    errors = held_out.sample.weighted_costs[held_out.acted != held_out.sample.positive].sum()
+    errors = held_out.scored.samples.weighted_costs[
+        held_out.scored.predictions != held_out.scored.samples.positive
+    ].sum()
     said = re.search(r"cost or earn, (\S+) per case and (\S+) in total", report.html())
     expected = report.evaluation.model.total - errors
     assert abs(read(said[2]) - expected) <= half_unit(expected)

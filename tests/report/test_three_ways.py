@@ -103,7 +103,7 @@ def test_training_prints_the_policies_of_evaluate(python, shell):
         own = found[policy.name]
         assert (own["cost"], own["cost_low"], own["cost_high"]) == pytest.approx(tuple(policy.cost), **ALL_ROUNDING)
         assert own["total"] == pytest.approx(policy.total, **ALL_ROUNDING)
-        assert (own["misses"], own["alarms"]) == (policy.false_negatives, policy.false_positives)
+        assert (own["false_negatives"], own["false_positives"]) == (policy.false_negatives, policy.false_positives)
         if policy.difference is not None:
             ends = (own["difference"], own["difference_low"], own["difference_high"])
             assert ends == pytest.approx(tuple(policy.difference), rel=1e-9)
@@ -119,7 +119,7 @@ def test_new_rows_get_the_same_decisions_and_cost_the_same(python, shell):
         ends = tuple(measured[name][end] for end in ("value", "low", "high"))
         assert ends == pytest.approx(tuple(judged[policy].cost), **ALL_ROUNDING)
     assert shell.measured["total"] == pytest.approx(judged.model.total, **ALL_ROUNDING)
-    assert shell.measured["n_acted"] == shell.predicted["n_targets"] == judged.model.actions
+    assert shell.measured["n_acted"] == shell.predicted["n_positives"] == judged.model.actions
     reported = {policy["name"]: policy for policy in shell.reported["policies"]}
     assert list(reported) == [policy.name for policy in judged.policies]
     for policy in judged.policies:

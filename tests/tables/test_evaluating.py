@@ -50,9 +50,9 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
         "cost per case at the best cost ratio": min_cost_risk(
             y, probability * costs["fn_cost"] / ((1 - probability) * costs["fp_cost"]), pos_label="bad", **costs
         ).risk,
-        "targets found": recall_score(bad, acted),
-        "false alarms among others": acted[~bad].mean(),
-        "targets among acted on": precision_score(bad, acted),
+        "recall": recall_score(bad, acted),
+        "false positive rate": acted[~bad].mean(),
+        "precision": precision_score(bad, acted),
         "acted on": acted.mean(),
         "AUC": roc_auc_score(bad, scores.values),
         "TP-0.9 area loss": tp_auc_loss(y, scores, t=0.9),
@@ -68,9 +68,11 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
     reported = report_table(saved, labelled, n_resamples=50, random_state=3).evaluation
     for name, policy in (("cost per case", "model"), ("act on nobody",) * 2, ("act on everybody",) * 2):
         assert found.measures[name] == pytest.approx(reported[policy].cost, rel=1e-12)
-    assert (found.n_rows, found.n_targets, found.n_acted) == (120, bad.sum(), acted.sum())
-    assert found.total == pytest.approx(np.where(bad, costs["fn_cost"], costs["fp_cost"])[bad != acted].sum())
-    assert found.currency == "EUR"
+    assert (found.n_rows, found.n_positives, found.n_acted) == (120, bad.sum(), acted.sum())
+    assert found.evaluation.model.total == pytest.approx(
+        np.where(bad, costs["fn_cost"], costs["fp_cost"])[bad != acted].sum()
+    )
+    assert found.evaluation.currency == "EUR"
 
 
 def test_intervals_are_those_of_each_metric_resampled_by_itself(saved, labelled):
@@ -101,9 +103,9 @@ def test_intervals_are_those_of_each_metric_resampled_by_itself(saved, labelled)
     slow = {
         "savings": (savings_score, decided, {"pos_label": "bad", **costs}),
         "cost per case at the best cost ratio": (min_cost_risk, ratio, {"pos_label": "bad", **costs}),
-        "targets found": (share(acted, bad), decided, {}),
-        "false alarms among others": (share(acted, lambda *rows: ~bad(*rows)), decided, {}),
-        "targets among acted on": (share(bad, acted), decided, {}),
+        "recall": (share(acted, bad), decided, {}),
+        "false positive rate": (share(acted, lambda *rows: ~bad(*rows)), decided, {}),
+        "precision": (share(bad, acted), decided, {}),
         "acted on": (share(acted, lambda y, decided: y != ""), decided, {}),
         "AUC": (
             lambda y, s, sample_weight: roc_auc_score(y == "bad", s, sample_weight=sample_weight),
@@ -166,7 +168,7 @@ def test_whole_weights_are_repeated_rows(saved, labelled):
     repeated = evaluate_table(saved, labelled.loc[labelled.index.repeat(times)], n_resamples=1)
     for name, value in repeated.measures.items():
         assert weighted.measures[name].value == pytest.approx(value.value, rel=1e-9), name
-    assert weighted.total == pytest.approx(repeated.total)
+    assert weighted.evaluation.model.total == pytest.approx(repeated.evaluation.model.total)
 
 
 def test_rows_without_labels_are_left_out_and_chunks_change_nothing(saved, labelled, monkeypatch):

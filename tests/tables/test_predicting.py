@@ -62,7 +62,7 @@ def test_every_row_gets_what_the_model_says_from_any_file(kind, model, new, tmp_
     np.testing.assert_array_equal(written["cost_of_leaving"], probabilities * costs_of(new)["fn_cost"])
     cheaper = np.where(written["cost_of_acting"] < written["cost_of_leaving"], "bad", "good")
     assert written["label"].tolist() == cheaper.tolist()
-    assert (found.n_rows, found.n_targets) == (90, int((labels == "bad").sum()))
+    assert (found.n_rows, found.n_positives) == (90, int((labels == "bad").sum()))
     least = np.minimum(written["cost_of_acting"], written["cost_of_leaving"])
     assert found.expected_cost == pytest.approx(least.sum())
 
@@ -70,8 +70,8 @@ def test_every_row_gets_what_the_model_says_from_any_file(kind, model, new, tmp_
 @pytest.mark.parametrize("kind", ["csv", "parquet in parts"])
 def test_what_training_has_not_seen_is_counted(model, new, tmp_path, kind):
     found = predict_table(model, write(tmp_path, new, kind), tmp_path / "out.csv")
-    assert +found.gaps == {"income": int(new["income"].isna().sum())}
-    assert +found.new_words == {"home": 1, "zip": 1}
+    assert +found.missing == {"income": int(new["income"].isna().sum())}
+    assert +found.unseen_categories == {"home": 1, "zip": 1}
     assert found.not_read == ["customer"]
 
 
@@ -154,7 +154,7 @@ def test_a_model_with_one_threshold_takes_no_costs_and_has_no_probabilities(fram
     written = read_decisions(tmp_path / "out.csv")
     assert list(written) == ["label", "score"]
     np.testing.assert_array_equal(written["label"] == "bad", written["score"] >= 0)
-    with pytest.raises(TableError, match="decides alike for all costs, so fn_cost of new rows cannot be given"):
+    with pytest.raises(TableError, match="ignores costs at prediction time, so fn_cost of new rows cannot be given"):
         predict_table(file, new, tmp_path / "out.csv", fn_cost=3)
 
 

@@ -1,7 +1,7 @@
 """The command line: ``cssvm train | predict | evaluate | report | info | datasets``.
 
-Each verb is one call of the public API, in one file with one function (`datasets` has three), registered in `app.py`.
-What computes is imported inside of it, so that help and usage errors do not wait for it.
+Each verb is one call of the public API, registered in `app.py`. Heavy imports are inside the functions, so that help
+and usage errors are fast.
 """
 
 import signal
@@ -13,7 +13,7 @@ STOPPED = 130  # exit code of Ctrl-C
 
 def main() -> None:
     """Run the command line with the arguments of this process."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where Ctrl-C is for others
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not if the caller handles Ctrl-C
         signal.signal(signal.SIGINT, _stop)
     try:
         from .app import app
@@ -25,5 +25,5 @@ def main() -> None:
 
 
 def _stop(*_: Any) -> None:
-    """End the process without a traceback; a verb that runs has a word on what was written."""
+    """End the process without a traceback; while a verb runs, `command` handles Ctrl-C."""
     sys.exit(STOPPED)

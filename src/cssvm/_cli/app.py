@@ -9,15 +9,14 @@ import typer
 from .. import __version__
 from .command import with_example
 from .datasets import datasets
-from .evaluate import evaluate
+from .evaluate import evaluate, report
 from .info import info
 from .predict import predict
-from .report import report
 from .train import train
 
-HELP = """Support vector machines for decisions whose errors have a price.
+HELP = """Train and use support vector machines for decisions whose errors have different costs.
 
-Train on a table with the costs of misses and false alarms, see in money what the decisions are worth, decide on new
+Train on a table with the costs of missed positives and false alarms, compare what the decisions cost, and predict new
 rows. "-" is the standard input or output; messages go to the error stream."""
 EXAMPLE = (
     "cssvm train loans.csv --target outcome --positive default \\",
@@ -47,7 +46,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def cssvm(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Run before any verb."""

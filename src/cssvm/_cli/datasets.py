@@ -1,4 +1,4 @@
-"""``cssvm datasets``: the data sets of the paper, listed, fetched and found."""
+"""``cssvm datasets``: the data sets of the paper."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ datasets = typer.Typer(
     name="datasets",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help=with_example("The data sets of the paper: list, fetch, where.", "cssvm datasets fetch german_credit"),
+    help=with_example("List, fetch and locate the data sets of the paper.", "cssvm datasets fetch german_credit"),
 )
 
 
 @datasets.command("list")
 @command("cssvm datasets list")
 def list_all(as_json: of.Json = False) -> None:
-    """List the data sets, with their sizes, targets and costs."""
+    """List the data sets with their sizes, positive classes and costs."""
     from ..datasets import list_datasets
 
     found = list_datasets()
@@ -36,11 +36,9 @@ def list_all(as_json: of.Json = False) -> None:
 
 
 @datasets.command()
-@command(
-    "cssvm datasets fetch german_credit", stays="files that were fetched completely stay, and are not fetched again"
-)
+@command("cssvm datasets fetch german_credit", stays="complete files are kept and are not downloaded again")
 def fetch(name: of.DatasetName, variant: of.Variant = None, home: of.Home = None, as_json: of.Json = False) -> None:
-    """Fetch the files of a data set if they are not there, and check them."""
+    """Download the files of a data set that are not there, and verify their checksums."""
     from ..datasets import fetch as fetch_files
 
     paths = [str(path) for path in fetch_files(name, variant=variant, data_home=home)]
@@ -48,13 +46,13 @@ def fetch(name: of.DatasetName, variant: of.Variant = None, home: of.Home = None
         print_json(paths)
     else:
         typer.echo("\n".join(paths))
-        say(f"{len(paths)} files with the bytes on record")
+        say(f"{len(paths)} files, checksums verified")
 
 
 @datasets.command()
 @command("cssvm datasets where")
 def where(home: of.Home = None, as_json: of.Json = False) -> None:
-    """Show the folder of the data sets, and which of them are in it."""
+    """Show the folder of the data sets and which of them it contains."""
     from ..datasets import where as located
 
     found: Any = located(home)

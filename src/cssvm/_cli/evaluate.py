@@ -1,12 +1,16 @@
-"""``cssvm evaluate``: a model on rows whose labels are known."""
+"""``cssvm evaluate`` and ``cssvm report``: a model on rows whose labels are known."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import typer
 
+from .._runtime.format import aligned_table, format_interval, format_number
 from . import options as of
-from .command import command, counting_rows, print_json, say
-from .showing import ends, print_table, shown
+from .command import command, counting_rows, print_json, print_text, say
+
+IN_JSON_ONLY = ("cost per case", "act on nobody", "act on everybody", "TP-0.9 area loss", "TN-0.9 area loss")
 
 
 @command("cssvm evaluate loans.skops labelled.csv")
@@ -23,10 +27,10 @@ def evaluate(
     as_json: of.Json = False,
     quiet: of.Quiet = False,
 ) -> None:
-    """Measure a model on rows with labels, which it has not seen.
+    """Measure a model on labelled rows that it was not trained on.
 
-    Costs per case of the model and of the plain policies, what it saves, what the best threshold would have cost,
-    shares of errors, and areas of the ROC curve, each with a bootstrap interval.
+    Prints what its decisions cost compared with acting on nobody and on everybody, savings, the cost at the best
+    threshold, recall, precision and the area under the ROC curve, each with a bootstrap interval.
     """
     from .._tables import evaluate_table
 
@@ -44,13 +48,65 @@ def evaluate(
             progress=progress,
         )
     if as_json:
-        print_json(vars(found))
+        costs = {
+            "total": found.evaluation.model.total,
+            "confidence": confidence,
+            "currency": found.evaluation.currency,
+        }
+        print_json({name: value for name, value in vars(found).items() if name != "evaluation"} | costs)
         return
-    lines = [(name, shown(each.value), ends(each.low, each.high)) for name, each in found.measures.items()]
-    print_table(("", "", f"interval of {found.confidence:.0%}"), lines)
-    typer.echo(
-        f"{found.n_rows:,} rows, {found.n_targets:,} of the target, {found.n_acted:,} acted on; "
-        f"{'total cost' if weight is None else 'weighted total cost'} {shown(found.total)} {found.currency}".rstrip()
-    )
+    print_text(f"{found.evaluation}\n")
+    rows = [
+        (name, format_number(each.value), format_interval(each.low, each.high))
+        for name, each in found.measures.items()
+        if name not in IN_JSON_ONLY
+    ]
+    typer.echo(aligned_table(rows, align="<>"))
     if found.n_unlabelled and not quiet:
         say(f"{found.n_unlabelled:,} rows without a label were left out")
+
+
+@command("cssvm report loans.skops labelled.csv --out report.html")
+def report(
+    model: of.Model,
+    data: of.Data,
+    out: of.ReportFile = "report.html",
+    target: of.KnownTarget = None,
+    fn_cost: of.NewCost = None,
+    fp_cost: of.NewCost = None,
+    weight: of.Weight = None,
+    title: of.Title = "",
+    resamples: of.Resamples = 1000,
+    confidence: of.Confidence = 0.95,
+    seed: of.Seed = 0,
+    as_json: of.Json = False,
+    quiet: of.Quiet = False,
+) -> None:
+    """Write an HTML report on a model, from labelled rows that it was not trained on.
+
+    The report is one file that works offline. It shows costs, sliders for the costs, curves, thresholds and the
+    certificate.
+    """
+    from .._runtime.files import check_writable
+    from .._tables import report_table
+
+    check_writable(Path(out), model=model, data=data)
+    found = report_table(
+        model,
+        data,
+        target=target,
+        fn_cost=fn_cost,
+        fp_cost=fp_cost,
+        weight=weight,
+        title=title,
+        n_resamples=resamples,
+        confidence=confidence,
+        random_state=seed,
+    )
+    found.save(out)
+    if as_json:
+        print_json({"out": out, "policies": [vars(policy) for policy in found.evaluation.policies]})
+        return
+    print_text(str(found.evaluation))
+    if not quiet:
+        say(f"report written to {out}")

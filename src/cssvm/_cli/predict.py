@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from .._runtime.format import format_counts, format_number
 from . import options as of
 from .command import command, counting_rows, print_json, say
-from .showing import counted, shown
 
 if TYPE_CHECKING:
     from .._tables import PredictedTable
@@ -27,20 +27,22 @@ def predict(
     as_json: of.Json = False,
     quiet: of.Quiet = False,
 ) -> None:
-    """Decide on the rows of a table, of any size.
+    """Predict the rows of a table of any size.
 
-    Writes for every row the label, the score and, if the model has probabilities, the probability of the target and
-    the expected costs of acting and of leaving the row alone. Columns are read as the model's card says; one that is
-    missing is refused, others are not read. With --scheduler the workers of a Dask cluster read DATA, which is Parquet,
-    and write the folder of --out, if it is one.
+    Writes the label, the score and, if the model has probabilities, the probability of the positive class and the
+    expected costs of acting on each row and of leaving it alone. Columns are read as in training; missing columns are
+    rejected, others are not read. With --scheduler the workers of a Dask cluster read DATA, which must be Parquet, and
+    write the folder of --out, if it is one.
     """
     if as_json and out == "-":
-        raise typer.BadParameter("give a file: --json is on the standard output already", param_hint="--out")
+        raise typer.BadParameter("give a file: --json uses the standard output", param_hint="--out")
     from .._tables import predict_table
 
     with counting_rows(quiet) as progress:
         found = predict_table(
-            *(model, data, out),
+            model,
+            data,
+            out,
             fn_cost=fn_cost,
             fp_cost=fp_cost,
             keep=keep or (),
@@ -51,17 +53,19 @@ def predict(
     if as_json:
         print_json({"out": out, **vars(found)})
     elif not quiet:
-        _summarise(found)
+        _summarize(found)
 
 
-def _summarise(found: PredictedTable) -> None:
-    cost = "" if found.expected_cost is None else f", expected cost {shown(found.expected_cost)} {found.currency}"
-    say(f"{found.n_rows:,} rows, {found.n_targets:,} to act on ({found.n_targets / found.n_rows:.1%}){cost}")
+def _summarize(found: PredictedTable) -> None:
+    cost = ""
+    if found.expected_cost is not None:
+        cost = f", expected cost {format_number(found.expected_cost)} {found.currency}".rstrip()
+    say(f"{found.n_rows:,} rows, {found.n_positives:,} to act on ({found.n_positives / found.n_rows:.1%}){cost}")
     if found.n_free:
-        say(f"not acted on, as both of their costs are 0: {found.n_free:,} rows")
-    if gaps := counted(found.gaps):
-        say(f"gaps filled: {gaps}")
-    if new_words := counted(found.new_words):
-        say(f"words not seen in training: {new_words}")
+        say(f"rows not acted on because both of their costs are 0: {found.n_free:,}")
+    if missing := format_counts(found.missing):
+        say(f"missing values imputed: {missing}")
+    if unseen := format_counts(found.unseen_categories):
+        say(f"categories not seen in training: {unseen}")
     if found.not_read:
         say(f"columns not read: {', '.join(found.not_read)}")

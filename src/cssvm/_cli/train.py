@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from . import options as of
-from .command import command, print_json, say
-from .showing import facts_of, print_costs, print_facts
+from .command import command, print_json, print_text, say
+from .info import card_facts, print_facts
 
 if TYPE_CHECKING:
     from .._tables import TrainedTable
 
-OF_THE_SEARCH = (
-    *("group", "category", "evaluate", "decision", "kernel", "grid", "folds", "by_time", "seed", "jobs"),
-)
+SEARCH_OPTIONS = ("group", "category", "evaluate", "decision", "kernel", "grid", "folds", "by_time", "seed", "jobs")
 
 
 @command(
@@ -29,8 +27,8 @@ def train(
     out: of.ModelFile,
     target: of.Target = None,
     positive: of.Positive = None,
-    fn_cost: of.MissCost = "1",
-    fp_cost: of.AlarmCost = "1",
+    fn_cost: of.FnCost = "1",
+    fp_cost: of.FpCost = "1",
     currency: of.Currency = "",
     weight: of.Weight = None,
     group: of.Group = None,
@@ -48,67 +46,69 @@ def train(
     as_json: of.Json = False,
     quiet: of.Quiet = False,
 ) -> None:
-    """Train a model on a table, and say what its decisions cost.
+    """Train a model on a table and estimate what its decisions cost.
 
-    Columns of numbers and of words are told apart by one rule, gaps are filled, words encoded, numbers scaled. C and
-    gamma are searched by cross-validation, scored with your costs. Costs per case come from rows that were held out,
-    with a search of their own for each fold, next to acting on nobody, on everybody, a plain SVM, one with a tuned
-    threshold and, if decisions are made by the costs of each row, a logistic regression that does so too.
+    Numeric and categorical columns are recognized by one rule; missing values are imputed, categories encoded and
+    numbers scaled. C and gamma are chosen by cross-validation with your costs. The costs per case come from nested
+    cross-validation, compared with acting on nobody, acting on everybody, a plain SVM, one with a tuned threshold and,
+    if decisions depend on the costs of each row, a logistic regression that uses them too.
 
-    With --scheduler the workers of a Dask cluster read DATA, which is Parquet, and train a linear model, without a
-    search and an evaluation: keep some files back for `cssvm evaluate`.
+    With --scheduler the workers of a Dask cluster read DATA, which must be Parquet, and train a linear model without
+    search and evaluation: keep some files back for `cssvm evaluate`.
     """
     if group is not None and by_time:
         raise typer.BadParameter(
-            "rows in order of time cannot also be kept together by groups: give one of the two", param_hint="--group"
+            "rows ordered by time cannot also be kept together by groups: give one of the two", param_hint="--group"
         )
     from .._tables import train_on_cluster, train_table
 
-    of_table: dict[str, Any] = {"target": target, "pos_label": positive, "fn_cost": fn_cost, "fp_cost": fp_cost}
-    of_table |= {"weight": weight, "drop": drop or (), "currency": currency, "out": out, "verbose": int(not quiet)}
+    options: dict[str, Any] = {"target": target, "pos_label": positive, "fn_cost": fn_cost, "fp_cost": fp_cost}
+    options |= {"weight": weight, "drop": drop or (), "currency": currency, "out": out, "verbose": int(not quiet)}
     if scheduler is not None:
         _check_no_search(context)
-        trained = train_on_cluster(data, scheduler, **of_table)
+        trained = train_on_cluster(data, scheduler, **options)
     else:
-        of_table |= {} if kernel is None else {"kernel": kernel}
+        options |= {} if kernel is None else {"kernel": kernel}
         trained = train_table(
             data,
-            **of_table,
+            **options,
             group=group,
             category=category or (),
             evaluation=evaluate,
             decision=decision.value,
             Cs=grid,
             gammas=grid,
-            cv=_in_order_of_time(folds) if by_time else folds,
+            cv=_time_series_split(folds) if by_time else folds,
             random_state=seed,
             n_jobs=jobs,
         )
     if as_json:
-        print_json(_for_machines(trained, out))
-    else:
-        _print(trained)
-        if not quiet:
-            say(f"the model is in {out}")
+        print_json(_as_json(trained, out))
+        return
+    print_facts(card_facts(trained.card))
+    if trained.evaluation is not None:
+        print_text(f"\n{trained.evaluation}")
+    if not quiet:
+        say(f"model written to {out}")
 
 
 def _check_no_search(context: typer.Context) -> None:
-    """Refuse options that a model without a search does not have."""
-    sources = {name: context.get_parameter_source(name) for name in OF_THE_SEARCH}
-    # By name: the enumeration is click's or, in later versions, typer's own copy of it.
-    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    if given:
-        option = "--" + given[0].replace("_", "-")
-        raise typer.BadParameter("a cluster trains one linear model, without a search", param_hint=option)
+    """Raise if an option of the search is given, which training on a cluster does not have."""
+    for name in SEARCH_OPTIONS:
+        source = context.get_parameter_source(name)
+        # By name: ParameterSource is click's or, in later versions, typer's own copy of it.
+        if source is not None and source.name == "COMMANDLINE":
+            option = "--" + name.replace("_", "-")
+            raise typer.BadParameter("a cluster trains one linear model, without a search", param_hint=option)
 
 
-def _in_order_of_time(folds: int) -> Any:
+def _time_series_split(folds: int) -> Any:
     from sklearn.model_selection import TimeSeriesSplit
 
     return TimeSeriesSplit(folds)
 
 
-def _for_machines(trained: TrainedTable, out: str) -> dict[str, Any]:
+def _as_json(trained: TrainedTable, out: str) -> dict[str, Any]:
     found = trained.evaluation
     evaluation = None
     if found is not None:
@@ -120,10 +120,3 @@ def _for_machines(trained: TrainedTable, out: str) -> dict[str, Any]:
             "currency": found.currency,
         }
     return {"out": out, "card": json.loads(trained.card.to_json()), "evaluation": evaluation}
-
-
-def _print(trained: TrainedTable) -> None:
-    print_facts(facts_of(trained.card))
-    if trained.evaluation is not None:
-        typer.echo()
-        print_costs(trained.evaluation)

@@ -1,5 +1,6 @@
 """Estimators inside estimators: pipelines, searches, calibrations, ensembles and wrappers.
 
+inner_estimators          directly inside another
 iter_nested_estimators    from the outside in: the estimator, what it wraps, what that wraps, ...
 final_step                of pipelines, also of pipelines in pipelines; `split_final_step` with its parameter prefix
 deciding_estimator        what makes the predictions of fitted pipelines and searches
@@ -25,12 +26,12 @@ def iter_nested_estimators(estimator: Any, *, branches: bool = False) -> Iterato
     fold of a calibration, and regressors and final estimators.
     """
     yield estimator
-    inside = _inside(estimator)
+    inside = inner_estimators(estimator)
     for each in inside if branches else inside[:1]:
         yield from iter_nested_estimators(each, branches=branches)
 
 
-def _inside(estimator: Any) -> list[Any]:
+def inner_estimators(estimator: Any) -> list[Any]:
     """The estimators directly inside another that are trained on y."""
     if hasattr(estimator, "steps"):
         found = [estimator.steps[-1][1]]

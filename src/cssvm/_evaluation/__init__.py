@@ -1,7 +1,6 @@
-"""Evaluation in money: `evaluate`, the table it returns, and the same table for decisions made elsewhere."""
+"""Evaluation in costs: `evaluate`, the table it returns, and the same table for predictions made elsewhere."""
 
-from .evaluate import evaluate
-from .predictions import evaluate_predictions
-from .result import Evaluation, HeldOutDecisions
+from .evaluate import evaluate, evaluate_predictions
+from .result import Evaluation, HeldOutPredictions
 
-__all__ = ["Evaluation", "HeldOutDecisions", "evaluate", "evaluate_predictions"]
+__all__ = ["Evaluation", "HeldOutPredictions", "evaluate", "evaluate_predictions"]

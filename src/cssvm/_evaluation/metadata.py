@@ -1,8 +1,8 @@
-"""How costs, weights and groups reach the `fit` of any model: a pipeline, a search, a wrapper.
+"""Arguments that pass costs, weights and groups to the `fit` of any model: a pipeline, a search, a wrapper.
 
-Without metadata routing they are arguments of `fit`, named after the steps of pipelines; a search hands them on. With
-it they are requested on the clone that is trained, wherever the user has not said otherwise. Costs go to the outermost
-classifier that takes them, and no further in. A model whose classifier they cannot reach is refused.
+Without metadata routing they are named after the steps of pipelines, and a search passes them on. With it they are
+requested on the clone that is trained, unless the user has set a request. Costs go to the outermost classifier that
+takes them, and not further in. A model whose classifier they cannot reach is rejected.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .._core.prediction_costs import COSTS, is_request_denied
 
 WEIGHT, GROUPS = "sample_weight", "groups"
 
-# Parameters that hold a learner, in scikit-learn and here.
-LEARNERS = ("estimator", "amount_estimator", "final_estimator")
+# Parameters that hold an estimator, in scikit-learn and here.
+INNER = ("estimator", "amount_estimator", "final_estimator")
 
 
 def taker_of_costs(model: Any) -> Any:
@@ -34,7 +34,7 @@ def taker_of_costs(model: Any) -> Any:
 
 
 def for_fit(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
-    """What `fit` of a model takes of costs, weights and groups, by its own names; requests are set on the model."""
+    """Arguments of `fit` for the costs, weights and groups that it takes; requests are set on the model."""
     found = _routed(model, metadata) if get_config()["enable_metadata_routing"] else _by_steps(model, metadata)
     _check_costs_reach(model, metadata, {name.rpartition("__")[2] for name in found})
     return found
@@ -56,7 +56,7 @@ def _by_steps(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of `fit` with routing, after requests for all that the user has said nothing about."""
+    """Arguments of `fit` with routing, after setting the requests that the user has not set."""
     path, taker = list(iter_nested_estimators(model)), taker_of_costs(model)
     outside, weighted = path if taker is None else path[: path.index(taker) + 1], list(_weighted(model))
     for each in _estimators(model):
@@ -70,12 +70,12 @@ def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weighted(estimator: Any) -> Iterator[Any]:
-    """What is trained with weights: the estimator, the last step of a pipeline, all learners that another is around."""
+    """The estimators that are trained with weights: the last step of a pipeline, and those inside other estimators."""
     yield estimator
     ensemble = getattr(estimator, "estimators", None)
     members = [*getattr(estimator, "steps", [])[-1:], *(ensemble if isinstance(ensemble, list) else [])]
     inner = [each[1] for each in members if isinstance(each, tuple)] + [
-        getattr(estimator, name, None) for name in LEARNERS
+        getattr(estimator, name, None) for name in INNER
     ]
     for each in inner:
         if hasattr(each, "fit"):
@@ -83,7 +83,7 @@ def _weighted(estimator: Any) -> Iterator[Any]:
 
 
 def _wants(estimator: Any, name: str) -> bool:
-    """Whether `fit` uses what it takes: a classifier says in `trains_by_costs` that it decides by costs alone."""
+    """Whether `fit` uses the argument; `trains_by_costs` is False for classifiers that use costs in `predict` alone."""
     return name not in COSTS or getattr(estimator, "trains_by_costs", True)
 
 
@@ -92,7 +92,7 @@ def _estimators(model: Any) -> Iterable[Any]:
 
 
 def _request(estimator: Any, method: str, wanted: dict[str, bool]) -> None:
-    """Request, or refuse, what the estimator can have and nobody has said anything about."""
+    """Set the requests that the user has not set."""
     requests = getattr(estimator._get_metadata_request(), method).requests
     unset = {name: want for name, want in wanted.items() if name in requests and requests[name] is None}
     if unset:
@@ -100,7 +100,7 @@ def _request(estimator: Any, method: str, wanted: dict[str, bool]) -> None:
 
 
 def _request_of_scorers(estimator: Any, weighted: bool) -> None:
-    """Request, or refuse, weights for the scorers of a search; a name becomes a scorer, which can hold the request."""
+    """Set the requests of the scorers of a search; a name becomes a scorer, which can hold a request."""
     scoring = getattr(estimator, "scoring", None)
     if isinstance(scoring, list | tuple | set):
         scoring = {name: name for name in scoring}
@@ -117,7 +117,7 @@ def _request_of_scorers(estimator: Any, weighted: bool) -> None:
 
 
 def _check_costs_reach(model: Any, metadata: dict[str, Any], reached: set[str]) -> None:
-    """Refuse costs that a classifier inside would train by, but does not get."""
+    """Raise if a classifier inside would train with costs that do not reach it."""
     taker = taker_of_costs(model)
     if taker is None or not _wants(taker, COSTS[0]):
         return
@@ -127,7 +127,7 @@ def _check_costs_reach(model: Any, metadata: dict[str, Any], reached: set[str]) 
             continue
         if np.ndim(metadata[name]) or metadata[name] != getattr(taker, name):
             raise ValueError(
-                f"{name} given to evaluate does not reach {type(taker).__name__} inside {type(model).__name__}, which "
+                f"{name} passed to evaluate does not reach {type(taker).__name__} inside {type(model).__name__}, which "
                 f"would be trained with its own {name}={getattr(taker, name)!r}. Give it the same number, or enable "
                 "metadata routing: sklearn.set_config(enable_metadata_routing=True)."
             )

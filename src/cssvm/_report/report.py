@@ -1,72 +1,52 @@
-"""`Report`: what a model's decisions are worth, as one HTML file for those who pay for them.
+"""`Report`: an evaluation as one HTML file for stakeholders.
 
-The numbers come from an `Evaluation`; this package only words and draws them (`money`, `thresholds`, `facts`, and
-`interactive` for what moves). Every string of the user passes through Jinja's escaping, or into a block of JSON from
-which no markup can start (`page`); a content security policy allows the one script and the one style sheet of the
-report by their hashes and nothing else.
+The numbers come from an `Evaluation`. User strings pass through Jinja's escaping, or into a block of JSON in which no
+markup can start. A content security policy allows the report's one script and one style sheet by their hashes, and
+nothing else.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
-from collections.abc import Mapping, Sequence
+import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .._evaluation import Evaluation, HeldOutDecisions, evaluate, evaluate_predictions
+from .._evaluation import Evaluation, evaluate, evaluate_predictions
 from .._runtime.files import atomic_write
+from .._runtime.versions import installed_versions
 from ..metrics._action import DECISION
-from .facts import data_facts, model_facts, versions
-from .interactive import interactive_data
-from .money import amount, money_section
-from .numbers import count
-from .page import render
-from .thresholds import threshold_section
+from .model_facts import data_section, model_section
+from .sections import cost_section, right_decision_costs, slider_data, threshold_section
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 class Report:
-    """A report on a model's decisions in money: one HTML file that works offline and on a phone.
+    """An evaluation as one HTML file that works offline and on a phone.
 
-    First what the decisions cost, or earn, beside the plain policies and other models; then sliders for the costs and
-    the share of the target, which move the best threshold, ROC, cost and gains curves and the confusion table; then
-    thresholds, certificate, data and parameters. The numbers are those of `evaluate`.
+    It shows what the decisions cost or earn, compared with baselines and other models; sliders for the costs and the
+    share of the positive class, with the best threshold, ROC, cost and gains curves and the confusion matrix; then
+    thresholds, certificates, data and parameters. The numbers are those of `evaluate`.
 
     Parameters
     ----------
     model : classifier
         Not fitted, or fitted: it is cloned for each fold, and used as it is with ``cv="prefit"``.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Rows, in any form the model takes.
+        Samples, in any form the model accepts.
     y : array-like of shape (n_samples,)
         Labels of two classes.
-    fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
-        What a miss and a false alarm cost, for all rows or for each; None takes the model's own, and 1 if it has none.
-    tp_cost, tn_cost : float or array-like of shape (n_samples,), default=0.0
-        What acting on a row of the target costs, and leaving one of the other class alone, if they do; negative where
-        they earn.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row.
-    groups : array-like of shape (n_samples,), default=None
-        Rows that belong together and are held out together.
-    pos_label : label, default=None
-        The target; None takes the model's own, then the larger label.
-    cv : int, splitter, iterable of splits or "prefit", default=5
-        How rows are held out; ``"prefit"``: the model is fitted, and has not seen these rows.
-    compare : dict of names and models, or list of models, default=()
-        Further models to compare with.
-    currency : str, default=""
-        Named beside every amount.
     title : str, default=""
-        Heading of the report; the model's class if it is empty.
-    n_resamples : int, default=1000
-        Resamples of the rows for the intervals.
-    confidence : float, default=0.95
-        Of the intervals.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the resampling.
+        Heading of the report. If it is empty, the class of the model is used.
+    **options
+        Keyword arguments of `evaluate`, such as ``fn_cost``, ``fp_cost``, ``cv``, ``compare`` and ``currency``.
 
     Attributes
     ----------
@@ -90,68 +70,26 @@ class Report:
     True
     """
 
-    evaluation: Evaluation
-    title: str
-    created: datetime
-
-    def __init__(
-        self,
-        model: Any,
-        X: Any,
-        y: Any,
-        *,
-        fn_cost: Any = None,
-        fp_cost: Any = None,
-        tp_cost: Any = 0.0,
-        tn_cost: Any = 0.0,
-        sample_weight: Any = None,
-        groups: Any = None,
-        pos_label: Any = None,
-        cv: Any = 5,
-        compare: Mapping[str, Any] | Sequence[Any] = (),
-        currency: str = "",
-        title: str = "",
-        n_resamples: int = 1000,
-        confidence: float = 0.95,
-        random_state: Any = 0,
-    ) -> None:
-        found = evaluate(
-            model,
-            X,
-            y,
-            fn_cost=fn_cost,
-            fp_cost=fp_cost,
-            tp_cost=tp_cost,
-            tn_cost=tn_cost,
-            sample_weight=sample_weight,
-            groups=groups,
-            pos_label=pos_label,
-            cv=cv,
-            compare=compare,
-            n_resamples=n_resamples,
-            confidence=confidence,
-            random_state=random_state,
-            currency=currency,
-        )
-        self._show(found, title)
+    def __init__(self, model: Any, X: Any, y: Any, *, title: str = "", **options: Any) -> None:
+        self._set(evaluate(model, X, y, **options), title)
 
     @classmethod
     def from_evaluation(cls, evaluation: Evaluation, *, title: str = "") -> Report:
-        """A report on what `evaluate` has found, without computing it again.
+        """Make a report from the result of `evaluate`, without computing it again.
 
         Parameters
         ----------
         evaluation : Evaluation
             What `evaluate` returned.
         title : str, default=""
-            Heading of the report; the model's class if it is empty.
+            Heading of the report. If it is empty, the class of the model is used.
 
         Returns
         -------
         Report
         """
         report = cls.__new__(cls)
-        report._show(evaluation, title)
+        report._set(evaluation, title)
         return report
 
     @classmethod
@@ -175,38 +113,37 @@ class Report:
         confidence: float = 0.95,
         random_state: Any = 0,
     ) -> Report:
-        """A report on decisions that were made elsewhere, by a model or by people.
+        """Make a report on predictions made elsewhere, by a model or by people.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             Labels of two classes.
         y_pred : array-like of shape (n_samples,)
-            Decisions, with the labels of `y_true`.
+            Predicted labels.
         y_score : array-like of shape (n_samples,), default=None
-            Scores, higher for the target class, or what `positive_class_scores` returns. None: the sliders choose between
-            these decisions, acting on nobody and on everybody.
+            Scores, higher for the positive class, or what `positive_class_scores` returns. If None, the sliders choose
+            between these predictions, acting on nobody and acting on everybody.
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            What a miss and a false alarm cost, for all rows or for each.
+            Cost of a false negative and of a false positive, for all samples or for each.
         tp_cost, tn_cost : float or array-like of shape (n_samples,), default=0.0
-            What acting on a row of the target costs, and leaving one of the other class alone; negative where they
-            earn.
+            Cost of a true positive and of a true negative; negative for an income.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row.
+            Weight of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of a customer: they are drawn together for the intervals.
+            Group of each sample, such as a customer; samples of a group are drawn together for the intervals.
         pos_label : label, default=None
-            The target; None means the larger of the two labels.
-        compare : dict of names and decisions, default=None
-            Further decisions on the same rows.
+            The positive class. If None, the larger of the two labels.
+        compare : dict of names and predicted labels, default=None
+            Further predictions for the same samples.
         currency : str, default=""
-            Named beside every amount.
+            Unit of the costs, shown next to each amount.
         title : str, default=""
             Heading of the report.
         n_resamples : int, default=1000
-            Resamples of the rows for the intervals.
+            Number of bootstrap resamples for the intervals.
         confidence : float, default=0.95
-            Of the intervals.
+            Confidence level of the intervals.
         random_state : int, RandomState instance or None, default=0
             Seed of the resampling.
 
@@ -218,20 +155,25 @@ class Report:
             y_true,
             y_pred,
             y_score=y_score,
-            outcomes={"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost},
+            fn_cost=fn_cost,
+            fp_cost=fp_cost,
+            tp_cost=tp_cost,
+            tn_cost=tn_cost,
             pos_label=pos_label,
             sample_weight=sample_weight,
             groups=groups,
             compare=compare,
-            resampling=(n_resamples, confidence, random_state),
+            n_resamples=n_resamples,
+            confidence=confidence,
+            random_state=random_state,
             currency=currency,
         )
         return cls.from_evaluation(found, title=title)
 
-    def _show(self, evaluation: Evaluation, title: str) -> None:
+    def _set(self, evaluation: Evaluation, title: str) -> None:
         if not isinstance(evaluation, Evaluation) or evaluation.held_out is None:
             raise ValueError(
-                f"evaluation must be what evaluate returned, with its decisions; got {type(evaluation).__name__}. "
+                f"evaluation must be what evaluate returned, with its predictions; got {type(evaluation).__name__}. "
                 "Pass Report.from_evaluation(evaluate(model, X, y, ...))."
             )
         self.evaluation = evaluation
@@ -239,30 +181,43 @@ class Report:
         self.created = datetime.now(UTC)
 
     def html(self) -> str:
-        """The report as text of one HTML page.
+        """The report as an HTML page.
 
         Returns
         -------
         str
         """
+        try:
+            from jinja2 import Environment, StrictUndefined
+            from markupsafe import Markup
+        except ImportError as error:
+            raise ImportError(
+                "A report needs jinja2, which is not installed. Run `pip install cssvm[report]`."
+            ) from error
         evaluation, held_out = self.evaluation, self.evaluation.held_out
         assert held_out is not None
-        model = model_facts(held_out)
-        name = model["name"] or "decisions as given"
-        context = {
-            "title": self.title or f"What the decisions of {name} cost",
-            "created": f"{self.created:%d %B %Y, %H:%M} UTC",
-            "currency": evaluation.currency,
-            "money": money_section(evaluation, name),
-            "thresholds": threshold_section(held_out, evaluation.confidence),
-            "model": model,
-            "data": data_facts(held_out, evaluation.n_rows),
-            "has_scores": held_out.scores.kind != DECISION,
-            "right_decisions": _right_decisions(held_out, evaluation.currency),
-            "n_folds": len(held_out.models) if any(held_out.n_trained) else 0,
-            "versions": versions(),
-        }
-        return render(context, interactive_data(held_out, evaluation.currency))
+        model, currency = model_section(held_out), evaluation.currency
+        name = model["name"] or "predictions made elsewhere"
+        script, style = _package_file("script.js"), _package_file("style.css")
+        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        return environment.from_string(_package_file("template.html")).render(
+            title=self.title or f"What the decisions of {name} cost",
+            created=f"{self.created:%d %B %Y, %H:%M} UTC",
+            currency=currency,
+            costs=cost_section(evaluation, name),
+            thresholds=threshold_section(held_out, evaluation.confidence),
+            model=model,
+            data=data_section(held_out, evaluation.n_rows),
+            has_scores=held_out.score_kind != DECISION,
+            right_decisions=right_decision_costs(held_out, currency),
+            n_folds=len(held_out.models) if any(held_out.n_trained) else 0,
+            versions={"Python": platform.python_version(), **installed_versions(PACKAGES)},
+            json=Markup(_inert_json(slider_data(held_out, currency))),
+            script=Markup(script),
+            style=Markup(style),
+            script_hash=_content_hash(script),
+            style_hash=_content_hash(style),
+        )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the report to a file, which is replaced as a whole or not at all.
@@ -270,12 +225,12 @@ class Report:
         Parameters
         ----------
         path : path
-            Where to write it, for example ``"report.html"``.
+            File to write, for example ``"report.html"``.
 
         Returns
         -------
         Path
-            Where it was written.
+            The file written.
         """
         target = Path(path)
         # A lone surrogate in a name cannot be written; a question mark takes its place.
@@ -284,23 +239,29 @@ class Report:
             file.write(text)
         return target
 
+    def _repr_html_(self) -> str:
+        return self.evaluation._repr_html_()
+
     def __repr__(self) -> str:
-        return f"Report(title={self.title!r}, {self.evaluation.n_rows:,} rows); save(path) writes it as HTML"
+        return f"Report(title={self.title!r}, {self.evaluation.n_rows:,} cases); save(path) writes it as HTML"
 
 
-def _right_decisions(held_out: HeldOutDecisions, currency: str) -> dict[str, str] | None:
-    """What the right decision for each class costs, per case and in total, and rows on which the wrong one costs less.
+def _package_file(name: str) -> str:
+    """The text of a file of this package."""
+    return (files(__package__) / name).read_text(encoding="utf-8")
 
-    None where right decisions cost nothing.
+
+def _inert_json(data: Any) -> str:
+    r"""JSON for a block of an HTML page: without ``<``, ``>`` and ``&``, so that no markup starts or ends in it.
+
+    All but ASCII is written as ``\u....`` as well, the line separators U+2028 and U+2029 among it.
     """
-    sample, money = held_out.sample, held_out.money
-    right = np.where(sample.positive, money.act, money.skip)
-    wrong = np.where(sample.positive, money.skip, money.act)
-    if not right.any():
-        return None
-    total = float(sample.weights @ right)
-    return {
-        "cost": amount(total / float(sample.weights.sum()), currency),
-        "total": amount(total, currency),
-        "fixed": count(int(np.count_nonzero(wrong < right))),
-    }
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _content_hash(text: str) -> str:
+    """The name of an inline script or style sheet in a content security policy."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,6 +1,6 @@
 "use strict";
-// The moving part: costs and the share of the target are three numbers, everything else is computed from them.
-// The cuts are the vertices of the hull of the ROC curve, so the least cost over them is the least of all cuts.
+// The sliders: costs and the share of the positive class are three numbers, everything else is computed from them.
+// The cuts are the vertices of the hull of the ROC curve, so the least cost over them is the least of all thresholds.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { base, cuts, curve, own } = data;
@@ -9,14 +9,14 @@
   const NS = "http://www.w3.org/2000/svg";
   const $ = (id) => document.getElementById(id);
 
-  // Money at stake is proportional to cases where costs are those of the classes.
+  // Weighted costs are proportional to weights where costs are those of the classes.
   const fill = (part, all) => {
-    part.saved ??= part.hits.map((each) => (each / all.targets) * all.missed);
-    part.spent ??= part.alarms.map((each) => (each / all.others) * all.alarmed);
+    part.saved ??= part.hits.map((each) => (each / all.positives) * all.missed);
+    part.spent ??= part.alarms.map((each) => (each / all.negatives) * all.alarmed);
   };
   fill(cuts, data);
   fill(own, data);
-  fill(curve, { targets: 1, others: 1, missed: 1, alarmed: 1 });
+  fill(curve, { positives: 1, negatives: 1, missed: 1, alarmed: 1 });
 
   const odds = (share) => share / (1 - share);
   const sliders = {
@@ -26,7 +26,7 @@
   };
   const state = { ...base };
 
-  // ---- numbers, by the rules of numbers.py
+  // ---- numbers, by the rules of _runtime/format.py
   const decimals = (value, digits) => (value ? Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)))) : 0);
   const minus = (text) => (text === "-0" ? "0" : text.replace("-", "\u2212"));
   const formats = {}; // making one takes longer than all else in a redraw
@@ -50,8 +50,8 @@
 
   // ---- the answer for the present state
   const outcome = (part, k, scale) => {
-    const hits = (data.cases * state.share * part.hits[k]) / data.targets;
-    const alarms = (data.cases * (1 - state.share) * part.alarms[k]) / data.others;
+    const hits = (data.cases * state.share * part.hits[k]) / data.positives;
+    const alarms = (data.cases * (1 - state.share) * part.alarms[k]) / data.negatives;
     const missCost = scale.miss * (data.missed - part.saved[k]);
     const alarmCost = scale.alarm * part.spent[k];
     return {
@@ -145,9 +145,9 @@
   const axis = (v) => String(Number(v.toPrecision(3)));
   const money = (v) => (Math.abs(v) >= 1e5 ? v.toLocaleString("en-US", { notation: "compact" }) : number(v)).replace("-", "\u2212");
   const unit = data.currency ? data.currency + " per case" : "per case";
-  const roc = chart("roc", "Share of the others acted on" + weighed, "Share of targets found" + weighed);
+  const roc = chart("roc", "False positive rate" + weighed, "Recall" + weighed);
   const gains = chart("gains", "Share of cases acted on", unit.length > 24 ? "per case" : unit);
-  const costs = chart("costs", "Weight of misses among all errors", "Cost, 1 = always wrong");
+  const costs = chart("costs", "Weight of missed cases among errors", "Cost, 1 = always wrong");
 
   roc.frame([0, 1], [0, 1], axis, axis);
   roc.line("chance", [0, 1], [0, 1]);
@@ -211,11 +211,11 @@
     }
     put("cases", data.cases, count);
     const last = cuts.hits.length - 1;
-    const cut = data.ratio ? `acting where leaving is expected to cost ${number(Math.exp(data.thresholds[k]))} times what acting does, both at the costs as they are,` : `the threshold ${number(data.thresholds[k])}`;
+    const cut = data.ratio ? `acting where not acting is expected to cost ${number(Math.exp(data.thresholds[k]))} times what acting does, both at the present costs,` : `the threshold ${number(data.thresholds[k])}`;
     const what = k === 0 ? "acting on nobody" : k === last ? "acting on everybody" : cut;
     const saved = Math.min(all.miss, all.alarm) - best.risk;
     $("answer").textContent = `At these costs ${what} is best: ${amount(best.risk)} per case` +
-      (k === 0 || k === last ? "." : `, ${amount(saved)} less than the better plain policy.`);
+      (k === 0 || k === last ? "." : `, ${amount(saved)} less than the better baseline.`);
     $("answer").dataset.threshold = k === 0 ? "inf" : k === last ? "-inf" : String(data.thresholds[k]);
     drawRoc(found);
     drawGains(found);

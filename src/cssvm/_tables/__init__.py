@@ -7,9 +7,8 @@ on a cluster. The command line is these.
 
 from .chunk import TableError
 from .cluster import train_on_cluster
-from .evaluating import EvaluatedTable, evaluate_table
+from .evaluating import EvaluatedTable, evaluate_table, report_table
 from .predicting import PredictedTable, predict_table
-from .reporting import report_table
 from .training import TrainedTable, train_table
 
 __all__ = [

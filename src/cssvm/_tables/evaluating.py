@@ -1,54 +1,64 @@
-"""`evaluate_table`: what the decisions of a saved model are worth on rows whose labels are known."""
+"""`evaluate_table` and `report_table`: what the decisions of a saved model cost on rows with labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._core.positive_class import PositiveClass, PositiveClassScores
-from .._core.prediction_costs import COSTS
-from .._core.types import Mask, Vector
-from .._evaluation import evaluate_predictions
-from .._evaluation.result import EVERYBODY, NOBODY
-from ..metrics._action import COST_RATIO, DECISION_VALUE, ActionScores, scores_by_costs
+from .._core.positive_class import own_cut, plain
+from .._core.samples import Samples, both_classes
+from .._core.types import Vector
+from .._evaluation import Evaluation
+from .._evaluation.cross_val import fewest_errors, warn_cost_leakage
+from .._evaluation.result import EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, FoldPredictions, HeldOutPredictions
+from .._report import Report
+from ..metrics._action import (
+    COST_RATIO,
+    DECISION_VALUE,
+    PROBABILITY,
+    ActionScores,
+    cut_by_decisions,
+    scores_by_costs,
+)
 from ..metrics._bootstrap import check_request, joint_intervals
 from ..metrics._partial_auc import mean_height
 from ..metrics._policies import Interval
 from ..metrics._risk import ranked_min_risk
 from ..metrics._scored import ScoredSamples
-from .chunk import Chunk, TableError
+from .chunk import TableError
 from .cost_spec import read_weight_column
-from .scoring import Decider
+from .scoring import TableScorer
 from .sources import open_table
 
-COST, BEST, AUC = "cost per case", "cost per case at the best threshold", "AUC"
-BEST_RATIO = "cost per case at the best cost ratio"  # the same of a model that decides by the costs of each row
-MEASURES = (
-    *("savings", BEST, "targets found", "false alarms among others", "targets among acted on", "acted on"),
-    *(AUC, "TP-0.9 area loss", "TN-0.9 area loss", "Brier score"),
-)
+BEST = "cost per case at the best threshold"
+BEST_RATIO = "cost per case at the best cost ratio"  # for a model that decides by the costs of each row
 
 
 @dataclass(frozen=True)
 class EvaluatedTable:
     """What `evaluate_table` returns.
 
-    measures : values with their intervals, by name; n_rows, n_targets : labelled rows, and those of the target;
-    n_acted : rows decided to be of the target; n_unlabelled : rows that were left out; total : cost of all decisions.
+    Attributes
+    ----------
+    measures : dict of str to Interval
+        Values with the ends of their intervals, by name.
+    n_rows, n_positives, n_acted : int
+        Number of labelled rows, of those of the positive class, and of those predicted positive.
+    n_unlabelled : int
+        Number of rows without a label, which are left out.
+    evaluation : Evaluation
+        Costs of the model and of the baselines; it prints as a table.
     """
 
     measures: dict[str, Interval]
     n_rows: int
-    n_targets: int
+    n_positives: int
     n_acted: int
     n_unlabelled: int
-    total: float
-    confidence: float
-    currency: str
+    evaluation: Evaluation = field(compare=False)
 
 
 def evaluate_table(
@@ -73,29 +83,28 @@ def evaluate_table(
     data : path, "-" or data frame
         As for `train_table`.
     target : str, default=None
-        The column of labels; None: as the card says. Rows without a label are left out.
+        The target column. If None, the card's. Rows without a label are left out.
     fn_cost, fp_cost : float or str, default=None
-        What errors on these rows cost, as for `train_table`; None: as the card says.
+        Costs of errors on these rows, as for `train_table`. If None, the card's.
     weight : str, default=None
-        A column of row weights.
+        A column of sample weights.
     n_resamples : int, default=1000
-        Resamples of the rows for the intervals.
+        Number of bootstrap resamples for the intervals.
     confidence : float, default=0.95
-        Of the intervals.
+        Confidence level of the intervals.
     random_state : int, RandomState instance or None, default=0
         Seed of the resampling.
     progress : callable, default=None
-        CallableKernel with the number of rows done after each chunk.
+        Called with the number of rows read after each chunk.
 
     Returns
     -------
     EvaluatedTable
-        Its ``measures`` are the costs per case of the model and of the plain policies, as `evaluate` and `report_table`
-        find them, and those of `bootstrap_interval` for `savings_score`, `min_cost_risk`, the shares of targets found,
-        of false alarms, of targets among the rows acted on and of rows acted on, the areas of the ROC curve, and for
-        probabilities the Brier score. The best threshold is one of what the model decides by: of the score, or, named
-        "cost per case at the best cost ratio", of the ratio of the two expected costs, if it decides by the costs of
-        each row.
+        Its ``measures`` are the costs per case of the model and of the baselines, as in `evaluate` and `report_table`,
+        and those of `bootstrap_interval` for `savings_score`, `min_cost_risk`, recall, false positive rate, precision,
+        the share of rows acted on, areas of the ROC curve, and for probabilities the Brier score. The best threshold is
+        one on what the model decides by: the score or, for a model that decides by the costs of each row, the ratio of
+        the two expected costs ("cost per case at the best cost ratio").
 
     Examples
     --------
@@ -109,175 +118,204 @@ def evaluate_table(
     >>> print(found.measures["cost per case"].value, found.measures["act on everybody"].value)
     0.0 0.5
     """
-    check_request(n_resamples, confidence)
-    decider = Decider.of(model, fn_cost=fn_cost, fp_cost=fp_cost)
-    rows, n_read = _read(decider, data, target, weight, progress)
-    n_labelled = len(rows.positive)
-    if rows.weights is not None:
-        rows = rows.take(rows.weights > 0)
-    options: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-    target_class = decider.target
-    of_rows: dict[str, Any] = {"pos_label": target_class.label, "sample_weight": rows.weights}
-    y, acted = target_class.labels(rows.positive), target_class.labels(rows.acted)
-    costs = evaluate_predictions(
-        y,
-        acted,
-        outcomes={"tp_cost": 0.0, "tn_cost": 0.0, **rows.costs},
-        **of_rows,
-        resampling=(n_resamples, confidence, random_state),
+    resampling: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
+    scorer = TableScorer.load(model, fn_cost=fn_cost, fp_cost=fp_cost)
+    rows, n_read = _score_labelled(scorer, data, scorer.target_column(target), weight, progress, **resampling)
+    evaluation, held_out = rows["evaluation"], rows["evaluation"].held_out
+    counted = rows["weights"] > 0
+    probabilities = None if rows["probabilities"] is None else rows["probabilities"][counted]
+    measures = {"cost per case": evaluation.model.cost}
+    measures |= {name: evaluation[name].cost for name in (NOBODY, EVERYBODY)}
+    positive = held_out.scored.positive
+    found = joint_intervals(
+        _measures(held_out, rows["scores"][counted], probabilities), held_out.scored.labels, **resampling
     )
-    measures = {COST: costs.model.cost, NOBODY: costs[NOBODY].cost, EVERYBODY: costs[EVERYBODY].cost}
-    found = joint_intervals(_measures(rows, target_class), y, **options)
-    best = BEST_RATIO if rows.by_ratio else BEST
-    measures |= {best if name == BEST else name: Interval(*each[:3]) for name, each in found.items()}
     return EvaluatedTable(
-        measures=measures,
-        n_rows=len(rows.positive),
-        n_targets=int(np.count_nonzero(rows.positive)),
-        n_acted=int(np.count_nonzero(rows.acted)),
-        n_unlabelled=n_read - n_labelled,
-        total=costs.model.total,
-        confidence=confidence,
-        currency=decider.card.currency or "",
+        measures=measures | {name: Interval(*each[:3]) for name, each in found.items()},
+        n_rows=len(positive),
+        n_positives=int(np.count_nonzero(positive)),
+        n_acted=int(np.count_nonzero(held_out.scored.predictions)),
+        n_unlabelled=n_read - len(counted),
+        evaluation=evaluation,
     )
 
 
-@dataclass(frozen=True)
-class Judged:
-    """Labelled rows and what a model says of them, (n,) each.
+def report_table(
+    model: Any,
+    data: Any,
+    *,
+    target: str | None = None,
+    fn_cost: Any = None,
+    fp_cost: Any = None,
+    weight: str | None = None,
+    title: str = "",
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+) -> Report:
+    """Make a report on a saved model from a table with labels, which it should not have been trained on.
 
-    positive : whether they are of the target; acted : whether the model takes them for it; scores : for the target;
-    decided_by : what the decisions are a threshold on, as in a report; by_ratio : whether that is the ratio of the
-    expected costs of each row; costs : fn_cost and fp_cost.
+    Parameters
+    ----------
+    model, data, target, fn_cost, fp_cost, weight, n_resamples, confidence, random_state
+        As for `evaluate_table`.
+    title : str, default=""
+        Heading of the report; if it is empty, it names the target column.
+
+    Returns
+    -------
+    Report
+        ``report.save(path)`` writes it, and ``print(report.evaluation)`` shows the costs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from cssvm.deploy import SavedModel
+    >>> from cssvm._tables import report_table, train_table
+    >>> loans = pd.DataFrame({"income": [9.0, 8.0, None, 2.0, 7.0, 1.0] * 5,
+    ...                       "outcome": ["paid", "paid", "default", "default", "paid", "default"] * 5})
+    >>> trained = train_table(loans, target="outcome", pos_label="default", fn_cost=5, Cs=3, gammas=3, evaluation=False)
+    >>> report = report_table(SavedModel(trained.model, trained.card), loans, n_resamples=200)
+    >>> report.evaluation.model.cost.value
+    0.0
     """
-
-    positive: Mask
-    acted: Mask
-    scores: Vector
-    probabilities: Vector | None
-    decided_by: Vector
-    by_ratio: bool
-    costs: dict[str, Any]
-    weights: Vector | None
-
-    def take(self, kept: Mask) -> Judged:
-        """The rows of a mask (n,)."""
-        whole = vars(self) | {"costs": {name: _taken(cost, kept) for name, cost in self.costs.items()}}
-        return Judged(**{name: _taken(value, kept) for name, value in whole.items()})
-
-    @classmethod
-    def joined(cls, parts: Sequence[Judged]) -> Judged:
-        """The rows of all parts."""
-        return cls(
-            positive=np.concatenate([part.positive for part in parts]),
-            acted=np.concatenate([part.acted for part in parts]),
-            scores=np.concatenate([part.scores for part in parts]),
-            probabilities=_joined([part.probabilities for part in parts]),
-            decided_by=np.concatenate([part.decided_by for part in parts]),
-            by_ratio=parts[0].by_ratio,
-            costs={name: _joined([part.costs[name] for part in parts]) for name in COSTS},
-            weights=_joined([part.weights for part in parts]),
-        )
+    scorer = TableScorer.load(model, fn_cost=fn_cost, fp_cost=fp_cost)
+    column = scorer.target_column(target)
+    resampling: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
+    rows, _ = _score_labelled(scorer, data, column, weight, None, **resampling)
+    return Report.from_evaluation(rows["evaluation"], title=title or f"What decisions on “{column}” cost")
 
 
-def _joined(parts: list[Any]) -> Any:
-    """Arrays one after the other; a number or None, which is the same in all parts, as it is."""
-    return np.concatenate(parts) if np.ndim(parts[0]) else parts[0]
+def _score_labelled(
+    scorer: TableScorer, data: Any, column: str, weight: str | None, progress: Any, **resampling: Any
+) -> tuple[dict[str, Any], int]:
+    """Predict the labelled rows of a table, a chunk at a time, and evaluate the predictions.
 
-
-def _taken(values: Any, kept: Mask) -> Any:
-    """The entries of an array of rows; anything else as it is."""
-    return values[kept] if np.ndim(values) else values
-
-
-def _read(decider: Decider, data: Any, target: str | None, weight: str | None, progress: Any) -> tuple[Judged, int]:
-    """All labelled rows of a table, a chunk at a time, and the number of rows read."""
-    column = decider.label_column(target)
+    Returns scores and probabilities of the positive class and weights, (n_labelled,) each, with the evaluation, and the
+    number of rows read.
+    """
+    check_request(resampling["n_resamples"], resampling["confidence"])
     parts, n_read = [], 0
     for chunk in open_table(data).chunks():
-        own, labels = decider.labelled(chunk, column, weight)
+        own, labels = scorer.labelled(chunk, column, weight)
         if len(labels):
-            parts.append(_judged(decider, own, labels, weight))
+            costs = scorer.required_costs(own, labels)
+            predicted = scorer.predict(own, costs)
+            parts.append(
+                {
+                    "positive": labels == scorer.positive_class.label,
+                    "acted": predicted.labels == scorer.positive_class.label,
+                    "scores": predicted.scores,
+                    "probabilities": predicted.probabilities,
+                    "weights": np.ones(len(labels)) if weight is None else read_weight_column(own, weight),
+                    **costs,
+                    **{f"known {name}": cost for name, cost in predicted.costs.items()},
+                }
+            )
         n_read += len(chunk)
         if progress is not None:
             progress(n_read)
     if not parts:
         raise TableError(f"column {column!r} holds no labels.")
-    rows = Judged.joined(parts)
-    decider.check_both_classes(column, rows.positive, rows.weights)
-    return rows, n_read
+    rows = {name: _joined([part[name] for part in parts]) for name in parts[0]}
+    _check_both_classes(scorer, column, rows["positive"][rows["weights"] > 0])
+    return rows | {"evaluation": _evaluate(scorer, rows, **resampling)}, n_read
 
 
-def _judged(decider: Decider, rows: Chunk, labels: NDArray[Any], weight: str | None) -> Judged:
-    """The rows of a chunk, which all have labels."""
-    costs = decider.all_costs(rows, labels)
-    decided = decider.decide(rows, costs)
-    label, decided_by = decider.target.label, ActionScores(decided.scores, 0.0, DECISION_VALUE)
-    if decider.decides_by and decided.probabilities is not None:
-        decided_by = scores_by_costs(decided.probabilities, **decided.costs)
-    return Judged(
-        positive=labels == label,
-        acted=decided.labels == label,
-        scores=decided.scores,
-        probabilities=decided.probabilities,
-        decided_by=decided_by.values,
-        by_ratio=decided_by.kind == COST_RATIO,
-        costs=costs,
-        weights=None if weight is None else read_weight_column(rows, weight),
+def _joined(parts: Sequence[Any]) -> Any:
+    """Arrays one after the other; a number or None, which is the same in all parts, as it is."""
+    return np.concatenate(parts) if np.ndim(parts[0]) else parts[0]
+
+
+def _check_both_classes(scorer: TableScorer, column: str, positive: Any) -> None:
+    """Raise if the rows of positive weight are all of one class."""
+    if not both_classes(positive):
+        missing = scorer.positive_class.other if positive.any() else scorer.positive_class.label
+        raise TableError(
+            f"column {column!r} must hold labels of both classes, on rows of positive weight; got none of "
+            f"{plain(missing)!r}. Give a table that has rows of both."
+        )
+
+
+def _evaluate(scorer: TableScorer, rows: dict[str, Any], **resampling: Any) -> Evaluation:
+    """Costs of the model's predictions, of the baselines and of the threshold with the fewest errors."""
+    costs = {name: rows[name] for name in ("fn_cost", "fp_cost")}
+    sample = Samples.of(scorer.positive_class, rows["positive"], **costs, sample_weight=rows["weights"])
+    sample.check_whole()
+    model = scorer.saved.model
+    warn_cost_leakage([model], costs, sample.positive)
+    if scorer.decides_by and rows["probabilities"] is not None:
+        known = {name: rows[f"known {name}"] for name in costs}
+        scores = scores_by_costs(rows["probabilities"], **known)
+    else:
+        method, threshold = own_cut(model, scorer.positive_class)
+        scores = ActionScores(rows["scores"], threshold, PROBABILITY if method == "predict_proba" else DECISION_VALUE)
+    scores = cut_by_decisions(scores, rows["acted"])
+    own = FoldPredictions(np.arange(len(sample)), rows["acted"], scores, model)
+    return Evaluation.from_predictions(
+        {MODEL: [own], FEWEST_ERRORS: fewest_errors(rows["scores"], sample)},
+        sample,
+        {"tp_cost": 0.0, "tn_cost": 0.0, **costs},
+        currency=scorer.card.currency or "",
+        **resampling,
     )
 
 
-def _measures(rows: Judged, target: PositiveClass) -> Callable[[Vector], dict[str, Vector]]:
+def _measures(
+    held_out: HeldOutPredictions, scores: Vector, probabilities: Vector | None
+) -> Callable[[Vector], dict[str, Vector]]:
     """Measures by name, (n_batch,) each, of how often each of these rows was drawn, (n_batch, n_rows)."""
-    of_rows: dict[str, Any] = {"pos_label": target.label, "sample_weight": rows.weights}
-    y, scores = target.labels(rows.positive), PositiveClassScores(rows.scores, target, 0.0)
-    ratios, by_score = _ratios_of_sums(rows), ScoredSamples.from_labels(y, scores, **of_rows)
-    by_decision = ScoredSamples.from_labels(
-        y, PositiveClassScores(rows.decided_by, target, 0.0), **rows.costs, **of_rows
-    )
-    positive, weights = by_score.ranked(by_score.samples.positive), by_score.ranked(by_score.samples.weights)
+    by_decision = held_out.scored
+    by_score = ScoredSamples.from_samples(by_decision.samples, scores)
+    positive, weights = by_score.ranked(by_score.positive), by_score.ranked(by_score.samples.weights)
     best, weights_of_best = ranked_min_risk(by_decision), by_decision.ranked(by_decision.samples.weights)
+    ratios = _ratios_of_sums(by_decision, probabilities)
+    name_of_best = BEST_RATIO if held_out.score_kind == COST_RATIO else BEST
 
     def measures(counts: Vector) -> dict[str, Vector]:
         fpr, fnr = by_score.ranking.rates(positive, weights * counts.take(by_score.ranking.order, axis=1))
-        found = ratios(counts) | {
-            BEST: best.values(weights_of_best * counts.take(by_decision.ranking.order, axis=1)),
-            AUC: 1.0 - mean_height(fpr, fnr, 1.0),
+        found = ratios(counts)
+        brier = {"Brier score": found.pop("Brier score")} if "Brier score" in found else {}
+        return {
+            "savings": found.pop("savings"),
+            name_of_best: best.values(weights_of_best * counts.take(by_decision.ranking.order, axis=1)),
+            **found,
+            "AUC": 1.0 - mean_height(fpr, fnr, 1.0),
             "TP-0.9 area loss": mean_height(fnr[:, ::-1], fpr[:, ::-1], 1.0 - 0.9),
             "TN-0.9 area loss": mean_height(fpr, fnr, 1.0 - 0.9),
+            **brier,
         }
-        return {name: found[name] for name in MEASURES if name in found}
 
     return measures
 
 
-def _ratios_of_sums(rows: Judged) -> Callable[[Vector], dict[str, Vector]]:
-    """The measures that are ratios of sums over rows, all from one product of counts with what is summed."""
-    positive, acted = rows.positive, rows.acted
-    weights = np.ones(len(positive)) if rows.weights is None else rows.weights
-    weighted_cost = weights * np.where(positive, rows.costs["fn_cost"], rows.costs["fp_cost"])
+def _ratios_of_sums(scored: ScoredSamples, probabilities: Vector | None) -> Callable[[Vector], dict[str, Vector]]:
+    """The measures that are ratios of sums over rows, all from one product of the counts with the summands."""
+    positive, acted = scored.positive, scored.predictions
+    weights, weighted_cost = scored.samples.weights, scored.samples.weighted_costs
+    assert acted is not None
     summed = {
         "all": weights,
-        "target": weights * positive,
-        "other": weights * ~positive,
+        "positives": weights * positive,
+        "negatives": weights * ~positive,
         "acted": weights * acted,
-        "found": weights * (positive & acted),
-        "alarms": weights * (~positive & acted),
+        "true positives": weights * (positive & acted),
+        "false positives": weights * (~positive & acted),
         "cost": weighted_cost * (positive != acted),
         "cost of nobody": weighted_cost * positive,
         "cost of everybody": weighted_cost * ~positive,
     }
-    if rows.probabilities is not None:
-        summed["squares"] = weights * (rows.probabilities - positive) ** 2
+    if probabilities is not None:
+        summed["squares"] = weights * (probabilities - positive) ** 2
     columns = np.column_stack(list(summed.values()))
 
     def ratios(counts: Vector) -> dict[str, Vector]:
         of = dict(zip(summed, (counts @ columns).T, strict=True))
         found = {
             "savings": 1.0 - _ratio(of["cost"], np.minimum(of["cost of nobody"], of["cost of everybody"])),
-            "targets found": _ratio(of["found"], of["target"]),
-            "false alarms among others": _ratio(of["alarms"], of["other"]),
-            "targets among acted on": _ratio(of["found"], of["acted"]),
+            "recall": _ratio(of["true positives"], of["positives"]),
+            "false positive rate": _ratio(of["false positives"], of["negatives"]),
+            "precision": _ratio(of["true positives"], of["acted"]),
             "acted on": _ratio(of["acted"], of["all"]),
         }
         return found | ({"Brier score": of["squares"] / of["all"]} if "squares" in of else {})

@@ -10,10 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from .. import __version__
+from .._runtime.versions import installed_versions
 from ._fields import check_card
 
 NUMBER, CATEGORY = "number", "category"
@@ -130,7 +129,7 @@ class ModelCard:
         """
         from ._anatomy import described
 
-        card = cls(trained=datetime.now(UTC).isoformat(timespec="seconds"), versions=_versions(), **described(model))
+        card = cls(trained=datetime.now(UTC).isoformat(timespec="seconds"), versions=installed_versions(PACKAGES), **described(model))
         return replace(card, **known)
 
     def to_json(self) -> str:
@@ -162,17 +161,6 @@ class ModelCard:
             return cls(**content, columns=columns)
         except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(f"text must be the JSON of a ModelCard: {error}.") from error
-
-
-def _versions() -> dict[str, str]:
-    """Versions of this package and of those that a model's numbers depend on."""
-    found = {"cssvm": __version__}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:  # an extra that is not installed
-            continue
-    return found
 
 
 def _plain(value: Any, where: str) -> Any:

@@ -60,12 +60,12 @@ def action_scores(
     if costs_for_predict(model) and hasattr(model, "predict_proba"):
         p = positive_class_scores(model, X, pos_label=target.label, response_method="predict_proba").values
         costs = known_costs(model, X, {"fn_cost": fn_cost, "fp_cost": fp_cost})
-        return _cut_by_decisions(scores_by_costs(p, **costs), decisions)
+        return cut_by_decisions(scores_by_costs(p, **costs), decisions)
     if not any(hasattr(model, response) for response in RESPONSES):
         return scores_of_decisions(decisions)
     found = positive_class_scores(model, X, pos_label=target.label)
     kind = PROBABILITY if own_cut(model, found.target)[0] == "predict_proba" else DECISION_VALUE
-    return _cut_by_decisions(ActionScores(found.values, found.own_threshold, kind), decisions)
+    return cut_by_decisions(ActionScores(found.values, found.own_threshold, kind), decisions)
 
 
 def scores_by_costs(p: Vector, *, fn_cost: Any, fp_cost: Any) -> ActionScores:
@@ -79,7 +79,7 @@ def scores_by_costs(p: Vector, *, fn_cost: Any, fp_cost: Any) -> ActionScores:
     return ActionScores(np.where(saving == 0.0, 0.0, values), 0.0, COST_RATIO)
 
 
-def _cut_by_decisions(scores: ActionScores, decisions: Mask) -> ActionScores:
+def cut_by_decisions(scores: ActionScores, decisions: Mask) -> ActionScores:
     """Scores that are at or above `own_threshold` exactly where the model acts; nan where no threshold does that.
 
     Scores at the threshold, up to rounding, are put on the side of their decision: classifiers break ties either way.

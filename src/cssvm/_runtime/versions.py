@@ -1,0 +1,19 @@
+"""Versions of this package and of those that its numbers depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+
+from .. import __version__
+
+
+def installed_versions(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of cssvm and of these packages, without those that are not installed."""
+    found = {"cssvm": __version__}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
