@@ -243,7 +243,7 @@ def test_warnings_are_one_line_each(cssvm, folder, tmp_path):
         "--out", tmp_path / "m.skops", "--grid", "2",
     ]  # fmt: skip
     lines = cssvm(*arguments).stderr.splitlines()
-    assert sum(line.startswith("cssvm: warning: The rarer class has 3 rows") for line in lines) == 1
+    assert sum(line.startswith("cssvm: warning: The rarer class has 3 samples, fewer than 10") for line in lines) == 1
     assert cssvm(*arguments, "--quiet").stderr == ""
 
 

@@ -162,7 +162,7 @@ def test_evaluate_nests_a_search_and_shows_its_optimism():
     found = evaluate(search, X, Y, fn_cost=5.0, cv=FOLDS, currency="EUR")
     fitted = [search.fit(X[train], Y[train], fn_cost=5.0) and search.best_score_ for train, _ in FOLDS.split(X, Y)]
     assert found.own_estimate == pytest.approx(-np.mean(fitted))
-    assert "The search itself expected" in str(found)
+    assert "The search expected" in str(found)
     assert "EUR" in str(found)
 
 
@@ -274,7 +274,7 @@ def test_names_and_models_that_are_no_policy_are_refused():
     quick = {"fn_cost": 5.0, "cv": FOLDS, "n_resamples": 5, "blind": False}
     with pytest.raises(ValueError, match=r"compare must not use the names .*got 'model'"):
         evaluate(Sign(), X, Y, compare={"model": Sign()}, **quick)
-    with pytest.raises(KeyError, match=r"'svc' is none of the policies \['model', 'act on nobody', "):
+    with pytest.raises(KeyError, match=r"policy must be one of \['model', 'act on nobody', "):
         evaluate(Sign(), X, Y, **quick)["svc"]
     with pytest.raises(ValueError, match="fn_cost must be finite and non-negative on every sample of the positive"):
         evaluate(Sign(), X, Y, **(quick | {"fn_cost": -5.0}))
@@ -307,7 +307,7 @@ def test_the_cost_blind_machine_is_left_out_with_a_note_where_it_cannot_be_train
     given = {"fn_cost": 5.0, "fp_cost": 1.0, "cv": FOLDS, "n_resamples": 5}
     found = evaluate(DecisionTreeClassifier(max_depth=2), gaps, Y, **given)
     assert [policy.name for policy in found.policies] == ["model", "act on nobody", "act on everybody"]
-    assert "No cost-blind SVC, which cannot be trained on these rows: " in str(found)
+    assert "No cost-blind SVC, which cannot be trained on these samples: " in str(found)
     assert evaluate(DecisionTreeClassifier(max_depth=2), gaps, Y, **given, blind=False).notes == ()
 
 

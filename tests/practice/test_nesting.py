@@ -98,7 +98,7 @@ def test_costs_that_cannot_reach_a_classifier_are_refused_not_dropped(routing):
             same = BaggingClassifier(svc(pos_label=0, **COSTS), n_estimators=2, random_state=0)
             assert trained.model.cost == evaluate(same, X, Y, **QUICK).model.cost
         else:
-            with pytest.raises(ValueError, match="fn_cost given to evaluate does not reach CostSensitiveSVC inside"):
+            with pytest.raises(ValueError, match="fn_cost passed to evaluate does not reach CostSensitiveSVC inside"):
                 evaluate(model, X, Y, pos_label=0, **COSTS, **QUICK)
 
 
@@ -201,7 +201,7 @@ def test_routed_costs_reach_predict_without_a_request():
 
 
 def test_a_regressor_is_no_policy():
-    with pytest.raises(ValueError, match=r"LinearRegression must decide for one of the classes \[0, 1\]; its predict"):
+    with pytest.raises(ValueError, match=r"LinearRegression must predict one of the classes \[0, 1\]; its predict"):
         evaluate(svc(), X, Y, compare=[LinearRegression()], **COSTS, **QUICK)
 
 

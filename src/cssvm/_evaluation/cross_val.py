@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +21,7 @@ from .._core.nested import final_step
 from .._core.positive_class import check_same_target, listed, with_pos_label
 from .._core.prediction_costs import COSTS, costs_for_predict, predict_with_costs
 from .._core.samples import Samples
+from .._core.sklearn_compat import take_rows
 from .._core.types import Mask, RowNumbers, Vector
 from .._core.validation import take_samples
 from .._meta import CostThresholdClassifier
@@ -71,8 +71,8 @@ def _predict_fold(
 ) -> FoldPredictions:
     """Fit a clone on the training samples of a fold and predict those that it holds out."""
     train, held_out = fold
-    X_train, y_train = _safe_split(model, X, y, train)
-    X_new, _ = _safe_split(model, X, y, held_out, train)
+    X_train, y_train = take_rows(model, X, y, train)
+    X_new, _ = take_rows(model, X, y, held_out, train)
     each = clone(model)
     with in_this_process(), interrupts(raised=True):
         each.fit(X_train, y_train, **for_fit(each, _at(metadata, train)))

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.model_selection._search import BaseSearchCV
-from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._core.classifier import BinaryClassifier
-from .._core.nested import iter_nested_estimators
+from .._core.nested import iter_nested_estimators, split_final_step
 from .._core.prediction_costs import COSTS, is_request_denied
+from .._core.sklearn_compat import is_search, metadata_requests, uses_groups
 
 WEIGHT, GROUPS = "sample_weight", "groups"
 
@@ -42,15 +41,13 @@ def for_fit(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
 
 def _by_steps(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
     """Arguments of `fit` without routing."""
-    prefix, last, found = "", model, {}
-    while hasattr(last, "steps") or isinstance(last, BaseSearchCV):
-        if hasattr(last, "steps"):
-            step, last = last.steps[-1]
-            prefix += f"{step}__"
-        else:
-            if GROUPS in metadata and isinstance(last.cv, GroupsConsumerMixin):
-                found[f"{prefix}{GROUPS}"] = metadata[GROUPS]
-            last = last.estimator
+    found: dict[str, Any] = {}
+    prefix, last = split_final_step(model)
+    while is_search(last):
+        if GROUPS in metadata and uses_groups(last.cv):
+            found[f"{prefix}{GROUPS}"] = metadata[GROUPS]
+        inner, last = split_final_step(last.estimator)
+        prefix += inner
     taken = [name for name in metadata if name in inspect.signature(last.fit).parameters and _wants(last, name)]
     return found | {f"{prefix}{name}": metadata[name] for name in taken}
 
@@ -88,12 +85,12 @@ def _wants(estimator: Any, name: str) -> bool:
 
 
 def _estimators(model: Any) -> Iterable[Any]:
-    return [each for each in (model, *model.get_params().values()) if hasattr(each, "_get_metadata_request")]
+    return [each for each in (model, *model.get_params().values()) if metadata_requests(each, "fit") is not None]
 
 
 def _request(estimator: Any, method: str, wanted: dict[str, bool]) -> None:
     """Set the requests that the user has not set."""
-    requests = getattr(estimator._get_metadata_request(), method).requests
+    requests = metadata_requests(estimator, method) or {}
     unset = {name: want for name, want in wanted.items() if name in requests and requests[name] is None}
     if unset:
         getattr(estimator, f"set_{method}_request")(**requests | unset)  # all: a scorer forgets what is not named
@@ -110,7 +107,7 @@ def _request_of_scorers(estimator: Any, weighted: bool) -> None:
         for name, each in scorers.items()
     }
     for each in scorers.values():
-        if hasattr(each, "_get_metadata_request") and hasattr(each, "_score_func"):
+        if hasattr(each, "_score_func"):
             _request(each, "score", {WEIGHT: weighted and WEIGHT in inspect.signature(each._score_func).parameters})
     if scoring is not None:
         estimator.scoring = scorers if isinstance(scoring, Mapping) else scorers[""]
