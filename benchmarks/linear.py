@@ -219,7 +219,7 @@ def search_seconds(folder: str, fn_cost: float) -> dict[str, Any]:
 def pass_seconds(folder: str, fn_cost: float, repeats: int) -> dict[str, float]:
     """Of one look at 10^6 rows, and of one iteration of the interior-point method on as many."""
     X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
-    blocks = LocalBlocks.of(X, np.where(y == 1, 1.0, -1.0), np.where(y == 1, fn_cost, 1.0))
+    blocks = LocalBlocks.from_samples(X, np.where(y == 1, 1.0, -1.0), np.where(y == 1, fn_cost, 1.0))
     here, found = LinearFunction(np.full(X.shape[1], 0.01), 0.1), {}
     step = Step(LinearFunction(np.zeros(X.shape[1]), 0.0), here, here, 1.0, 1e-3)
     with threads.single_threaded_blas():

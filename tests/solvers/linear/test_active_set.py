@@ -39,10 +39,10 @@ def solved(monkeypatch):
 def test_a_rare_class_is_solved_with_few_rows(for_few_rows, solved, container, C):
     X, linear, upper_bounds = rare_problem(6000, C=C)
     X = container(np.where(np.abs(X) > 0.3, X, 0.0))
-    solution = solve_active(LocalBlocks.of(X, linear, upper_bounds, 500), tol=1e-6)
+    solution = solve_active(LocalBlocks.from_samples(X, linear, upper_bounds, 500), tol=1e-6)
     assert max(solved) < 2000
     assert solution.status == Status.CONVERGED
-    whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds, 500), tol=1e-7)
+    whole = solve_interior(LocalBlocks.from_samples(X, linear, upper_bounds, 500), tol=1e-7)
     assert solution.primal_objective == pytest.approx(whole.primal_objective, rel=1.1e-6)
     dense = X.toarray() if sparse.issparse(X) else X
     true = primal_objective(dense, linear, upper_bounds, solution.coef, solution.bias)
@@ -53,10 +53,10 @@ def test_a_rare_class_is_solved_with_few_rows(for_few_rows, solved, container, C
 def test_noisy_rows_far_short_of_their_margin_are_not_solved_for(for_few_rows, solved):
     X, linear, upper_bounds = random_problem(8000, 5, noise=1.5)
     linear = np.sign(linear)  # margins of 1: the losses of half of the rows are far from their kink
-    solution = solve_active(LocalBlocks.of(X, linear, upper_bounds, 700), tol=1e-6)
+    solution = solve_active(LocalBlocks.from_samples(X, linear, upper_bounds, 700), tol=1e-6)
     assert max(solved) < 4000
     assert solution.status == Status.CONVERGED
-    whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds), tol=1e-7)
+    whole = solve_interior(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-7)
     assert solution.primal_objective == pytest.approx(whole.primal_objective, rel=1.1e-6)
     assert solution.dual_objective <= whole.primal_objective
 
@@ -65,7 +65,7 @@ def test_where_all_rows_are_near_their_margin_all_are_solved_for(for_few_rows, s
     """Nobody is predicted to be a target: f = -1 for all, where the losses of the others begin."""
     X, linear, upper_bounds = rare_problem(6000, C=1e-6)
     X = X - 2.5 * linear[:, None] * (np.arange(X.shape[1]) == 0)  # no information
-    solution = solve_active(LocalBlocks.of(X, linear, upper_bounds), tol=1e-6)
+    solution = solve_active(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-6)
     assert solved[-1] == 6000
     assert solution.status == Status.CONVERGED
     assert solution.primal_objective == pytest.approx(2 * upper_bounds[linear > 0].sum(), rel=1e-4)
@@ -79,19 +79,19 @@ def test_rows_that_count_after_all_are_found(for_few_rows, solved):
     helped, drawn = negative[1:400:10], negative[2:400:10]
     X[helped, 0], X[helped, -1] = 5.0, 3.0  # where the target is
     X[drawn, 0], X[drawn, -1] = -6.0, -40.0
-    solution = solve_active(LocalBlocks.of(X, linear, upper_bounds), tol=1e-6)
+    solution = solve_active(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-6)
     assert len(solved) > 2
     assert solution.status == Status.CONVERGED
-    whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds), tol=1e-7)
+    whole = solve_interior(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-7)
     assert solution.primal_objective == pytest.approx(whole.primal_objective, rel=1.1e-6)
 
 
 def test_a_problem_of_near_rows_is_a_lower_bound_whose_alpha_is_feasible_for_all_rows():
     X, linear, upper_bounds = random_problem(300, 5, seed=3)
-    whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds), tol=1e-9)
+    whole = solve_interior(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-9)
     for seed in range(5):
         point = LinearFunction(whole.coef + 0.3 * np.random.default_rng(seed).normal(size=5), whole.bias)
-        near_margin, fixed = LocalBlocks.of(X, linear, upper_bounds, 40).near_margin([point], np.full((2, 2), 0.4))
+        near_margin, fixed = LocalBlocks.from_samples(X, linear, upper_bounds, 40).near_margin([point], np.full((2, 2), 0.4))
         assert 0 < near_margin.counts().sum() < 300
         if not fixed.can_be_balanced:
             continue
@@ -106,8 +106,8 @@ def test_a_problem_of_near_rows_is_a_lower_bound_whose_alpha_is_feasible_for_all
 
 
 def test_few_rows_need_no_sample_nor_do_rows_with_as_many_features(for_few_rows, solved):
-    solve_active(LocalBlocks.of(*random_problem(500)), tol=1e-6)
-    solve_active(LocalBlocks.of(*random_problem(2500, 300)), tol=1e-2)
+    solve_active(LocalBlocks.from_samples(*random_problem(500)), tol=1e-6)
+    solve_active(LocalBlocks.from_samples(*random_problem(2500, 300)), tol=1e-2)
     assert solved == [500, 2500]
 
 
@@ -125,7 +125,7 @@ def test_the_sizes_of_sample_and_near_rows_make_the_work_least(n, d):
 @pytest.mark.parametrize("limit", [3, 12, 25])
 def test_a_limit_holds_for_all_problems_together(for_few_rows, limit):
     X, linear, upper_bounds = rare_problem(6000)
-    solution = solve_active(LocalBlocks.of(X, linear, upper_bounds), tol=1e-12, max_iter=limit)
+    solution = solve_active(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-12, max_iter=limit)
     assert solution.status == Status.ITERATION_LIMIT
     assert solution.n_iter == limit
     true = primal_objective(X, linear, upper_bounds, solution.coef, solution.bias)
@@ -134,7 +134,7 @@ def test_a_limit_holds_for_all_problems_together(for_few_rows, limit):
 
 def test_certificates_that_are_reported_are_those_of_all_rows(for_few_rows):
     problem, seen = rare_problem(6000), []
-    solution = solve_active(LocalBlocks.of(*problem), tol=1e-6, report=lambda n, best: seen.append(best))
+    solution = solve_active(LocalBlocks.from_samples(*problem), tol=1e-6, report=lambda n, best: seen.append(best))
     assert len(seen) >= 2
     assert seen[-1].gap == solution.gap
     for best in seen:
@@ -143,7 +143,7 @@ def test_certificates_that_are_reported_are_those_of_all_rows(for_few_rows):
 
 def test_a_sample_takes_every_so_many_rows_of_a_class_and_enlarges_their_boxes():
     X, linear, upper_bounds = random_problem(100, 2, seed=1)
-    part = passes.subsample(Block(make_rows(X), linear, upper_bounds), np.array([2, 5]))
+    part, _ = passes.subsample(Block(make_rows(X), linear, upper_bounds), np.array([2, 5]))
     rows = np.sort(np.concatenate([np.flatnonzero(linear > 0)[::2], np.flatnonzero(linear < 0)[::5]]))
     np.testing.assert_array_equal(part.linear, linear[rows])
     np.testing.assert_array_equal(part.upper_bounds, upper_bounds[rows] * np.where(linear[rows] > 0, 2, 5))
@@ -193,12 +193,12 @@ def test_rows_that_change_sides_at_a_later_point_are_near_as_well():
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_solution_of_a_neighbouring_C_takes_the_place_of_a_sample(for_few_rows, solved, C):
     X, linear, upper_bounds = rare_problem(6000, C=C)
-    cold = solve_active(LocalBlocks.of(X, linear, upper_bounds), tol=1e-6)
+    cold = solve_active(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-6)
     near_rows = solved[-1]
     solved.clear()
-    warm = solve_active(LocalBlocks.of(X, linear, 3.0 * upper_bounds), tol=1e-6, start=cold.point)
+    warm = solve_active(LocalBlocks.from_samples(X, linear, 3.0 * upper_bounds), tol=1e-6, start=cold.point)
     assert max(solved) < near_rows
-    whole = solve_interior(LocalBlocks.of(X, linear, 3.0 * upper_bounds), tol=1e-7)
+    whole = solve_interior(LocalBlocks.from_samples(X, linear, 3.0 * upper_bounds), tol=1e-7)
     assert warm.status == Status.CONVERGED
     assert warm.dual_objective <= whole.primal_objective
     assert warm.primal_objective == pytest.approx(whole.primal_objective, rel=1.1e-6)
@@ -207,8 +207,8 @@ def test_the_solution_of_a_neighbouring_C_takes_the_place_of_a_sample(for_few_ro
 def test_a_start_from_elsewhere_costs_time_and_nothing_else(for_few_rows):
     X, linear, upper_bounds = rare_problem(6000)
     start = LinearFunction(np.full(X.shape[1], -3.0), 5.0)
-    found = solve_active(LocalBlocks.of(X, linear, upper_bounds), tol=1e-6, start=start)
-    whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds), tol=1e-7)
+    found = solve_active(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-6, start=start)
+    whole = solve_interior(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-7)
     assert found.status == Status.CONVERGED
     assert found.primal_objective == pytest.approx(whole.primal_objective, rel=1.1e-6)
 

@@ -52,7 +52,7 @@ def test_joining_changes_the_solution_by_rounding_only(monkeypatch):
 
     monkeypatch.setattr(active_set, "solve_interior", counted)
     X, linear, upper_bounds = rare_problem(6000)
-    many = LocalBlocks.of(X, linear, upper_bounds, 100)
+    many = LocalBlocks.from_samples(X, linear, upper_bounds, 100)
     apart, together = solve_active(many, tol=1e-6), solve_active(LocalBlocks(many.blocks, 400), tol=1e-6)
     assert together.primal_objective == pytest.approx(apart.primal_objective, rel=1e-9)
     assert max(n_blocks[len(n_blocks) // 2 :]) < 10 < n_blocks[0] == 60

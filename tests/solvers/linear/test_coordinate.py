@@ -34,7 +34,7 @@ def test_the_optimum_is_that_of_the_interior_point_method(C, dtype):
     X, linear, upper_bounds = words()
     X = X.astype(dtype)
     found = solve_coordinates(X, linear, C * upper_bounds, tol=1e-6)
-    reference = solve_interior(LocalBlocks.of(X, linear, C * upper_bounds), tol=1e-8)
+    reference = solve_interior(LocalBlocks.from_samples(X, linear, C * upper_bounds), tol=1e-8)
     assert found.status == Status.CONVERGED
     assert found.primal_objective == pytest.approx(reference.primal_objective, rel=1.1e-6)
     assert found.dual_objective <= reference.primal_objective
@@ -54,7 +54,7 @@ def test_a_limit_on_the_sweeps_is_kept_and_the_certificate_is_true_all_the_same(
     found = solve_coordinates(X, linear, 100 * upper_bounds, tol=1e-9, max_iter=7)
     assert found.status == Status.ITERATION_LIMIT
     assert found.n_iter == 7
-    optimum = solve_interior(LocalBlocks.of(X, linear, 100 * upper_bounds), tol=1e-8).primal_objective
+    optimum = solve_interior(LocalBlocks.from_samples(X, linear, 100 * upper_bounds), tol=1e-8).primal_objective
     assert found.dual_objective < optimum < found.primal_objective
 
 

@@ -58,7 +58,7 @@ def test_all_routes_find_the_same_optimum(seed, route):
 
 def test_the_dual_objective_is_that_of_a_feasible_alpha():
     X, linear, upper_bounds = random_problem(300, 7, seed=5, C=3.0)
-    blocks = LocalBlocks.of(X, linear, upper_bounds, 64)
+    blocks = LocalBlocks.from_samples(X, linear, upper_bounds, 64)
     solution = solve_interior(blocks, tol=1e-6)
     alpha = blocks.alpha()
     assert (alpha > 0).all()
@@ -73,7 +73,7 @@ def test_the_dual_objective_is_that_of_a_feasible_alpha():
 def test_every_certificate_on_the_way_holds_the_optimum_between_its_values():
     problem, seen = random_problem(200, 6, seed=8, C=10.0), []
     optimum = clarabel_optimum(*problem)
-    solve_interior(LocalBlocks.of(*problem), tol=1e-8, report=lambda n, best: seen.append((n, best)))
+    solve_interior(LocalBlocks.from_samples(*problem), tol=1e-8, report=lambda n, best: seen.append((n, best)))
     assert [n for n, _ in seen] == list(range(len(seen)))
     for _, best in seen:
         assert best.dual <= optimum * (1 + 1e-7)
@@ -86,13 +86,13 @@ def test_every_certificate_on_the_way_holds_the_optimum_between_its_values():
 def test_solutions_do_not_depend_on_the_form_of_the_data(kind):
     X, linear, upper_bounds = random_problem(400, 8, seed=2)
     X = np.where(np.abs(X) > 1.0, X, 0.0).astype(np.float32).astype(float)  # float32 has all its digits
-    reference = solve_interior(LocalBlocks.of(X, linear, upper_bounds), tol=1e-9)
+    reference = solve_interior(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-9)
     if "float32" in kind:
         X = X.astype(np.float32)
     if "sparse" in kind:
         X = sparse.csr_array(X)
     rows = {"blocks of 50 rows": 50, "blocks of 1 row": 1}.get(kind)
-    found = solve_interior(LocalBlocks.of(X, linear, upper_bounds, rows), tol=1e-9)
+    found = solve_interior(LocalBlocks.from_samples(X, linear, upper_bounds, rows), tol=1e-9)
     np.testing.assert_allclose(found.coef, reference.coef, rtol=1e-6, atol=1e-8)
     assert found.n_iter == reference.n_iter
     assert found.primal_objective == pytest.approx(reference.primal_objective, rel=1e-10)
@@ -113,16 +113,16 @@ def test_the_number_of_threads_changes_no_bit(container, monkeypatch):
 
 def test_only_so_many_sums_wait_as_memory_allows(monkeypatch):
     X, linear, upper_bounds = random_problem(900, 30, seed=1)
-    whole = solve_interior(LocalBlocks.of(X, linear, upper_bounds, 50), tol=1e-6)
+    whole = solve_interior(LocalBlocks.from_samples(X, linear, upper_bounds, 50), tol=1e-6)
     monkeypatch.setattr("cssvm._solvers.linear.blocks.WAITING_BYTES", 0)
     monkeypatch.setattr("cssvm._runtime.threads.n_cores", lambda: 2)
-    blocks = LocalBlocks.of(X, linear, upper_bounds, 50)
+    blocks = LocalBlocks.from_samples(X, linear, upper_bounds, 50)
     assert blocks.at_once(2) == 2
     np.testing.assert_array_equal(solve_interior(blocks, tol=1e-6).coef, whole.coef)
 
 
 def test_a_solve_begins_anew():
-    blocks = LocalBlocks.of(*random_problem(300, 6, seed=3))
+    blocks = LocalBlocks.from_samples(*random_problem(300, 6, seed=3))
     first, again = (solve_interior(blocks, tol=1e-7) for _ in range(2))
     assert again.n_iter == first.n_iter
     np.testing.assert_array_equal(again.coef, first.coef)

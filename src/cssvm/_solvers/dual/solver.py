@@ -139,7 +139,7 @@ def low_rank_solution(factor: np.ndarray, problem: DualProblem) -> tuple[Vector,
     signs, widths = np.where(upper > 0.0, 1.0, -1.0), upper - lower
     if not (upper.any() and lower.any() and (signs * linear > 0.0).all()):
         return None
-    blocks = LocalBlocks.of(np.ascontiguousarray(factor[movable]), linear, widths)
+    blocks = LocalBlocks.from_samples(np.ascontiguousarray(factor[movable]), linear, widths)
     best, states = np.inf, np.empty((4, len(linear)))
 
     def keep(_: int, found: Certificate) -> None:

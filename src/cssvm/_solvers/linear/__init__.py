@@ -1,8 +1,8 @@
-"""Primal solvers: training problems over the weights themselves.
+"""Linear models: minimise over w, b the squared norm of w and a loss of w'x + b.
 
-`minimise_smooth` is for smooth losses, `solve_linear` for the hinge with a cost and a margin for every row, in memory,
-and `TrainingRows` for several of those on the same rows; `recover_dual` are those of a solution;
-`solve_active` asks `Blocks` of rows, wherever they are, for sums only.
+`solve_linear` is for the hinge loss with a cost and a margin for each sample, `LinearSolver` for several such problems
+on the same samples in memory, `solve_active` for samples wherever they are, of which it asks `Blocks` for sums only.
+`recover_dual` gives the dual variables of a solution. `minimise_smooth` is for smooth losses.
 """
 
 from .active_set import solve_active

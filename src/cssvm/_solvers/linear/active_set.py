@@ -1,18 +1,18 @@
-"""The rows that matter: of most rows the solution tells alpha, 0 or their upper bound, and only the others are solved for.
+"""Active samples: for most samples the solution's alpha is 0 or the upper bound, and only the others are solved for.
 
-With alpha_i = c_i fixed for rows far short of their margin, and 0 for those far beyond it, what is left is a problem of
-the same kind over the rows near their margin, plus a term that is linear in w and b:
+With alpha_i = c_i fixed for samples far short of their margin, and 0 for those far beyond it, what is left is a problem
+of the same kind over the samples near their margin, plus a term that is linear in w and b:
 
-    1/2 |w|^2 + sum over near rows of c_i max(0, u_i) + sum over rows far short of it of c_i u_i
+    1/2 |w|^2 + sum over near samples of c_i max(0, u_i) + sum over samples far short of it of c_i u_i
 
-It is a lower bound of the whole: its alpha, with what is fixed, is feasible there. Where no fixed row has changed sides
-at its solution, that is the solution of the whole. So a sample of the rows says roughly where the margin is, the rows
-near it are solved for, and one look at all rows gives the true primal objective, hence a certificate. If that is not
-enough, the rows that have changed sides are near as well, and so on; where they become too many, all rows are solved
-for. So all rows are read a few times, in place of three times in each of 20 to 80 iterations.
+It is a lower bound of the whole: its alpha, with what is fixed, is feasible there. If no fixed sample has changed sides
+at its solution, that is the solution of the whole. So a subsample says roughly where the margin is, the samples near it
+are solved for, and one pass over all samples gives the true primal objective, hence a certificate. If that is not
+enough, the samples that have changed sides are added, and so on; if they become too many, all samples are solved for.
+So all samples are read a few times, instead of three times in each of 20 to 80 iterations.
 
-The solution of a problem that is almost the same, such as that of a neighbouring C, does better than a sample: fewer
-near rows are enough.
+The solution of a problem that is almost the same, such as that of a neighbouring C, is a better start than a subsample:
+fewer near samples are enough.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .blocks import Blocks
 from .interior import AT_ZERO, NOTHING_KNOWN, LinearSolution, Report, solve_interior
 from .passes import LinearFunction
 
-FEW_ROWS = 20_000  # of which all are solved for
-ROUGH = 1e-3  # relative gap of the sample's solution: its rows are not the ones that count
-DEVIATIONS = 4.0  # of the sample's gradient: the rows near their margin have to make up for so many
+FEW_ROWS = 20_000  # samples up to which all are solved for
+ROUGH = 1e-3  # relative gap of the subsample's solution: its samples are not the ones that count
+DEVIATIONS = 4.0  # of the subsample's gradient: the samples near their margin have to make up for so many
 SAMPLE_FACTOR = 3.3  # see `_sizes`
-SIDES = np.array([2 / 3, 1 / 3])  # of the near rows, those short of their margin and those beyond it
+SIDES = np.array([2 / 3, 1 / 3])  # of the near samples, those short of their margin and those beyond it
 LEAST_NEAR = 5_000  # of either and of each class, all if it has fewer
-STARTED_SHARE = 0.15  # of the near rows, where the start is the solution of a problem that is almost the same
-MOST_NEAR = 0.5  # of all rows, past which all are solved for
+STARTED_SHARE = 0.15  # of the near samples, if the start is the solution of a problem that is almost the same
+MOST_NEAR = 0.5  # of all samples, above which all are solved for
 MOST_ROUNDS = 5
-OWN_SHARE = 0.5  # of tol, for the problem of the near rows; what rows change sides may take the rest
+OWN_SHARE = 0.5  # of tol, for the problem of the near samples; those that change sides may take the rest
 
 
 def solve_active(
@@ -45,10 +45,10 @@ def solve_active(
     report: Report | None = None,
     start: LinearFunction | None = None,
 ) -> LinearSolution:
-    """As `solve_interior`; where there are many rows, by those near their margin.
+    """Solve the problem of `solve_interior`; if there are many samples, by those near their margin.
 
-    aim : a smaller gap to go on to where there are few rows
-    start : the solution of a problem that is almost the same, which takes the place of a sample's
+    aim : a smaller gap to continue to if there are few samples
+    start : the solution of a problem that is almost the same, used instead of that of a subsample
     """
     counts = blocks.counts()
     n_sample, share = _sizes(counts.sum(), blocks.n_features)
@@ -68,10 +68,10 @@ def solve_active(
         if report is not None:
             report(n_iter, best)
         if best.gap <= tol:
-            return LinearSolution.of(best, Status.CONVERGED, n_iter)
+            return LinearSolution.from_certificate(best, Status.CONVERGED, n_iter)
         left = -1 if max_iter < 0 else max_iter - n_iter
         if left == 0:
-            return LinearSolution.of(best, Status.ITERATION_LIMIT, n_iter)
+            return LinearSolution.from_certificate(best, Status.ITERATION_LIMIT, n_iter)
         if n_rounds == 0:
             distances = margin_histogram.distances(np.maximum(LEAST_NEAR, share * np.outer(counts, SIDES)))
         near_margin, fixed = blocks.near_margin(points, distances)
@@ -95,10 +95,10 @@ def solve_active(
 
 
 def _sizes(n: float, n_features: int) -> tuple[int, float]:
-    """Rows of the sample, and the share of all rows that are near their margin.
+    """Size of the subsample, and the share of all samples that count as near their margin.
 
-    The sample's solution leaves a gradient of n sqrt(d / n_sample), relative to a row's, for the near rows to make up
-    for, in a problem that is linear beyond them. So their share has to be `DEVIATIONS` sqrt(d / n_sample), and
+    The subsample's solution leaves a gradient of n sqrt(d / n_sample), relative to that of one sample, for the near
+    samples to make up for, in a problem that is linear beyond them. So their share has to be `DEVIATIONS` sqrt(d / n_sample), and
     n_sample = (SAMPLE_FACTOR n sqrt(d))^(2/3) makes the work of both problems least, at 12 and 20 iterations.
     """
     n_sample = (SAMPLE_FACTOR * n * np.sqrt(n_features)) ** (2 / 3)

@@ -1,12 +1,8 @@
-"""Blocks wherever they are, asked one by one, their answers added in the order of the blocks: `Blocks`.
+"""Blocks of samples with their states, asked for sums in turn, wherever they are stored.
 
-What is asked are the pure functions of `blocks` and `choice`. A subclass says where these are computed, and keeps
-blocks and states there; as the sums are made here, the solution depends on the blocks alone.
-
-
-Blocks of one array or CSR matrix in memory, on the threads of this process.
-
-The blocks depend on the shape of the data alone, so the sums do not depend on the number of threads.
+What is asked are the pure functions of `passes`; a subclass of `Blocks` says where they are computed, and keeps blocks
+and states there. The answers are added here, in the order of the blocks, so the solution depends on the blocks alone,
+not on threads or workers. `LocalBlocks` are in the memory of this process, computed on its threads.
 """
 
 from __future__ import annotations
@@ -35,18 +31,18 @@ from .passes import (
 )
 from .rows import centre_from_sums, make_rows
 
-BLOCK_BYTES = 1 << 23  # of dense float64 rows: blocks enough for all cores
-SQUARES = 8  # rows for each feature at least: the matrix that a block answers with is then smaller than itself
+BLOCK_BYTES = 1 << 23  # of dense float64 samples: blocks enough for all cores
+SQUARES = 8  # samples for each feature at least: the matrix that a block answers with is then smaller than itself
 WAITING_BYTES = 1 << 26  # of such matrices that wait to be added
 
 Self = TypeVar("Self", bound="Blocks")
 
 
 class Blocks(ABC):
-    """Sums over blocks, which a subclass asks.
+    """All blocks of a problem, with their states: sums over all samples.
 
     n_features : of all blocks
-    least_rows : blocks of chosen rows that have fewer are joined with the next
+    least_rows : blocks of selected samples that have fewer are joined with the next
     """
 
     n_features: int
@@ -66,85 +62,62 @@ class Blocks(ABC):
 
     @abstractmethod
     def _map_subsets(self: Self, function: Callable[..., Any], *arguments: Any) -> tuple[Blocks, list[Any]]:
-        """``function(block, *arguments)`` of each block: some of its rows, which are kept, and an answer."""
+        """``function(block, *arguments)`` of each block: some of its samples, which are kept, and an answer."""
 
     def measure(self, step: Step | None) -> Measure:
-        """As `Blocks` says."""
+        """Take the step, and sum at its end; None begins."""
         return reduce(Measure.plus, self._update_states(passes.measure, step))
 
     def predict(self, point: LinearFunction, predictor: LinearFunction) -> Prediction:
-        """As `Blocks` says."""
+        """What the predictor's direction would do."""
         return reduce(Prediction.plus, self._map_states(passes.predict, point, predictor))
 
     def reach(self, step: Step) -> float:
-        """As `Blocks` says."""
+        """1 / the longest step in the corrected direction that keeps all samples inside."""
         return max(self._map_states(passes.reach, step))
 
     def counts(self) -> Vector:
-        """As `Blocks` says."""
+        """Number of samples of y = +1 and of y = -1, (2,)."""
         return np.sum(list(self._map(passes.count)), axis=0)
 
     def margin_histogram(self, point: LinearFunction) -> MarginHistogram:
-        """As `Blocks` says."""
+        """The loss at a point, and how far samples are from their margin."""
         return reduce(MarginHistogram.plus, self._map(passes.margin_histogram, point))
 
     def uncentred_loss(self, point: LinearFunction) -> float:
-        """The loss at a point of the rows as they are, without a centre taken from them."""
+        """The loss at a point of the samples without their centre subtracted."""
         return sum(self._map(passes.uncentred_loss, point))
 
     def sample(self, strides: Vector) -> Blocks:
-        """As `Blocks` says."""
-        return self._map_subsets(_subsample, strides)[0]
+        """Every strides[0]-th sample of y = +1 and every strides[1]-th of y = -1, upper bounds larger by as much."""
+        return self._map_subsets(passes.subsample, strides)[0]
 
     def near_margin(self, points: Sequence[LinearFunction], distances: np.ndarray) -> tuple[Blocks, FixedSamples]:
-        """As `Blocks` says."""
-        chosen, fixed_parts = self._map_subsets(passes.near_margin, points, distances)
-        return chosen, reduce(FixedSamples.plus, fixed_parts)
+        """The samples near their margin, as `passes.near_margin` selects them, and sums over the others."""
+        near, fixed = self._map_subsets(passes.near_margin, points, distances)
+        return near, reduce(FixedSamples.plus, fixed)
 
     def at_once(self, n_cores: int) -> int:
         """Blocks whose answers may be computed ahead of those that are added, as these wait in memory."""
         return max(n_cores, WAITING_BYTES // (8 * (self.n_features + 1) ** 2))
 
 
-def _subsample(block: Block, strides: Vector) -> tuple[Block, None]:
-    return passes.subsample(block, strides), None
-
-
-def block_rows(n_features: int) -> int:
-    """Rows that a block should have."""
-    width = max(1, n_features)
-    return max(BLOCK_BYTES // (8 * width), SQUARES * width)
-
-
-def groups(counts: Sequence[int], least: int) -> list[slice]:
-    """Consecutive blocks with at least so many rows together; the last has all that is left."""
-    found, first, n = [], 0, 0
-    for k, count in enumerate(counts):
-        n += count
-        if n >= least:
-            found.append(slice(first, k + 1))
-            first, n = k + 1, 0
-    if not found:
-        return [slice(0, len(counts))]
-    return [*found[:-1], slice(found[-1].start, len(counts))]
-
-
 class LocalBlocks(Blocks):
-    """Blocks in memory, with their states: `Blocks`."""
+    """Blocks of one array or CSR matrix in memory; they depend on the shape of the data alone."""
 
     def __init__(self, blocks: list[Block], least_rows: int = 0):
         self.blocks, self.n_features, self.least_rows = blocks, blocks[0].rows.n_features, least_rows
         self._states: list[Any] = [None] * len(blocks)
 
     @classmethod
-    def of(cls, X: Any, linear: Vector, upper_bounds: Vector, n_rows: int | None = None) -> LocalBlocks:
+    def from_samples(cls, X: Any, linear: Vector, upper_bounds: Vector, n_rows: int | None = None) -> LocalBlocks:
         """Blocks of X (n, n_features) with p = y m and upper bounds c > 0, (n,) float64 each, which are not copied."""
         step = n_rows or block_rows(X.shape[1])
         parts = [slice(first, first + step) for first in range(0, X.shape[0], step)]
         return cls([Block(make_rows(X[part]), linear[part], upper_bounds[part]) for part in parts])
 
     def centre(self) -> Vector:
-        """Take what is far from zero from the features, and return it, (n_features,)."""
+        """Subtract the means of features that are far from zero, and return them, (n_features,)."""
         moments = self._answers(lambda k: (*self.blocks[k].rows.moments(), self.blocks[k].rows.n))
         total, squares, n = (sum(each) for each in zip(*moments, strict=True))
         centre = centre_from_sums(total, squares, n)
@@ -160,7 +133,7 @@ class LocalBlocks(Blocks):
         return self.states()[ALPHA]
 
     def dual_objective(self, alpha: Vector) -> float:
-        """That of these variables, (n,) within their upper bounds, the class of the larger sum scaled down."""
+        """That of dual variables (n,) within their upper bounds, after `balanced`."""
         linear, pull, first = np.concatenate([block.linear for block in self.blocks]), np.zeros(self.n_features), 0
         beta = balanced(alpha, linear)
         for block in self.blocks:
@@ -201,3 +174,22 @@ class LocalBlocks(Blocks):
             numbers = everything[first : first + at_once]
             threads.run(task, [(number,) for number in numbers])
             yield from (answers.pop(number) for number in numbers)
+
+
+def block_rows(n_features: int) -> int:
+    """Number of samples that a block should have."""
+    width = max(1, n_features)
+    return max(BLOCK_BYTES // (8 * width), SQUARES * width)
+
+
+def groups(counts: Sequence[int], least: int) -> list[slice]:
+    """Consecutive blocks with at least so many samples together; the last has all that is left."""
+    found, first, n = [], 0, 0
+    for k, count in enumerate(counts):
+        n += count
+        if n >= least:
+            found.append(slice(first, k + 1))
+            first, n = k + 1, 0
+    if not found:
+        return [slice(0, len(counts))]
+    return [*found[:-1], slice(found[-1].start, len(counts))]

@@ -1,4 +1,4 @@
-"""Dual coordinate descent for wide rows, where a matrix with a row for each feature would be too large.
+"""Dual coordinate descent for wide samples, for which a matrix with a row for each feature would be too large.
 
     max over alpha   sum_i m_i alpha_i - 1/2 |w|^2,    0 <= alpha <= c,    s = 0
     w = sum_i alpha_i y_i z_i,    s = sum_i alpha_i y_i
@@ -37,7 +37,7 @@ SEED = 0
 def solve_coordinates(
     X: Any, linear: Vector, upper_bounds: Vector, *, tol: float, max_iter: int = -1
 ) -> LinearSolution:
-    """As `solve_linear`, for a canonical CSR matrix X; an iteration is a sweep over the rows."""
+    """Solve the problem of `solve_linear` for a canonical CSR matrix X; an iteration is a sweep over the samples."""
     csr = (X.indptr, X.indices, X.data)
     tile, signs, margins = SparseTile(*csr, X.shape[1]), np.sign(linear), np.abs(linear)
     lower, upper = np.where(linear > 0.0, 0.0, -upper_bounds), np.where(linear > 0.0, upper_bounds, 0.0)
@@ -61,13 +61,13 @@ def solve_coordinates(
         if best.gap <= tol or n_iter >= limit:
             break
     status = Status.CONVERGED if best.gap <= tol else Status.STALLED if max_iter < 0 else Status.ITERATION_LIMIT
-    return LinearSolution.of(best, status, n_iter)
+    return LinearSolution.from_certificate(best, status, n_iter)
 
 
 def _certificate(
     best: Certificate, tile: SparseTile, alpha: Vector, w: Vector, linear: Vector, lower: Vector, upper: Vector
 ) -> Certificate:
-    """With the primal and the dual objective of these variables, where they are better."""
+    """The certificate with the primal and dual objectives of these variables, where they are better."""
     kinks = linear - tile.scores(w, 0.0)
     bias = optimal_intercept(kinks, lower, upper)
     above = kinks - bias

@@ -1,19 +1,18 @@
-"""The linear support vector machine with a cost and a margin for every row, by an interior-point method.
+"""The linear SVM with a cost and a margin for each sample, by an interior-point method.
 
     min over w, b    1/2 |w|^2 + sum_i c_i max(0, u_i),                     u_i = m_i - y_i (w'z_i + b)
     max over alpha   sum_i m_i alpha_i - 1/2 |sum_i alpha_i y_i z_i|^2,     0 <= alpha <= c,  sum_i alpha_i y_i = 0
 
-Mehrotra's predictor and corrector follow the path on which the products of `blocks` are all mu, to mu = 0. Each
-iteration asks the blocks three times, reads all rows as often, and solves two systems with one matrix,
+Mehrotra's predictor and corrector follow the path on which the products of `passes` are all mu, to mu = 0. Each
+iteration makes three passes over all samples and solves two systems with one matrix,
 
     (diag(1, ..., 1, 0) + sum_i theta_i (z_i, 1)(z_i, 1)') (dw, db) = ...,    1 / theta = beyond / alpha + short / room
 
-which has one row for each feature: what is known of the rows beyond that stays with their blocks (Ferris and Munson,
-2002). Usual are 10 to 40 iterations, hardly more for more rows; neither C nor the units of the features matter much.
+which has one row for each feature; the states of samples stay with their blocks (Ferris and Munson, 2002). 10 to 40
+iterations are usual, hardly more for more samples; neither C nor the units of the features matter much.
 
-The certificate is true in each iteration: alpha lies in its upper bound, and the class with the larger sum scaled down makes
-it feasible; any share of that is feasible as well, so the best one counts. The best primal and the best dual value so
-far are within the gap of the optimum.
+The certificate is valid in each iteration: alpha lies within its bounds, and scaling down the class with the larger
+sum makes it feasible. The best primal and the best dual value so far are within the gap of the optimum.
 """
 
 from __future__ import annotations
@@ -50,22 +49,22 @@ class Certificate(NamedTuple):
         return max(0.0, self.primal - self.dual) / max(abs(self.primal), abs(self.dual), np.finfo(float).tiny)
 
     def with_primal(self, point: LinearFunction, loss: float) -> Certificate:
-        """With this point, if it is better."""
+        """Replace the point by this one, if it is better."""
         primal = float(0.5 * point.weights @ point.weights + loss)
         return self._replace(point=point, primal=primal) if primal < self.primal else self
 
     def with_dual(self, dual: float) -> Certificate:
-        """With this dual objective, if it is better."""
+        """Replace the dual objective by this one, if it is better."""
         return self._replace(dual=dual) if dual > self.dual else self
 
 
 NOTHING_KNOWN = Certificate(LinearFunction(np.zeros(0), 0.0), np.inf, -np.inf)
 AT_ZERO = NOTHING_KNOWN.with_dual(0.0)  # alpha = 0 is feasible
-Report = Callable[[int, Certificate], None]  # is told the number of each iteration, and its certificate
+Report = Callable[[int, Certificate], None]  # called with the number of each iteration and its certificate
 
 
 class LinearSolution(NamedTuple):
-    """Weights (n_features,) and bias with their certificate, and how it went."""
+    """Weights (n_features,) and bias with their certificate, and how the solver ended."""
 
     coef: Vector
     bias: float
@@ -76,13 +75,11 @@ class LinearSolution(NamedTuple):
     n_iter: int
 
     @classmethod
-    def of(cls, best: Certificate, status: Status, n_iter: int) -> LinearSolution:
-        """The best point with its certificate."""
+    def from_certificate(cls, best: Certificate, status: Status, n_iter: int) -> LinearSolution:
         return cls(best.point.weights, best.point.bias, best.primal, best.dual, best.gap, status, n_iter)
 
     @property
     def point(self) -> LinearFunction:
-        """Weights and bias."""
         return LinearFunction(self.coef, self.bias)
 
 
@@ -98,10 +95,10 @@ def solve_interior(
 ) -> LinearSolution:
     """Solve the problem that opens this module to a relative gap of `tol`.
 
-    aim : a smaller gap to go on to, if rounding errors allow; None for `tol`
-    max_iter : limit on the iterations; -1 for none but that of patience
-    best : what is known already
-    rest : further rows, whose alpha is fixed
+    aim : a smaller gap to continue to, if rounding errors allow; `tol` if None
+    max_iter : limit on the iterations; -1 for `USUAL_LIMIT`
+    best : certificate known already
+    fixed : sums over further samples, whose alpha is fixed
     """
     fixed = FixedSamples.none(blocks.n_features) if fixed is None else fixed
     aim = tol if aim is None else min(aim, tol)
@@ -122,14 +119,11 @@ def solve_interior(
                 break
             measure, point, n_iter = blocks.measure(step), step.end, n_iter + 1
     stopped = Status.ITERATION_LIMIT if n_iter >= limit and max_iter >= 0 else Status.STALLED
-    return LinearSolution.of(best, Status.CONVERGED if best.gap <= tol else stopped, n_iter)
+    return LinearSolution.from_certificate(best, Status.CONVERGED if best.gap <= tol else stopped, n_iter)
 
 
 def _dual_objective(measure: Measure, fixed: FixedSamples) -> float:
-    """That of alpha once it is balanced, for which the class with the larger sum is scaled down.
-
-    With fixed rows that may not be enough; minus infinity then.
-    """
+    """That of alpha with the class of the larger sum scaled down; minus infinity if fixed samples leave it infeasible."""
     excess = float(measure.alphas[0] - measure.alphas[1]) + fixed.excess
     shares = 1.0 - np.maximum([excess, -excess], 0.0) / measure.alphas
     if not shares.min() >= 0.0:
@@ -139,7 +133,7 @@ def _dual_objective(measure: Measure, fixed: FixedSamples) -> float:
 
 
 def _step(blocks: Blocks, measure: Measure, fixed: FixedSamples, point: LinearFunction) -> Step | None:
-    """Predictor and corrector; None if there is nowhere to go."""
+    """Predictor and corrector; None if no step can be computed."""
     if not (np.isfinite(measure.gram).all() and np.isfinite(measure.products)):
         return None
     solved = _system(measure.gram)
@@ -163,9 +157,9 @@ def _step(blocks: Blocks, measure: Measure, fixed: FixedSamples, point: LinearFu
 
 
 def _system(gram: np.ndarray) -> Callable[[Vector], LinearFunction] | None:
-    """The solution of the systems of an iteration; None if the matrix is no longer positive definite.
+    """A function that solves the systems of an iteration; None if the matrix is no longer positive definite.
 
-    Its rows and columns are scaled to a diagonal of 1, which takes the units of the features out of it.
+    Its rows and columns are scaled to a diagonal of 1, which removes the units of the features.
     """
     matrix = np.tril(gram)
     matrix += np.tril(gram, -1).T

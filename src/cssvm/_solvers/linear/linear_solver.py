@@ -1,22 +1,10 @@
-"""The linear support vector machine of rows in memory, by the means that suits their number and width.
+"""The linear SVM of samples in memory, by the method that suits their number and width.
 
-interior-point            up to some thousand features: see `active` and `interior`
-rotated interior-point    more features than rows: the same for the rows in features of their own, see `rotation`
-coordinate descent        more of both than a matrix of either can have: see `coordinate`
+    min over w, b    1/2 |w|^2 + sum_i c_i max(0, m_i - y_i (w'x_i + b))
 
-
-Rows with more features than there are rows, turned into no more features than rows.
-
-With K = X X' and a factor K = Z Z', the rows of Z have the inner products of the rows of X: the problem is the same,
-and its weights v in the features of Z are those of the function with w = X'beta, where Z'beta = v. Cholesky's method
-with pivots finds Z of the rank of K, and a beta that is zero but for the pivots.
-
-
-The dual variables of a linear problem whose solution is known.
-
-Rows far from their margin have theirs by the side they are on: 0 beyond it, their upper bound short of it. Those of the rows
-near it are the solution of the problem that is left (`active`), whose rows are as many as are needed for the dual
-objective to come near to the primal one.
+interior-point            up to some thousand features: see `active_set` and `interior`
+rotated interior-point    more features than samples: the same in features of the samples' own, see `rotated`
+coordinate descent        too many of both for a square matrix of either: see `coordinate`
 """
 
 from __future__ import annotations
@@ -37,17 +25,20 @@ from .interior import AT_ZERO, NOTHING_KNOWN, Certificate, LinearSolution, solve
 from .passes import FixedSamples, LinearFunction
 from .rows import linear_scores
 
-WIDEST = 3_000  # features, or rows, of which a square matrix is solved in each iteration
+WIDEST = 3_000  # features, or samples, of which a square matrix is solved in each iteration
 INTERIOR, ROTATED, COORDINATE = "interior-point", "rotated interior-point", "coordinate descent"
 SMALL = 1 << 20  # entries of X: an iteration takes no time, so that a much smaller gap costs nothing
 FINE_SHARE = 1e-4  # of tol, for these
 FULL = 2 / 3  # of the entries of a CSR matrix stored: an array takes no more memory
+RANK_SHARE = 1e-14  # of the largest k(x, x) and per sample, below which a pivot is rounding errors
+NEAR_SHARE = 0.1  # of tol, for the problem of the near samples in `recover_dual`
+NEGLIGIBLE = 1e-7  # of its upper bound, within which a variable is taken to be at a bound
 
 
 def solve_linear(
     X: Any, linear: Vector, upper_bounds: Vector, *, tol: float, max_iter: int = -1
 ) -> tuple[LinearSolution, str]:
-    """Minimise 1/2 |w|^2 + sum_i c_i max(0, m_i - y_i (w'x_i + b)) to a relative gap of `tol`; returns how as well.
+    """Minimise the problem that opens this module to a relative gap of `tol`; returns the solution and the method.
 
     Parameters
     ----------
@@ -61,14 +52,14 @@ def solve_linear(
     max_iter : int
         Limit on the iterations; -1 for none.
     """
-    rows = LinearSolver(X)
-    return rows.solve(linear, upper_bounds, tol=tol, max_iter=max_iter), rows.method
+    solver = LinearSolver(X)
+    return solver.solve(linear, upper_bounds, tol=tol, max_iter=max_iter), solver.method
 
 
 class LinearSolver:
-    """Rows X (n, n_features) of several problems that differ in margins and upper bounds: what they share is computed once.
+    """Solves problems on the samples X (n, n_features) that differ in margins and upper bounds.
 
-    method : how they are solved
+    method : `INTERIOR`, `ROTATED` or `COORDINATE`
     """
 
     def __init__(self, X: Any):
@@ -91,13 +82,13 @@ class LinearSolver:
         max_iter: int = -1,
         start: LinearFunction | None = None,
     ) -> LinearSolution:
-        """One of the problems, as `solve_linear`.
+        """Solve one problem, with the parameters of `solve_linear`.
 
-        start : the solution of another one that is almost the same; it saves time where there are many rows
+        start : the solution of another problem that is almost the same; it saves time if there are many samples
         """
         with threads.single_threaded_blas(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             if self.method == ROTATED:
-                return self._rotated(linear, upper_bounds, tol, max_iter)
+                return self._solve_rotated(linear, upper_bounds, tol, max_iter)
             if self.method == COORDINATE:
                 return solve_coordinates(self.X, linear, upper_bounds, tol=tol, max_iter=max_iter)
             if start is not None:
@@ -108,137 +99,130 @@ class LinearSolver:
             return with_centre(found, self._centre, blocks, tol)
 
     def _blocks(self, linear: Vector, upper_bounds: Vector) -> LocalBlocks:
-        """Of the rows less their centre."""
-        blocks = LocalBlocks.of(self.X, linear, upper_bounds).blocks
+        blocks = LocalBlocks.from_samples(self.X, linear, upper_bounds).blocks
         return LocalBlocks([block._replace(rows=block.rows.centred(self._centre)) for block in blocks])
 
     @cached_property
     def _centre(self) -> Vector:
-        """What is far from zero in the features, (n_features,); nothing of sparse rows, which would not stay sparse."""
+        """The `far_mean` of the features, (n_features,); zero for sparse samples, which would not stay sparse."""
         if sparse.issparse(self.X):
             return np.zeros(self.X.shape[1])
         nothing = np.ones(self.X.shape[0])
-        return LocalBlocks.of(self.X, nothing, nothing).centre()
+        return LocalBlocks.from_samples(self.X, nothing, nothing).centre()
 
     @cached_property
-    def _turned(self) -> tuple[Any, Rotated]:
-        """The rows less their centre, and in features of their own."""
+    def _rotated_samples(self) -> tuple[Any, Rotated]:
+        """The samples less their centre, and the same `rotated`."""
         centred = self.X - self._centre if self._centre.any() else self.X
         return centred, rotated(centred)
 
-    def _rotated(self, linear: Vector, upper_bounds: Vector, tol: float, max_iter: int) -> LinearSolution:
-        """The solution in features of the rows' own, turned back, with the certificate that it has for X."""
-        centred, turned = self._turned
-        whole, blocks = self._blocks(linear, upper_bounds), LocalBlocks.of(turned.Z, linear, upper_bounds)
-        best, alpha = AT_ZERO, np.zeros_like(upper_bounds)
-
-        def keep(_: int, found: Certificate) -> None:
-            nonlocal best, alpha
-            if found.dual > best.dual:
-                best, alpha = found, blocks.alpha()
-
-        found = solve_interior(blocks, tol=FINE_SHARE * tol, max_iter=max_iter, report=keep)
+    def _solve_rotated(self, linear: Vector, upper_bounds: Vector, tol: float, max_iter: int) -> LinearSolution:
+        """The solution in the rotated features, rotated back, with the certificate that it has for X."""
+        centred, turned = self._rotated_samples
+        whole, blocks = self._blocks(linear, upper_bounds), LocalBlocks.from_samples(turned.Z, linear, upper_bounds)
+        found, alpha = _solve_with_alpha(blocks, tol=FINE_SHARE * tol, max_iter=max_iter)
         point = LinearFunction(turned.weights(centred, found.coef), found.bias)
         best = AT_ZERO.with_primal(point, whole.margin_histogram(point).loss).with_dual(whole.dual_objective(alpha))
         status = Status.CONVERGED if best.gap <= tol else found.status if found.status else Status.STALLED
-        return with_centre(LinearSolution.of(best, status, found.n_iter), self._centre, whole, tol)
+        return with_centre(LinearSolution.from_certificate(best, status, found.n_iter), self._centre, whole, tol)
 
 
 def with_centre(found: LinearSolution, centre: Vector, blocks: Blocks, tol: float) -> LinearSolution:
-    """The solution for rows from which the centre, (n_features,), is not taken, with the objective that it has there.
+    """The solution for samples whose centre, (n_features,), is not subtracted, with its objective there.
 
-    The digits that a large centre costs are lost in the bias and in the scores, so the certificate must know of them.
+    A large centre costs digits of the bias and of the scores, which the certificate has to show.
     """
     if not centre.any():
         return found
     point = found.point.shift_bias(-centre)
     best = Certificate(point, np.inf, found.dual_objective).with_primal(point, blocks.uncentred_loss(point))
     lost = found.status == Status.CONVERGED and best.gap > tol
-    return LinearSolution.of(best, Status.STALLED if lost else found.status, found.n_iter)
-
-
-RANK_SHARE = 1e-14  # of the largest k(x, x) and for each row, below which a pivot is rounding errors
+    return LinearSolution.from_certificate(best, Status.STALLED if lost else found.status, found.n_iter)
 
 
 class Rotated(NamedTuple):
-    """Rows Z (n, rank) C-ordered, and what leads back from their weights to those of X."""
+    """Samples Z (n, rank), C-ordered, with Z Z' = X X', and what leads from their weights back to those of X."""
 
     Z: np.ndarray
     pivots: RowNumbers
     corner: np.ndarray
 
     def weights(self, X: Any, v: Vector) -> Vector:
-        """The w of X, (n_features,), that belongs to v, (rank,)."""
+        """The weights w = X'beta, (n_features,), with Z'beta = v, (rank,)."""
         beta = solve_triangular(self.corner, v, lower=True, trans=1, check_finite=False)
         return np.asarray(X[self.pivots].T @ beta, dtype=np.float64)
 
 
 def rotated(X: Any) -> Rotated:
-    """Rows of X (n, n_features), an array or a CSR matrix, with at most n features instead."""
+    """The samples X (n, n_features), an array or CSR matrix, with at most n features instead.
+
+    K = X X' = Z Z' by Cholesky's method with pivots, which finds Z of the rank of K: the problem is the same, and the
+    beta of `Rotated.weights` is zero but for the pivots.
+    """
     X = X.astype(np.float64, copy=False)
     K = np.asarray((X @ X.T).toarray() if sparse.issparse(X) else X @ X.T)
     least = RANK_SHARE * len(K) * float(K.diagonal().max())
     factor, pivots, rank, _ = lapack.dpstrf(K, tol=least, lower=1)
     pivots = pivots - 1  # Fortran counts from 1
-    if rank == 0:  # rows that are all zero
+    if rank == 0:  # samples that are all zero
         return Rotated(np.zeros((len(K), 1)), pivots[:1], np.ones((1, 1)))
     Z = np.empty((len(K), rank))
     Z[pivots] = np.tril(factor)[:, :rank]
     return Rotated(Z, pivots[:rank], np.tril(factor[:rank, :rank]))
 
 
-OWN_SHARE = 0.1  # of tol, for the problem of the near rows
-NEGLIGIBLE = 1e-7  # of its upper bound, what a variable may be off a bound to be taken for one at it
-
-
 def recover_dual(X: Any, linear: Vector, upper_bounds: Vector, point: LinearFunction, *, tol: float) -> Vector:
-    """Signed variables y_i alpha_i, (n,) float64: within their upper bounds, of sum zero, optimal to about a gap of `tol`.
+    """Signed dual variables y_i alpha_i (n,) at a solution `point`: feasible, optimal to a gap of about `tol`.
 
-    X, linear, upper_bounds : as for `solve_linear`; point : its solution, to that gap
+    Samples far from their margin have alpha at a bound, 0 or c. The others are solved for, as many as it takes for the
+    dual objective to come near to the primal one. X, linear, upper_bounds : as for `solve_linear`.
     """
     with threads.single_threaded_blas(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         distance = np.sign(linear) * (linear - linear_scores(X, *point))
         primal = 0.5 * point.weights @ point.weights + upper_bounds @ np.maximum(distance, 0.0)
         order, n_near = np.argsort(np.abs(distance)), FEW_ROWS
         while True:
-            near_margin = np.zeros(len(linear), dtype=bool)
-            near_margin[order[:n_near]] = True
-            beta = _with_near(X, linear, upper_bounds, distance, near_margin, tol)
-            if near_margin.all() or primal - _dual_objective(X, linear, beta) <= 2.0 * tol * primal:
+            near = np.zeros(len(linear), dtype=bool)
+            near[order[:n_near]] = True
+            beta = np.where(near | (distance <= 0.0), 0.0, np.sign(linear) * upper_bounds)
+            beta = _with_near(beta, X, linear, upper_bounds, near, tol)
+            pull = X.T @ beta
+            if near.all() or primal - float(beta @ linear - 0.5 * pull @ pull) <= 2.0 * tol * primal:
                 return beta
             n_near *= 2
 
 
-def _with_near(X: Any, linear: Vector, upper_bounds: Vector, distance: Vector, near_margin: Mask, tol: float) -> Vector:
-    """The variables, those of the rows `near` their margin solved for; all zero where the others leave no solution."""
+def _with_near(beta: Vector, X: Any, linear: Vector, upper_bounds: Vector, near: Mask, tol: float) -> Vector:
+    """The signed variables `beta` (n,), those of the `near` samples solved for; all zero if that is infeasible."""
     signs = np.sign(linear)
-    beta = np.where(near_margin | (distance <= 0.0), 0.0, signs * upper_bounds)
-    sums = np.array([upper_bounds[near_margin & (signs == sign)].sum() for sign in (1.0, -1.0)])
+    sums = np.array([upper_bounds[near & (signs == sign)].sum() for sign in (1.0, -1.0)])
     fixed = FixedSamples(float(beta.sum()), float(beta @ linear), np.asarray(X.T @ beta, dtype=np.float64), sums)
-    if not (fixed.can_be_balanced or near_margin.all()):
+    if not (fixed.can_be_balanced or near.all()):
         return np.zeros_like(beta)
-    blocks, best = LocalBlocks.of(X[near_margin], linear[near_margin], upper_bounds[near_margin]), NOTHING_KNOWN
-    alpha = np.zeros(int(near_margin.sum()))
-
-    def keep(_: int, found: Certificate) -> None:
-        nonlocal best, alpha
-        if found.dual > best.dual:
-            best, alpha = found, blocks.alpha()
-
-    solve_interior(blocks, tol=OWN_SHARE * tol, report=keep, best=best, fixed=fixed)
-    own, own_bounds = signs[near_margin], upper_bounds[near_margin]
-    alpha = np.where(alpha < NEGLIGIBLE * own_bounds, 0.0, alpha)
-    alpha = np.where(alpha > (1.0 - NEGLIGIBLE) * own_bounds, own_bounds, alpha)
-    for sign in (1.0, -1.0):  # the class with the larger sum is scaled down, where that can be done
-        excess, total = float(own @ alpha) + fixed.excess, float(alpha[own == sign].sum())
+    signs, upper_bounds = signs[near], upper_bounds[near]
+    blocks = LocalBlocks.from_samples(X[near], linear[near], upper_bounds)
+    _, alpha = _solve_with_alpha(blocks, tol=NEAR_SHARE * tol, best=NOTHING_KNOWN, fixed=fixed)
+    alpha = np.where(alpha < NEGLIGIBLE * upper_bounds, 0.0, alpha)
+    alpha = np.where(alpha > (1.0 - NEGLIGIBLE) * upper_bounds, upper_bounds, alpha)
+    for sign in (1.0, -1.0):  # the class with the larger sum is scaled down
+        excess, total = float(signs @ alpha) + fixed.excess, float(alpha[signs == sign].sum())
         if sign * excess > 0.0:
             if abs(excess) > total:
                 return np.zeros_like(beta)
-            alpha = np.where(own == sign, alpha * (1.0 - abs(excess) / total), alpha)
-    beta[near_margin] = own * alpha
+            alpha = np.where(signs == sign, alpha * (1.0 - abs(excess) / total), alpha)
+    beta[near] = signs * alpha
     return beta
 
 
-def _dual_objective(X: Any, linear: Vector, beta: Vector) -> float:
-    pull = X.T @ beta
-    return float(beta @ linear - 0.5 * pull @ pull)
+def _solve_with_alpha(
+    blocks: LocalBlocks, *, best: Certificate = AT_ZERO, **options: Any
+) -> tuple[LinearSolution, Vector]:
+    """The solution of `solve_interior`, and the alpha (n,) of its best dual objective."""
+    dual, alpha = best.dual, np.zeros(sum(block.rows.n for block in blocks.blocks))
+
+    def keep(_: int, found: Certificate) -> None:
+        nonlocal dual, alpha
+        if found.dual > dual:
+            dual, alpha = found.dual, blocks.alpha()
+
+    return solve_interior(blocks, best=best, report=keep, **options), alpha

@@ -1,25 +1,21 @@
-"""Blocks of rows: what the interior-point method knows of each row, and the sums over rows that it asks for.
+"""Passes over a block of samples: the pure functions that the linear solvers ask of each block.
 
-Beside its features z_i a row has p_i = y_i m_i and its upper bound c_i, and four numbers that change, its state:
+In addition to its features z_i a sample has p_i = y_i m_i and its upper bound c_i, and four numbers that change, its
+state:
 
-    alpha_i      dual variable               room_i     c_i - alpha_i, kept apart because it would cancel
-    beyond_i     how far f is past the margin           short_i    how far it is short of it
+    alpha_i      dual variable                room_i     c_i - alpha_i, kept separately because it would cancel
+    beyond_i     how far f is past the margin short_i    how far it is short of it
 
 At the optimum alpha_i beyond_i = 0, room_i short_i = 0 and u_i = short_i - beyond_i, where u_i = m_i - y_i f(x_i).
-A step of the method is a direction (w, b) -> (dw, db) from which each row works out its own change, so a block is
-asked three things in each iteration, and answers each with a sum over its rows (`Measure`, `Prediction`, a number):
+A step of the interior-point method is a direction (w, b) -> (dw, db) from which each sample computes its own change, so
+a block answers three questions in each iteration, each with a sum over its samples (`Measure`, `Prediction`, a number):
 
     measure    at the point (w, b), once its state has taken the step to it
     predict    for the predictor's direction
-    reach      how far the rows can go in the corrected direction
+    reach      how far the samples can go in the corrected direction
 
-The three are pure functions of a block, its state and a few numbers. Whoever holds blocks has to add the answers in the
-order of the blocks, which makes the solution independent of where and when each was computed: see `summed`.
-
-
-Choosing rows of a block: a sample of them, or those near their margin, and what the others amount to.
-
-Pure functions of a block and a few numbers, like those of `blocks`; of both classes, y = +1 comes first.
+Three others select samples: `margin_histogram`, `subsample` and `near_margin`. All are pure functions of a block, its
+state and a few numbers. Of both classes, y = +1 comes first.
 """
 
 from __future__ import annotations
@@ -35,24 +31,28 @@ from ..._runtime.compiler import njit
 from .rows import Rows, stacked
 
 ALPHA, ROOM, BEYOND, SHORT = range(4)  # rows of a state, (4, n)
-START_SHARE = 0.5  # of its upper bound, where each alpha begins: best where many rows are short of their margin, which takes longest
-SPARE = 1.05  # times the upper bounds that balance fixed rows: with no more there would be no interior
+START_SHARE = 0.5  # of its upper bound, where each alpha begins: best where many samples are short of their margin
+SPARE = 1.05  # times the upper bounds that balance fixed samples: with no more there would be no interior
 NOISE = 1e-13  # of a score: differences below are rounding errors
-START_DISTANCE = 1.0  # from the margin, either way: that of the target is 1
+START_DISTANCE = 1.0  # from the margin, either way: the margin of the positive class is 1
+BINS_PER_OCTAVE = 4
+LEAST_EXPONENT, MOST_EXPONENT = -40, 24  # of 2, distances from the margin that are told apart
+SMALLEST = 2.0**LEAST_EXPONENT
+N_BINS = BINS_PER_OCTAVE * (MOST_EXPONENT - LEAST_EXPONENT)
 
 
 class LinearFunction(NamedTuple):
-    """Weights (n_features,) and bias; or a direction."""
+    """f(x) = w'x + b, with weights (n_features,) and a bias; also a direction in which to change one."""
 
     weights: Vector
     bias: float
 
     def moved(self, direction: LinearFunction, length: float) -> LinearFunction:
-        """The point that far on."""
+        """The function plus `length` times the direction."""
         return LinearFunction(self.weights + length * direction.weights, self.bias + length * direction.bias)
 
     def shift_bias(self, centre: Vector) -> LinearFunction:
-        """The same function of rows less this centre, (n_features,)."""
+        """The same function of samples from which this centre, (n_features,), is subtracted."""
         return self._replace(bias=self.bias + float(self.weights @ centre))
 
 
@@ -67,12 +67,11 @@ class Step(NamedTuple):
 
     @property
     def end(self) -> LinearFunction:
-        """Where it leads."""
         return self.point.moved(self.corrected, self.length)
 
 
 class Measure(NamedTuple):
-    """Sums over rows at a point; the pairs and rows of two are for y = +1 and y = -1.
+    """Sums over samples at a point; pairs are for y = +1 and y = -1.
 
     loss : sum c max(0, u)
     alphas, gains : (2,) sums of alpha and of m alpha
@@ -80,7 +79,7 @@ class Measure(NamedTuple):
     products : sum of alpha beyond + room short
     gram : (n_features + 1, n_features + 1) sum of theta (z, 1)(z, 1)', the lower triangle
     ahead, inward : (n_features + 1,) sums of y theta u (z, 1) and of y theta (1 / alpha - 1 / room) (z, 1)
-    n : number of rows
+    n : number of samples
     """
 
     loss: float
@@ -94,7 +93,6 @@ class Measure(NamedTuple):
     n: int
 
     def plus(self, other: Measure) -> Measure:
-        """Of the rows of both."""
         return Measure(*map(add, self, other))
 
 
@@ -111,15 +109,14 @@ class Prediction(NamedTuple):
     bent: Vector
 
     def plus(self, other: Prediction) -> Prediction:
-        """Of the rows of both."""
         return Prediction(max(self.ratio, other.ratio), self.curvature + other.curvature, self.bent + other.bent)
 
 
 class FixedSamples(NamedTuple):
-    """Sums over rows whose alpha is fixed at their upper bound c, beside others that are solved for; their loss is c u.
+    """Sums over samples whose alpha is fixed at their upper bound c, so that their loss is c u.
 
     excess, gain, pull : sums of c y, of c m and of c y z, (n_features,)
-    upper_bounds : (2,) sums of the upper_bounds of the rows that are solved for
+    upper_bounds : (2,) sums of the upper bounds of the samples that are solved for
     """
 
     excess: float
@@ -129,11 +126,9 @@ class FixedSamples(NamedTuple):
 
     @classmethod
     def none(cls, n_features: int) -> FixedSamples:
-        """Where there are no such rows."""
         return cls(0.0, 0.0, np.zeros(n_features), np.full(2, np.inf))
 
     def plus(self, other: FixedSamples) -> FixedSamples:
-        """Of the rows of both."""
         return FixedSamples(*map(add, self, other))
 
     def loss(self, point: LinearFunction) -> float:
@@ -142,24 +137,23 @@ class FixedSamples(NamedTuple):
 
     @property
     def can_be_balanced(self) -> bool:
-        """Whether the other rows can make sum alpha y zero, with room to spare; else their problem has no solution."""
+        """Whether the other samples can make sum alpha y zero, with room to spare; else their problem is infeasible."""
         return bool(self.upper_bounds[1] > SPARE * self.excess and self.upper_bounds[0] > -SPARE * self.excess)
 
 
 class Block(NamedTuple):
-    """Rows with p = y m and upper bounds c > 0, (n,) float64 each."""
+    """Samples with p = y m and upper bounds c > 0, (n,) float64 each."""
 
     rows: Rows
     linear: Vector
     upper_bounds: Vector
 
     def take(self, chosen: RowNumbers) -> Block:
-        """Some of the rows, copied."""
         return Block(self.rows.take(chosen), self.linear[chosen], self.upper_bounds[chosen])
 
 
 def joined(blocks: Sequence[Block]) -> Block:
-    """The rows of all blocks, in their order."""
+    """The samples of all blocks, in their order."""
     if len(blocks) == 1:
         return blocks[0]
     rows = stacked([block.rows for block in blocks])
@@ -167,7 +161,7 @@ def joined(blocks: Sequence[Block]) -> Block:
 
 
 def balanced(alpha: Vector, linear: Vector) -> Vector:
-    """The signed variables y alpha, (n,), the class of the larger sum scaled down to that of the other."""
+    """The signed variables y alpha, (n,), the class with the larger sum scaled down to the sum of the other."""
     positive = linear > 0.0
     sums = np.array([alpha[positive].sum(), alpha[~positive].sum()])
     shares = sums.min() / np.maximum(sums, np.finfo(float).tiny)
@@ -182,10 +176,7 @@ def begin(block: Block) -> np.ndarray:
 
 
 def measure(block: Block, state: np.ndarray | None, step: Step | None) -> tuple[np.ndarray, Measure]:
-    """The state after the step, and sums over the rows of a block where it leads; without a step, those to begin with.
-
-    The state given is left as it is.
-    """
+    """The state after the step, as a copy, and sums over the samples of a block at its end; both at the start if None."""
     n_features = block.rows.n_features
     state = begin(block) if state is None or step is None else state.copy()
     gram = np.zeros((n_features + 1, n_features + 1))
@@ -216,7 +207,7 @@ def measure(block: Block, state: np.ndarray | None, step: Step | None) -> tuple[
 
 
 def predict(block: Block, state: np.ndarray, point: LinearFunction, predictor: LinearFunction) -> Prediction:
-    """What the predictor's direction would do to the rows of a block."""
+    """What the predictor's direction would do to the samples of a block."""
     bent, totals = np.zeros(block.rows.n_features + 1), np.zeros(2)
     for part, tile in block.rows.tiles():
         vector = np.empty(part.stop - part.start)
@@ -269,7 +260,7 @@ def _corrected(p, alpha, room, beyond, short, f, ahead, along, centre):  # type:
 
 @njit
 def _update_state(alpha, room, beyond, short, linear, f, ahead, along, centre, length):  # type: ignore[no-untyped-def]
-    """The step itself, row by row."""
+    """Take the step, sample by sample."""
     for i in range(linear.shape[0]):
         change, past, lack = _corrected(
             linear[i], alpha[i], room[i], beyond[i], short[i], f[i], ahead[i], along[i], centre
@@ -321,14 +312,8 @@ def _largest_ratio(alpha, room, beyond, short, linear, f, ahead, along, centre):
     return ratio
 
 
-BINS_PER_OCTAVE = 4
-LEAST_EXPONENT, MOST_EXPONENT = -40, 24  # of 2, distances from the margin that are told apart
-SMALLEST = 2.0**LEAST_EXPONENT
-N_BINS = BINS_PER_OCTAVE * (MOST_EXPONENT - LEAST_EXPONENT)
-
-
 class MarginHistogram(NamedTuple):
-    """The loss sum c max(0, u) at a point, and how many rows of each class are how far from their margin.
+    """The loss sum c max(0, u) at a point, and how many samples of each class are how far from their margin.
 
     counts : (2, 2, N_BINS), of each class those short of it, then those beyond; bin k holds |u| up to
         2^(LEAST_EXPONENT + (k + 1) / BINS_PER_OCTAVE), the last all others
@@ -338,11 +323,10 @@ class MarginHistogram(NamedTuple):
     counts: np.ndarray
 
     def plus(self, other: MarginHistogram) -> MarginHistogram:
-        """Of the rows of both."""
         return MarginHistogram(*map(add, self, other))
 
     def distances(self, quotas: np.ndarray) -> np.ndarray:
-        """Distances within which at least so many rows of each class and side lie, (2, 2); infinite for all of them."""
+        """Distances (2, 2) within which at least so many samples of each class and side lie; infinite if there are fewer."""
         totals = np.cumsum(self.counts, axis=2)
         bins = np.sum(totals < quotas[:, :, np.newaxis], axis=2)
         ends = 2.0 ** (LEAST_EXPONENT + (bins + 1) / BINS_PER_OCTAVE)
@@ -350,20 +334,20 @@ class MarginHistogram(NamedTuple):
 
 
 def count(block: Block) -> Vector:
-    """Rows of each class, (2,)."""
+    """Number of samples of each class, (2,)."""
     n_positive = int(np.sum(block.linear > 0.0))
     return np.array([n_positive, len(block.linear) - n_positive])
 
 
-def subsample(block: Block, strides: Vector) -> Block:
-    """Every strides[k]-th row of class k, its upper bound larger by as much."""
+def subsample(block: Block, strides: Vector) -> tuple[Block, None]:
+    """Every strides[k]-th sample of class k, its upper bound larger by as much; `None` is the answer of this pass."""
     chosen = np.concatenate([np.flatnonzero(own)[:: int(k)] for own, k in zip(_classes(block), strides, strict=True)])
     part = block.take(np.sort(chosen))
-    return part._replace(upper_bounds=part.upper_bounds * np.where(part.linear > 0.0, *strides))
+    return part._replace(upper_bounds=part.upper_bounds * np.where(part.linear > 0.0, *strides)), None
 
 
 def margin_histogram(block: Block, point: LinearFunction) -> MarginHistogram:
-    """The loss of a block at a point, and how far its rows are from their margin."""
+    """The loss of a block at a point, and how far its samples are from their margin."""
     loss, counts = np.zeros(1), np.zeros((2, 2, N_BINS), dtype=np.int64)
     for part, tile in block.rows.tiles():
         _update_margin_histogram(loss, counts, block.linear[part], block.upper_bounds[part], tile.scores(*point))
@@ -371,15 +355,15 @@ def margin_histogram(block: Block, point: LinearFunction) -> MarginHistogram:
 
 
 def uncentred_loss(block: Block, point: LinearFunction) -> float:
-    """The loss of a block at a point of its rows as they are, without a centre taken from them."""
+    """The loss of a block at a point, its samples without their centre subtracted."""
     bare = block.rows.centred(np.zeros(block.rows.n_features))
     return margin_histogram(block._replace(rows=bare), point).loss
 
 
 def near_margin(block: Block, points: Sequence[LinearFunction], distances: np.ndarray) -> tuple[Block, FixedSamples]:
-    """The rows of a block near their margin, and what the rest is: alpha = c for those short of it, 0 for the others.
+    """The samples of a block near their margin, and sums over the others: alpha = c if short of it, 0 if beyond it.
 
-    Near is what lies within the distance of its class and side at the first point, or on another side at a later one.
+    Near are those within the distance of their class and side at the first point, or on another side at a later one.
     """
     chosen, fixed = np.empty(block.rows.n, dtype=bool), np.empty(block.rows.n)
     pull = np.zeros(block.rows.n_features)
@@ -402,13 +386,12 @@ def near_margin(block: Block, points: Sequence[LinearFunction], distances: np.nd
 
 
 def _classes(block: Block) -> tuple[Mask, Mask]:
-    """Which rows are of y = +1, and which of y = -1."""
     return block.linear > 0.0, block.linear < 0.0
 
 
 @njit
 def _update_margin_histogram(loss, counts, linear, upper_bounds, f):  # type: ignore[no-untyped-def]
-    """Add c max(0, u) of each row to the loss, and the row to the bin of |u|."""
+    """Add c max(0, u) of each sample to the loss, and the sample to the bin of |u|."""
     for i in range(linear.shape[0]):
         sign, own = (1.0, 0) if linear[i] > 0.0 else (-1.0, 1)
         u = sign * (linear[i] - f[i])
