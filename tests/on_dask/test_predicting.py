@@ -224,7 +224,7 @@ def test_empty_partitions_of_a_frame_stay_empty(deciding, rows):
         ("frame", np.ones(N_NEW), TypeError, "X.assign"),
         ("frame", da.ones(N_NEW, chunks=100), ValueError, "as many blocks as X, 4; got 5"),
         ("frame", dd.from_pandas(pd.Series(np.ones(N_NEW)), npartitions=3), ValueError, "as X, 4; got 3"),
-        ("frame", dd.from_pandas(pd.Series(np.ones(N_NEW)), npartitions=4), ValueError, "divided as X is"),
+        ("frame", dd.from_pandas(pd.Series(np.ones(N_NEW)), npartitions=4), ValueError, "the divisions of X"),
         ("unknown", da.ones(N_NEW, chunks=100), ValueError, "as many blocks as X, 4; got 5"),
     ],
 )  # fmt: skip
@@ -259,7 +259,7 @@ def test_what_cannot_work_is_refused_at_once(deciding, rows):
         predict(CostSensitiveSVC(), X)
     with pytest.raises(ValueError, match="X has 3 features, but CostSensitiveSVCCV was trained on 4"):
         predict(deciding, X[:, :3])
-    with pytest.raises(ValueError, match="CostSensitiveSVC does not decide by fn_cost"):
+    with pytest.raises(ValueError, match="CostSensitiveSVC ignores per-sample costs at prediction time; got fn_cost"):
         predict(CostSensitiveSVC().fit(*rows[:2]), X, fn_cost=2.0)
 
 
