@@ -116,7 +116,7 @@ def test_what_is_quoted_as_it_should_be_is_read_wherever_blocks_end(rows, newlin
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_reader, "BLOCK", max(4 * len(text), 64))
         table = table_of(f"x,y{newline}{text}")
-        stream = csv_reader._Watched(io.BytesIO(text.encode()), "t", ",", blank_rows=False)
+        stream = csv_reader.QuoteChecker(io.BytesIO(text.encode()), "t", ",", blank_rows=False)
         while stream.read(3):
             pass
     assert table.strings("x").tolist() == [row[0].strip() for row in rows]
@@ -186,8 +186,8 @@ def test_columns_without_a_name_are_not_read():
         (b'a,b\n"1,2\n', "has a quote in row 1 that is not closed"),
         (b'a,"b\n1,2\n', "has a quote in its header that is not closed"),
         (b'"x", "z"\n1,2\n', 'has a blank in front of the quote of the column "z"'),
-        (b"a,b\n1,\xff\n", "is no UTF-8 text"),
-        ("a,b\n1,2\n".encode("utf-16"), "is no UTF-8 text"),
+        (b"a,b\n1,\xff\n", "is not UTF-8 text"),
+        ("a,b\n1,2\n".encode("utf-16"), "is not UTF-8 text"),
         (b"a,b,a\n1,2,3\n", "more than one column 'a'"),
         (b"PAR1 and then nonsense", "is not a readable Parquet file"),
         (b"+1 1:2 3:4\n-1 1:x\n", "is no LIBSVM text"),

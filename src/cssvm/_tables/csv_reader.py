@@ -20,7 +20,7 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .chunk import Chunk, TableError, check_names, iter_chunks
 
@@ -31,7 +31,7 @@ BLOCK = 2**21  # bytes parsed at a time, some of them ahead; a row must fit
 CHUNK_BYTES = 2**24  # of entries as text; a chunk of many columns has fewer rows
 SEPARATORS = ",;\t"
 BEFORE_HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\v\f]*(?:\r\n|\n|\r))*")
-LINE, LINE_END = re.compile(rb"[^\r\n]+"), re.compile(rb"\r\n|\n|\r")
+LINE = re.compile(rb"[^\r\n]+")
 WRONG_LENGTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 RELEASE_SECONDS = 2.0  # a thread of Arrow lets go of a table within milliseconds
 CONVERT = "Convert it, for example with iconv -f latin1 -t utf-8."
@@ -57,16 +57,15 @@ def read_csv(stream: BinaryIO, head: bytes, name: str, n_rows: int, *, whole: bo
         ),
     }
     named = [k for k, column in enumerate(header) if column.strip()]
-    watched = _Watched(stream, name, separator, blank_rows=len(header) == 1)
-    if whole:  # Arrow's word on a header whose quote is open would come first
-        watched.check_ahead(head[start.end() :])
-    lent = _Lent(watched)
+    if whole:  # otherwise Arrow would report a header whose quote is open
+        QuoteChecker(stream, name, separator, blank_rows=len(header) == 1).check(head[start.end() :], at_end=True)
+    lent = _Lent(QuoteChecker(stream, name, separator, blank_rows=len(header) == 1))
     try:
         for rows in _gathered(arrow_csv.open_csv(lent, **options), n_rows):
             rows = rows.select(named).rename_columns([header[k].strip() for k in named])
             yield from iter_chunks(rows, name, n_rows, typed=False)
     except pa.ArrowInvalid as error:
-        raise _said(error, name) from error
+        raise _arrow_error(error, name) from error
     finally:
         held = weakref.ref(lent)
         del lent
@@ -102,7 +101,7 @@ def _header(head: bytes, name: str, *, whole: bool) -> tuple[list[str], str]:
     try:
         text = head.decode("utf-8", errors="strict" if whole else "ignore")
     except UnicodeDecodeError as error:
-        raise TableError(f"{name} is no UTF-8 text. {CONVERT}") from error
+        raise TableError(f"{name} is not UTF-8 text. {CONVERT}") from error
     if not text.strip():
         raise TableError(f"{name} is empty. Give a table with a header and at least one row.")
     try:
@@ -130,115 +129,101 @@ def _separated(text: str) -> tuple[list[str], str]:
 
 
 class _Lent:
-    """What Arrow holds of a table: gone when Arrow has released it; no traceback has it, as it has no methods."""
+    """The file that Arrow gets: released when Arrow has released it; no traceback holds it, as it has no methods."""
 
     closed = False
 
-    def __init__(self, stream: _Watched):
+    def __init__(self, stream: QuoteChecker):
         self.read = stream.read
 
 
-class _Watched(io.RawIOBase):
-    """The bytes of a CSV from its header on, as they are read; an entry whose quote ends wrongly is refused.
+class QuoteChecker(io.RawIOBase):
+    """The bytes of a CSV from its header on, of which rows are checked as they are read.
 
-    Rows are counted from the header on; blank lines are rows, or they are not. Only whole rows are looked at, and only
-    those that are not plain, which have quotes around entries of one line at most, more than once; the rest waits.
+    Plain rows, which have quotes only around entries of one line, are found by an expression; others are parsed by
+    `csv.reader`. An entry of several lines must end with its quote. What follows the last whole row waits.
     """
 
     def __init__(self, stream: BinaryIO, name: str, separator: str, *, blank_rows: bool):
         super().__init__()
-        ends = rb"[\r\n%s]" % separator.encode()
-        first = rb'"(?<=%s")' % ends
+        ends, inside = rb"[\r\n%s]" % separator.encode(), rb"[^\r\n%s]" % separator.encode()
+        self.plain = re.compile(rb'(?:(?:"(?:[^"\r\n]++|"")*+"|(?!")%s++|)%s)*+' % (inside, ends))
         self.stream, self.name, self.separator, self.blank_rows = stream, name, separator, blank_rows
-        self.n_rows = 0
-        inside = rb"[^\r\n%s]" % separator.encode()
-        self.plain = re.compile(rb'\n(?:(?:"(?:[^"\r\n]++|"")*+"|(?!")%s++|)%s)*+' % (inside, ends))
-        self.opening, self.quoted = re.compile(first), re.compile(first + rb'(?:[^"]++|"")*+"')
-        self.end_of_entry = re.compile(ends + rb"|\Z")
+        self.n_rows = 0  # the header is one; blank lines are if `blank_rows`
         self.waiting = b""
 
     def readable(self) -> bool:
-        """That it can be read, which Arrow asks."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, after a look at the rows that they complete."""
+        """Return the next bytes, after a check of the rows that they complete."""
         block = self.stream.read(size)
-        text = b"\n" + self.waiting + block  # so that the first entry begins as all others do
+        text = self.waiting + block
         end = 1 + _last_line_end(text) if block else len(text)
-        self.waiting = self._looked_at(text[:end], at_end=not block) + text[end:]
-        if len(self.waiting) > BLOCK and self.opening.search(b"\n" + self.waiting):
-            raise self._refused(b"", f"that is not closed within {BLOCK // 2**20} MB")
+        self.waiting = self.check(text[:end], at_end=not block) + text[end:]
+        if len(self.waiting) > BLOCK and b'"' in self.waiting:
+            raise self._error(f"that is not closed within {BLOCK // 2**20} MB")
         return block
 
-    def check_ahead(self, text: bytes) -> None:
-        """Refuse a whole text, read beforehand, as it would be when read."""
-        ahead = _Watched(io.BytesIO(text), self.name, self.separator, blank_rows=self.blank_rows)
-        while ahead.read(BLOCK):
-            pass
-
-    def _looked_at(self, lines: bytes, *, at_end: bool) -> bytes:
-        """Count the rows of whole lines, and return what of them belongs to a row with an open quote."""
+    def check(self, lines: bytes, *, at_end: bool) -> bytes:
+        """Count the rows of whole lines, and return those of a row whose quote is open."""
         if b'"' in lines:
-            lines = self._after_plain(lines)
-            plain = self.quoted.sub(b"q", lines)
-            self._check_ends(lines)
-            opened = self.opening.search(plain)
-            if opened is not None:
-                if at_end:
-                    raise self._refused(plain[: opened.start()], "that is not closed")
-                done = 1 + _last_line_end(plain[: opened.start() + 1])
-                self.n_rows += self._count(plain[:done])
-                return plain[done:]
-            lines = plain
-        self.n_rows += self._count(lines)
+            found = self.plain.match(lines)
+            assert found is not None
+            done = 1 + _last_line_end(found[0] + b" ")
+            self._count(lines[:done])
+            return self._parse(lines[done:].splitlines(keepends=True), at_end=at_end)
+        self._count(lines)
         return b""
 
-    def _after_plain(self, lines: bytes) -> bytes:
-        """Count the rows up to the first one that is not plain, and return the others."""
-        found = self.plain.match(lines)
-        assert found is not None
-        done = 1 + _last_line_end(found[0] + b" ")
-        self.n_rows += self._count(lines[:done])
-        return b"\n" + lines[done:]
+    def _parse(self, lines: list[bytes], *, at_end: bool) -> bytes:
+        """Do the same for rows that are not plain."""
+        csv.field_size_limit(max(2 * BLOCK, csv.field_size_limit()))
+        rows, first = csv.reader((line.decode("latin-1") for line in lines), delimiter=self.separator, strict=True), 0
+        while first < len(lines):
+            row: Any = True
+            try:
+                row = next(rows)
+            except csv.Error as error:
+                if "unexpected end" in str(error):
+                    if at_end:
+                        raise self._error("that is not closed") from error
+                    return b"".join(lines[first:])
+                if rows.line_num > first + 1:  # what follows a quote on the same line belongs to the entry
+                    raise self._error("that is closed inside of another entry, lines later") from error
+            self.n_rows += bool(row) or self.blank_rows
+            first = rows.line_num
+        return b""
 
-    def _check_ends(self, lines: bytes) -> None:
-        """Refuse an entry of several lines that goes on after its quote: that is the first one of the next entry."""
-        for found in self.quoted.finditer(lines):
-            if LINE_END.search(found[0]) and not self.end_of_entry.match(lines, found.end()):
-                raise self._refused(
-                    self.quoted.sub(b"q", lines[: found.start()]), "that is closed inside of another entry, lines later"
-                )
-
-    def _count(self, lines: bytes) -> int:
-        """How many rows end in these lines, none of which has an end inside of quotes."""
+    def _count(self, lines: bytes) -> None:
+        """Count the rows of lines that each are one."""
         lines = lines.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if b"\n\n" in lines and not self.blank_rows:
-            return len(LINE.findall(lines))
-        return lines.count(b"\n") - lines.startswith(b"\n")
+            self.n_rows += len(LINE.findall(lines))
+        else:
+            self.n_rows += lines.count(b"\n")
 
-    def _refused(self, before: bytes, what: str) -> TableError:
-        """The error about a quote, with the text in front of it."""
-        row = self.n_rows + self._count(before[: 1 + _last_line_end(before + b" ")])
-        where = f"row {row:,}" if row else "its header"
+    def _error(self, what: str) -> TableError:
+        where = f"row {self.n_rows:,}" if self.n_rows else "its header"
         return TableError(f"{self.name} has a quote in {where} {what}. {CLOSE}")
 
 
 def _last_line_end(text: bytes) -> int:
-    """Where the last line ends, -1 if nowhere; a carriage return as the last character may be half of an end."""
+    """Return where the last line ends, -1 if nowhere; a final carriage return may be half of a line end."""
     return max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1))
 
 
-def _said(error: Exception, name: str) -> TableError:
-    """What is wrong with a CSV, in the row numbers of this library: the header is not counted."""
-    said = str(error)
-    found = WRONG_LENGTH.search(said)
+def _arrow_error(error: Exception, name: str) -> TableError:
+    """Return what is wrong with a CSV, with rows counted without the header."""
+    text = str(error)
+    found = WRONG_LENGTH.search(text)
     if found:
         row, expected, got = map(int, found.groups())
         return TableError(
             f"{name} has {got} entries in row {row - 1:,} but {expected} columns. Quote entries that hold the "
             "separator."
         )
-    if "UTF8" in said:
-        return TableError(f"{name} is no UTF-8 text. {CONVERT}")
-    return TableError(f"{name} is no CSV that can be read: {said.splitlines()[0]}")
+    if "UTF8" in text:
+        return TableError(f"{name} is not UTF-8 text. {CONVERT}")
+    return TableError(f"{name} is not a readable CSV: {text.splitlines()[0]}")

@@ -5,8 +5,8 @@
                 worker is lost
     costs       of a block are passed on by `cssvm._core.prediction_costs.predict_with_costs`, as everywhere
 
-Labels are those of one call on all samples, except where a score is within rounding of the threshold: the order in which
-matrix products are summed depends on how many samples there are at once.
+Labels are those of one call on all samples, except where a score is within rounding of the threshold: the order in
+which matrix products are summed depends on how many samples there are at once.
 """
 
 from __future__ import annotations
