@@ -37,7 +37,7 @@ def eta_of(lines):
     "loss", [ExponentialLoss(4, 2), LogisticLoss(2, 5), CostSensitiveHinge(4, 2), ZeroOneLoss(3, 1)]
 )
 def test_lines_hold_what_the_loss_computes(loss):
-    (lines,) = LossDisplay.from_loss(loss, f_range=(-1.5, 0.5)).lines_
+    (lines,) = LossDisplay.from_losses(loss, f_range=(-1.5, 0.5)).lines_
     f, eta = lines["pos_loss"].get_xdata(), lines["link"].get_xdata()
     assert (f[0], f[-1], eta[0], eta[-1]) == (-1.5, 0.5, 0.0, 1.0)
     assert_array_equal(lines["pos_loss"].get_ydata(), loss.value(1, f))
@@ -48,16 +48,16 @@ def test_lines_hold_what_the_loss_computes(loss):
 
 
 def test_the_zero_one_risk_peaks_at_the_threshold():
-    curves = LossDisplay.from_loss(LogisticLoss(5, 2), panels=["min_risk"]).curves[0]
+    curves = LossDisplay.from_losses(LogisticLoss(5, 2), panels=["min_risk"]).curves[0]
     assert curves.eta[np.argmax(curves.zero_one_risk)] == curves.threshold == 2 / 7
 
 
 def test_jumps_are_drawn_upright():
     """Next to a jump the grid has two points that no pixel separates."""
-    curves = LossDisplay.from_loss(ZeroOneLoss(3, 1)).curves[0]
+    curves = LossDisplay.from_losses(ZeroOneLoss(3, 1)).curves[0]
     jump = np.flatnonzero(np.abs(np.diff(curves.neg_loss)) > 0.5)
     assert_allclose(np.diff(curves.f)[jump], 0, atol=ROUNDING)
-    step = LossDisplay.from_loss(CostSensitiveHinge(4, 2)).curves[0]
+    step = LossDisplay.from_losses(CostSensitiveHinge(4, 2)).curves[0]
     jump = np.flatnonzero(np.abs(np.diff(step.link)) > 0.1)
     assert_allclose(np.diff(step.eta)[jump], 0, atol=ROUNDING)
 
@@ -66,15 +66,15 @@ def test_given_axes_are_drawn_on():
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 3)
-    display = LossDisplay.from_loss(ExponentialLoss(), ax=axes)
+    display = LossDisplay.from_losses(ExponentialLoss(), ax=axes)
     assert display.axes_.ravel().tolist() == axes.tolist()
     assert display.figure_ is figure
     _, axis = plt.subplots()
-    assert LossDisplay.from_loss(ExponentialLoss(), panels=["link"], ax=axis).axes_.item() is axis
+    assert LossDisplay.from_losses(ExponentialLoss(), panels=["link"], ax=axis).axes_.item() is axis
 
 
 def test_drawing_twice_does_not_alter_the_numbers():
-    display = LossDisplay.from_loss(LogisticLoss(4, 2))
+    display = LossDisplay.from_losses(LogisticLoss(4, 2))
     before = [np.copy(values) for values in display.curves[0][1:]]
     first = display.lines_
     display.plot()
@@ -85,14 +85,14 @@ def test_drawing_twice_does_not_alter_the_numbers():
 
 
 def test_rows_are_titled_with_the_loss_or_a_given_name():
-    plain = LossDisplay.from_loss(CostSensitiveHinge(4, 2))
+    plain = LossDisplay.from_losses(CostSensitiveHinge(4, 2))
     assert plain.axes_[0, 0].get_title(loc="left") == "CostSensitiveHinge(C1=4.0, C_minus1=2.0)"
-    named = LossDisplay.from_loss(CostSensitiveHinge(4, 2), name="CS-SVM")
+    named = LossDisplay.from_losses(CostSensitiveHinge(4, 2), names=["CS-SVM"])
     assert named.axes_[0, 0].get_title(loc="left") == "CS-SVM"
 
 
 def test_every_axis_is_labelled():
-    for axis in LossDisplay.from_loss(ExponentialLoss()).axes_.ravel():
+    for axis in LossDisplay.from_losses(ExponentialLoss()).axes_.ravel():
         assert axis.get_xlabel()
         assert axis.get_ylabel()
 
@@ -109,7 +109,7 @@ def test_every_axis_is_labelled():
 )
 def test_wrong_arguments_are_refused_with_the_reason(arguments, message):
     with pytest.raises(ValueError, match=message):
-        LossDisplay.from_loss(ExponentialLoss(), **arguments)
+        LossDisplay.from_losses(ExponentialLoss(), **arguments)
 
 
 def test_no_losses_and_missing_names_are_refused():
@@ -121,4 +121,4 @@ def test_no_losses_and_missing_names_are_refused():
 
 def test_a_loss_with_many_costs_is_refused():
     with pytest.raises(ValueError, match="one pair of costs"):
-        LossDisplay.from_loss(ExampleBiasedHinge([1.0, 2.0]))
+        LossDisplay.from_losses(ExampleBiasedHinge([1.0, 2.0]))

@@ -14,7 +14,7 @@ from cssvm.metrics._action import (
     DECISION_VALUE,
     PROBABILITY,
     ActionScores,
-    _cut_by_decisions,
+    align_with_predictions,
     action_scores,
     scores_by_costs,
 )
@@ -162,7 +162,7 @@ def test_a_score_at_the_threshold_is_put_on_the_side_of_its_decision(model, thir
 def test_scores_are_at_the_threshold_up_to_rounding_of_it_or_of_one(own, slack, side, distance):
     values = np.array([own - 1.0, own + side * distance * slack, own + 1.0])
     acted = np.array([False, side < 0, True])  # against what the second score says
-    found = _cut_by_decisions(ActionScores(values, own, DECISION_VALUE), acted)
+    found = align_with_predictions(ActionScores(values, own, DECISION_VALUE), acted)
     np.testing.assert_array_equal(found.values >= found.own_threshold, acted)
     if distance < 1:
         assert found.own_threshold == own

@@ -24,7 +24,7 @@ from .._core.samples import Samples
 from .._core.validation import align_to_samples
 from .._meta.routing import takes_weights
 from .._runtime.progress import progress
-from ..metrics._action import GIVEN, ActionScores, scores_of_decisions
+from ..metrics._action import GIVEN, ActionScores, scores_of_predictions
 from ..metrics._bootstrap import check_request
 from ..metrics._scored import ScoredSamples
 from .cross_val import (
@@ -208,7 +208,7 @@ def evaluate_predictions(
     sample.check_both_classes_weighted("a comparison of predictions")
     acted = {name: sample.decisions(labels) for name, labels in ({MODEL: y_pred} | named(compare or {})).items()}
     if y_score is None:
-        scores = scores_of_decisions(acted[MODEL])
+        scores = scores_of_predictions(acted[MODEL])
     else:
         values = sample.scores(y_score.values if oriented else y_score).astype(np.float64)
         scores = ActionScores(values, np.nan, GIVEN)

@@ -20,7 +20,7 @@ from ..metrics._action import (
     DECISION_VALUE,
     PROBABILITY,
     ActionScores,
-    cut_by_decisions,
+    align_with_predictions,
     scores_by_costs,
 )
 from ..metrics._bootstrap import check_request, joint_intervals
@@ -250,7 +250,7 @@ def _evaluate(scorer: TableScorer, rows: dict[str, Any], **resampling: Any) -> E
     else:
         method, threshold = own_cut(model, scorer.positive_class)
         scores = ActionScores(rows["scores"], threshold, PROBABILITY if method == "predict_proba" else DECISION_VALUE)
-    scores = cut_by_decisions(scores, rows["acted"])
+    scores = align_with_predictions(scores, rows["acted"])
     own = FoldPredictions(np.arange(len(sample)), rows["acted"], scores, model)
     return Evaluation.from_predictions(
         {MODEL: [own], FEWEST_ERRORS: fewest_errors(rows["scores"], sample)},

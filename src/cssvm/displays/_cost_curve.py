@@ -12,7 +12,8 @@ of the lines of all thresholds is the cost curve. Predicting all samples negativ
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +31,7 @@ Curve = tuple[Vector, Vector]
 HALF = 0.5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CostCurveDisplay(FoldsDisplayMixin):
     """Normalised expected cost over the probability-cost PC(+), with the operating point of given costs.
 
@@ -72,29 +74,13 @@ class CostCurveDisplay(FoldsDisplayMixin):
     0.833 0.056
     """
 
-    _name_of_folds = "mean of folds"
+    _name_of_folds: ClassVar[str] = "mean of folds"
 
-    line_: Any
-    fold_lines_: list[Any]
-    trivial_lines_: list[Any]
-    point_: Any
-    ax_: Any
-    figure_: Any
-
-    def __init__(
-        self,
-        *,
-        probability_cost: Vector,
-        cost: Vector,
-        operating_point: float,
-        fold_curves: Sequence[Curve] = (),
-        name: str | None = None,
-    ) -> None:
-        self.probability_cost = probability_cost
-        self.cost = cost
-        self.operating_point = operating_point
-        self.fold_curves = fold_curves
-        self.name = name
+    probability_cost: Vector
+    cost: Vector
+    operating_point: float
+    fold_curves: Sequence[Curve] = ()
+    name: str | None = None
 
     @property
     def operating_cost(self) -> float:

@@ -11,7 +11,8 @@ differ between samples of a class, each sample counts in the rates with its cost
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class OperatingPoint(NamedTuple):
     risk: float
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CostRocDisplay(ScoredDisplayMixin):
     """ROC curve, convex hull, iso-cost line through the best point, and operating points.
 
@@ -118,37 +120,17 @@ class CostRocDisplay(ScoredDisplayMixin):
     0.167 1.0
     """
 
-    _shows_predictions = True
+    _shows_predictions: ClassVar[bool] = True
 
-    line_: Any
-    hull_line_: Any
-    iso_cost_line_: Any
-    point_lines_: dict[str, Any]
-    ax_: Any
-    figure_: Any
-
-    def __init__(
-        self,
-        *,
-        fpr: Vector,
-        tpr: Vector,
-        hull_fpr: Vector,
-        hull_tpr: Vector,
-        slope: float,
-        points: dict[str, OperatingPoint],
-        normalized: bool = False,
-        cost_weighted: bool = False,
-        name: str | None = None,
-    ) -> None:
-        self.fpr = fpr
-        self.tpr = tpr
-        self.hull_fpr = hull_fpr
-        self.hull_tpr = hull_tpr
-        self.slope = slope
-        self.points = points
-        self.normalized = normalized
-        self.cost_weighted = cost_weighted
-        self.name = name
+    fpr: Vector
+    tpr: Vector
+    hull_fpr: Vector
+    hull_tpr: Vector
+    slope: float
+    points: dict[str, OperatingPoint]
+    normalized: bool = False
+    cost_weighted: bool = False
+    name: str | None = None
 
     @classmethod
     def _from_samples(

@@ -6,7 +6,8 @@ negatives avoided and adds the cost of the false positives.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ._canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, 
 from ._scored import ScoredDisplayMixin
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GainsDisplay(ScoredDisplayMixin):
     """Cost saved against predicting all samples negative, over the share of samples predicted positive.
 
@@ -61,34 +63,16 @@ class GainsDisplay(ScoredDisplayMixin):
     0.67 29.0
     """
 
-    _shows_predictions = True
+    _shows_predictions: ClassVar[bool] = True
 
-    line_: Any
-    own_point_: Any
-    best_point_: Any
-    ax_: Any
-    figure_: Any
-
-    def __init__(
-        self,
-        *,
-        share: Vector,
-        gain: Vector,
-        own_share: float = np.nan,
-        own_gain: float = np.nan,
-        perfect_share: float = np.nan,
-        perfect_gain: float = np.nan,
-        weight: float = 1.0,
-        name: str | None = None,
-    ) -> None:
-        self.share = share
-        self.gain = gain
-        self.own_share = own_share
-        self.own_gain = own_gain
-        self.perfect_share = perfect_share
-        self.perfect_gain = perfect_gain
-        self.weight = weight
-        self.name = name
+    share: Vector
+    gain: Vector
+    own_share: float = np.nan
+    own_gain: float = np.nan
+    perfect_share: float = np.nan
+    perfect_gain: float = np.nan
+    weight: float = 1.0
+    name: str | None = None
 
     @classmethod
     def _from_samples(

@@ -36,7 +36,7 @@ class LossDisplay:
                     the curve that the paper prints, which is the risk of the best of the scores -1 and +1
         link        the minimising f over eta; it crosses zero at the same threshold
 
-    Use `from_loss` or `from_losses` to make one.
+    Use `from_losses` to create one.
 
     Parameters
     ----------
@@ -66,76 +66,41 @@ class LossDisplay:
     0.4286
     """
 
-    axes_: NDArray[Any]
-    figure_: Any
-    lines_: list[dict[str, Any]]
-
     def __init__(self, curves: Sequence[LossCurves], *, panels: Sequence[str] = PANELS) -> None:
         self.curves = curves
         self.panels = panels
 
     @classmethod
-    def from_loss(
-        cls,
-        loss: Loss,
-        *,
-        panels: Sequence[str] = PANELS,
-        f_range: tuple[float, float] = (-2.0, 2.0),
-        name: str | None = None,
-        ax: Any = None,
-    ) -> LossDisplay:
-        """Draw one loss.
-
-        Parameters
-        ----------
-        loss : Loss
-            A loss with one pair of costs.
-        panels : sequence of {"loss", "min_risk", "link"}, default=("loss", "min_risk", "link")
-            What to draw, from left to right.
-        f_range : tuple of two floats, default=(-2.0, 2.0)
-            Smallest and largest score of the panel "loss".
-        name : str, default=None
-            Title of the row; None takes the repr of the loss.
-        ax : matplotlib Axes or array of them, default=None
-            One axis for each panel; None makes a figure.
-
-        Returns
-        -------
-        LossDisplay
-            The display, drawn.
-        """
-        return cls.from_losses([loss], panels=panels, f_range=f_range, names=None if name is None else [name], ax=ax)
-
-    @classmethod
     def from_losses(
         cls,
-        losses: Sequence[Loss],
+        losses: Loss | Sequence[Loss],
         *,
         panels: Sequence[str] = PANELS,
         f_range: tuple[float, float] = (-2.0, 2.0),
         names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> LossDisplay:
-        """Draw several losses below each other.
+        """Draw one or more losses, below each other.
 
         Parameters
         ----------
-        losses : sequence of Loss
+        losses : Loss or sequence of Loss
             Losses with one pair of costs each.
         panels : sequence of {"loss", "min_risk", "link"}, default=("loss", "min_risk", "link")
             What to draw, from left to right.
         f_range : tuple of two floats, default=(-2.0, 2.0)
             Smallest and largest score of the panel "loss".
         names : sequence of str, default=None
-            Titles of the rows; None takes the repr of each loss.
+            Titles of the losses. If None, the repr of each loss.
         ax : matplotlib Axes or array of them, default=None
-            Shape (n_losses, n_panels), or anything with that many axes; None makes a figure.
+            One axis for each loss and panel, of shape (n_losses, n_panels) or flat. If None, a new figure is created.
 
         Returns
         -------
         LossDisplay
             The display, drawn.
         """
+        losses = [losses] if isinstance(losses, Loss) else losses
         if len(losses) == 0:
             raise ValueError(
                 "losses must hold at least one loss; got none. Pass for example [CostSensitiveHinge(4, 2)]."
@@ -152,7 +117,7 @@ class LossDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or array of them, default=None
-            Shape (n_losses, n_panels), or anything with that many axes; None makes a figure.
+            One axis for each loss and panel, of shape (n_losses, n_panels) or flat. If None, a new figure is created.
 
         Returns
         -------

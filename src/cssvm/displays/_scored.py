@@ -46,8 +46,8 @@ class ScoredDisplayMixin:
     _shows_predictions: ClassVar[bool] = False
 
     # _from_samples(scored: ScoredSamples, *, name, **options) -> Self, not drawn yet.
-    _from_samples: Any
-    plot: Any
+    _from_samples: ClassVar[Any]
+    plot: ClassVar[Any]
 
     @classmethod
     def from_estimator(
@@ -131,19 +131,14 @@ class ScoredDisplayMixin:
             Labels of the samples.
         y_score : array-like of shape (n_samples,)
             Scores, higher for the positive class, or what `positive_class_scores` returns.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a false negative and of a false positive; entries of samples of the other class are ignored.
+        fn_cost, fp_cost, sample_weight, ax
+            As in `from_estimator`.
         pos_label : label, default=None
             The positive class. If None, the larger of the two labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights. If None, all weights are 1.
         name : str, default=None
             Name in the legend.
-        ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is created.
         **options : dict
-            The options of the class, see its other parameters, and the arguments of `plot`. Displays that show
-            predictions take `own_threshold` as well, the threshold at which the model predicts the positive class.
+            The options of the class, see its other parameters, and the arguments of `plot`.
 
         Returns
         -------
@@ -189,7 +184,7 @@ class FoldsDisplayMixin(ScoredDisplayMixin):
     _name_of_folds: ClassVar[str]
 
     # _from_folds(scored: ScoredFolds, *, name, **options) -> Self, not drawn yet.
-    _from_folds: Any
+    _from_folds: ClassVar[Any]
 
     @classmethod
     def from_cv_results(
@@ -213,22 +208,10 @@ class FoldsDisplayMixin(ScoredDisplayMixin):
         ----------
         cv_results : dict
             What ``cross_validate(..., return_estimator=True, return_indices=True)`` returned.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples that were cross-validated.
-        y : array-like of shape (n_samples,)
-            Labels of the samples.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a false negative and of a false positive; entries of samples of the other class are ignored.
-        pos_label : label, default=None
-            The positive class. If None, the estimators' own `pos_label` if they have one, otherwise ``classes_[1]``.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights. If None, all weights are 1.
-        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            Method that returns the scores; "auto" prefers `decision_function`.
-        name : str, default=None
-            Name in the legend. If None, the class name of the estimators.
-        ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is created.
+        X, y : array-like
+            The samples that were cross-validated, and their labels.
+        fn_cost, fp_cost, pos_label, sample_weight, response_method, name, ax
+            As in `from_estimator`.
         **options : dict
             The options of the class, see its other parameters, and the arguments of `plot`.
 

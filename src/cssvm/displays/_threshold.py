@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from ._scored import FoldsDisplayMixin, ScoredFolds
 FOLD = "one fold"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ThresholdDisplay(FoldsDisplayMixin):
     """Expected cost over the threshold, with a bootstrap band and the chosen threshold.
 
@@ -88,42 +90,19 @@ class ThresholdDisplay(FoldsDisplayMixin):
     -1.5 0.167
     """
 
-    _name_of_folds = "mean"
+    _name_of_folds: ClassVar[str] = "mean"
 
-    line_: Any
-    band_: Any
-    fold_lines_: list[Any]
-    point_: Any
-    interval_line_: Any
-    ax_: Any
-    figure_: Any
-
-    def __init__(
-        self,
-        *,
-        thresholds: Vector,
-        cost: Vector,
-        threshold: float,
-        threshold_cost: float,
-        band: tuple[Vector, Vector] | None = None,
-        threshold_interval: tuple[float, float] | None = None,
-        cost_interval: tuple[float, float] | None = None,
-        fold_costs: Vector | None = None,
-        confidence: float | None = None,
-        normalized: bool = False,
-        name: str | None = None,
-    ) -> None:
-        self.thresholds = thresholds
-        self.cost = cost
-        self.threshold = threshold
-        self.threshold_cost = threshold_cost
-        self.band = band
-        self.threshold_interval = threshold_interval
-        self.cost_interval = cost_interval
-        self.fold_costs = fold_costs
-        self.confidence = confidence
-        self.normalized = normalized
-        self.name = name
+    thresholds: Vector
+    cost: Vector
+    threshold: float
+    threshold_cost: float
+    band: tuple[Vector, Vector] | None = None
+    threshold_interval: tuple[float, float] | None = None
+    cost_interval: tuple[float, float] | None = None
+    fold_costs: Vector | None = None
+    confidence: float | None = None
+    normalized: bool = False
+    name: str | None = None
 
     @classmethod
     def _from_samples(

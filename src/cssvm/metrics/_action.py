@@ -1,12 +1,12 @@
-"""Scores for acting on a row, such that a model's own decisions are one threshold on them.
+"""Scores for acting on a sample (predicting it positive), such that a model's own predictions are a threshold on them.
 
-A model that decides by one threshold gives its scores for the target. One that decides by the probability p of the
-target and the costs of each row acts where p fn_cost > (1 - p) fp_cost, that is where
+For a model that decides by one threshold these are its scores. A model that decides by the probability p of the
+positive class and the costs of each sample predicts it positive if p fn_cost > (1 - p) fp_cost, that is if
 
-    log p / (1 - p) + log fn_cost / fp_cost > 0
+    log p / (1 - p) + log fn_cost / fp_cost > 0.
 
-and costs that all grow by a factor move the threshold of this score by its logarithm: the same curve serves them. Costs
-are those that the model knows when it decides: an estimate where the row's own is not one of them.
+A common factor of all costs moves the threshold of this score by its logarithm: the same curve serves them. The costs
+are those that the model knows when it predicts: an estimate if it does not take the costs of the samples.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from .._core.prediction_costs import costs_for_predict, known_costs
 from .._core.types import Mask, Vector
 
 DECISION_VALUE, PROBABILITY, COST_RATIO, DECISION, GIVEN = (
-    "the decision value for the target",
-    "the probability of the target",
-    "the logarithm of the expected cost of leaving it over that of acting on it (0: both cost the same)",
-    "the decision itself",
+    "the decision value of the positive class",
+    "the probability of the positive class",
+    "the logarithm of the ratio of the expected costs of skipping and of acting (0 if they are equal)",
+    "the prediction itself",
     "the score",
 )
 
-LESS_OWN = "less the threshold of the model of its fold"  # of scores of several models, whose thresholds differ
+LESS_OWN = "minus the threshold of the model of its fold"  # of scores of several models, whose thresholds differ
 
-# Probabilities of 0 and 1, and costs of nothing, have finite scores.
+# Bounds that keep the scores of probabilities of 0 and 1, and of costs of 0, finite.
 LEAST_PROBABILITY, LEAST_COST = 1e-15, float(np.finfo(np.float64).tiny)
 
-TIE = 1e-9  # scores this close to the threshold, relative to it or to 1, may differ from it by rounding only
+TIE = 1e-9  # scores this close to the threshold, relative to it or to 1, may differ from it by rounding
 
 
 class ActionScores(NamedTuple):
-    """Scores that are higher for rows to act on.
+    """Scores that are higher for samples to act on.
 
-    values : (n,) float64; own_threshold : where the model itself turns to acting, nan if that is not known;
-    kind : what the scores are, in words.
+    values : (n_samples,) float64; own_threshold : from where on the model itself acts, nan if not known; kind : what
+    the scores are, for reports.
     """
 
     values: Vector
@@ -50,26 +50,26 @@ class ActionScores(NamedTuple):
 
 
 def action_scores(
-    model: Any, X: Any, decisions: Any, target: PositiveClass, *, fn_cost: Any, fp_cost: Any
+    model: Any, X: Any, predicted: Any, target: PositiveClass, *, fn_cost: Any, fp_cost: Any
 ) -> ActionScores:
-    """Scores of a fitted classifier for rows with these costs, a number or (n,) each.
+    """Scores of a fitted classifier for samples with these costs, a number or (n_samples,) each.
 
-    decisions : (n,) bool, whether the model acts on each row, which stand in where it gives no scores.
+    predicted : (n_samples,) bool, the model's own predictions, which are the scores if it has no others.
     """
-    decisions = np.asarray(decisions, dtype=bool)
+    predicted = np.asarray(predicted, dtype=bool)
     if costs_for_predict(model) and hasattr(model, "predict_proba"):
         p = positive_class_scores(model, X, pos_label=target.label, response_method="predict_proba").values
         costs = known_costs(model, X, {"fn_cost": fn_cost, "fp_cost": fp_cost})
-        return cut_by_decisions(scores_by_costs(p, **costs), decisions)
+        return align_with_predictions(scores_by_costs(p, **costs), predicted)
     if not any(hasattr(model, response) for response in RESPONSES):
-        return scores_of_decisions(decisions)
+        return scores_of_predictions(predicted)
     found = positive_class_scores(model, X, pos_label=target.label)
     kind = PROBABILITY if own_cut(model, found.target)[0] == "predict_proba" else DECISION_VALUE
-    return cut_by_decisions(ActionScores(found.values, found.own_threshold, kind), decisions)
+    return align_with_predictions(ActionScores(found.values, found.own_threshold, kind), predicted)
 
 
 def scores_by_costs(p: Vector, *, fn_cost: Any, fp_cost: Any) -> ActionScores:
-    """Scores of a model that decides by the probabilities p (n,) of the target and costs, a number or (n,) each."""
+    """Scores of a model that decides by probabilities p (n_samples,) and costs, a number or (n_samples,) each."""
     if np.ndim(fn_cost) == 0 and np.ndim(fp_cost) == 0:
         return ActionScores(p, float(fp_cost / (fn_cost + fp_cost)), PROBABILITY)
     odds = logit(np.clip(p, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
@@ -79,22 +79,22 @@ def scores_by_costs(p: Vector, *, fn_cost: Any, fp_cost: Any) -> ActionScores:
     return ActionScores(np.where(saving == 0.0, 0.0, values), 0.0, COST_RATIO)
 
 
-def cut_by_decisions(scores: ActionScores, decisions: Mask) -> ActionScores:
-    """Scores that are at or above `own_threshold` exactly where the model acts; nan where no threshold does that.
+def align_with_predictions(scores: ActionScores, predicted: Mask) -> ActionScores:
+    """Scores that reach `own_threshold` exactly where the model predicts positive; it is nan if no threshold does that.
 
-    Scores at the threshold, up to rounding, are put on the side of their decision: classifiers break ties either way.
+    Scores at the threshold, up to rounding, are put on the side of the prediction: classifiers break ties either way.
     """
     values, own = scores.values, scores.own_threshold
     tied = np.abs(values - own) <= TIE * max(1.0, abs(own))
-    sided = np.where(decisions, np.maximum(values, own), np.minimum(values, np.nextafter(own, -np.inf)))
+    sided = np.where(predicted, np.maximum(values, own), np.minimum(values, np.nextafter(own, -np.inf)))
     values = np.where(tied, sided, values)
-    if not np.array_equal(values >= own, decisions):
-        least = np.min(scores.values[decisions], initial=np.inf)
-        apart = np.max(scores.values[~decisions], initial=-np.inf) < least
+    if not np.array_equal(values >= own, predicted):
+        least = np.min(scores.values[predicted], initial=np.inf)
+        apart = np.max(scores.values[~predicted], initial=-np.inf) < least
         return scores._replace(own_threshold=float(least) if apart else np.nan)
     return scores._replace(values=values)
 
 
-def scores_of_decisions(decisions: Any) -> ActionScores:
-    """Decisions (n,) as scores, where there are no others: acting on nobody and on everybody are the other cuts."""
-    return ActionScores(np.asarray(decisions, dtype=np.float64), 0.5, DECISION)
+def scores_of_predictions(predicted: Any) -> ActionScores:
+    """Predictions (n_samples,) as scores: their other cuts are all positive and all negative."""
+    return ActionScores(np.asarray(predicted, dtype=np.float64), 0.5, DECISION)

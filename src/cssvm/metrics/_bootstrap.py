@@ -1,11 +1,11 @@
-"""Percentile intervals of any metric by resampling rows.
+"""Percentile intervals of any metric by resampling samples.
 
-A resample is a vector of counts, how often each row was drawn; the metric of the resample is the metric with the
-weights w_i count_i. Rows are drawn from all of them or within each class (stratified), so that every resample has as
-many of each as the sample. For metrics of the ranking the rows are sorted once: a resample only changes the weights.
+A resample is a vector of counts, how often each sample was drawn; the metric of the resample is the metric with the
+weights w_i count_i. Samples are drawn from all of them or within each class (stratified). For metrics of the ranking
+the samples are sorted once: a resample only changes the weights.
 
-Rows that a metric cannot tell apart may share a column of the counts. How often such a group occurs in a resample is
-one multinomial draw, so that the work grows with the number of groups, not of rows.
+Samples that a metric cannot tell apart may share a column of the counts. How often such a group occurs in a resample is
+one multinomial draw, so that the work grows with the number of groups, not of samples.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ._scored import RankedMetric, ScoredSamples
 # Counts handled at a time: a few megabytes, which stay in the processor's cache.
 BATCH_COUNTS = 2**18
 
-# The multinomial count of a group takes as long as drawing this many rows one by one.
-ROWS_PER_GROUP = 10
+# The multinomial count of a group takes as long as drawing this many samples one by one.
+SAMPLES_PER_GROUP = 10
 
-# Rows of a class to look at first: one of them is in nearly every resample.
-FIRST_ROWS = 100
+# Samples of a class to check first: one of them is in nearly every resample.
+FIRST_SAMPLES = 100
 
-# Arguments of a metric that speak of rows; the others are options.
-OF_ROWS = ("fn_cost", "fp_cost", "pos_label", "sample_weight")
+# Arguments of a metric that describe the samples; the others are options.
+SAMPLE_ARGUMENTS = ("fn_cost", "fp_cost", "pos_label", "sample_weight")
 
 # Metrics of the ranking, as functions of the weights alone.
 RANKED: dict[Callable[..., Any], Callable[..., RankedMetric]] = {
@@ -44,12 +44,22 @@ RANKED: dict[Callable[..., Any], Callable[..., RankedMetric]] = {
 }
 
 Counts = NDArray[np.intp]
-# The columns of each class in the counts, and the metric of each resample: (n_batch, n_rows) to (n_batch,).
+# The columns of each class in the counts, and the metric of each resample: (n_batch, n_samples) to (n_batch,).
 Resampled = tuple[list[RowNumbers], Callable[[Counts], Vector]]
 
 
 class BootstrapInterval(NamedTuple):
-    """Value of a metric on the sample, the ends of its interval, and its values on the resamples."""
+    """Percentile bootstrap interval of a metric.
+
+    Attributes
+    ----------
+    estimate : float
+        The metric of the samples themselves.
+    low, high : float
+        Ends of the interval.
+    samples : ndarray of shape (n_resamples,)
+        The metric of each resample.
+    """
 
     estimate: float
     low: float
@@ -77,28 +87,29 @@ def bootstrap_interval(
     ----------
     metric : callable
         ``metric(y_true, y_score, sample_weight=..., **kwargs)`` returns a number, or a tuple that begins with it.
-        `min_cost_risk`, `tp_auc_loss` and `tn_auc_loss` sort the rows only once for all resamples.
+        For `min_cost_risk`, `tp_auc_loss` and `tn_auc_loss` the samples are sorted only once.
     y_true : array-like of shape (n_samples,)
         Labels.
     y_score : array-like of shape (n_samples,)
-        What the metric compares them with: scores or decisions.
+        Second argument of the metric: scores or predictions.
     n_resamples : int, default=1000
         Number of resamples.
     confidence : float, default=0.95
-        Share of the resamples' values within the interval, in (0, 1).
+        Share of the values of the resamples within the interval, in (0, 1).
     random_state : int, RandomState instance or None, default=None
         Seed of the resampling.
     stratified : bool, default=False
-        Rows are drawn from all of them, and a resample that misses a class of the sample is drawn anew. True: within
-        each class, for samples whose share of the target was fixed by design. Where it is as random as the rest, such
-        intervals are too short: that of a decision that is the same for all rows has no width at all.
+        If False, samples are drawn from all of them, and a resample without a class is drawn again. If True, they are
+        drawn within each class, for data whose class frequencies were fixed by design. Otherwise such intervals are too
+        short: that of a constant prediction has no width at all.
     **kwargs
-        Arguments of the metric. Costs and `sample_weight` of a row go with it. Rows of weight zero are not drawn.
+        Arguments of the metric. Costs and `sample_weight` are resampled with their samples. Samples of weight zero are
+        not drawn.
 
     Returns
     -------
     BootstrapInterval
-        Named tuple ``(estimate, low, high, samples)``; `estimate` is the metric of the sample itself.
+        Named tuple ``(estimate, low, high, samples)``.
 
     Examples
     --------
@@ -129,10 +140,10 @@ def joint_intervals(
     confidence: float,
     random_state: Any,
 ) -> dict[str, BootstrapInterval]:
-    """`bootstrap_interval` of several measures of rows of positive weight, from the same resamples.
+    """`bootstrap_interval` of several measures of samples of positive weight, from the same resamples.
 
-    measures : maps how often each row was drawn, (n_batch, n_rows), to values (n_batch,) by name; labels : (n_rows,).
-    The resamples are those of `bootstrap_interval` with the same seed.
+    measures : maps how often each sample was drawn, (n_batch, n_samples), to values (n_batch,) by name; labels :
+    (n_samples,). The resamples are those of `bootstrap_interval` with the same seed.
     """
     batches = resample_counts(_classes(labels), n_resamples, generator(random_state), stratified=False)
     found = [measures(counts.astype(np.float64)) for counts in batches]
@@ -145,12 +156,12 @@ def joint_intervals(
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """The source of all resamples, seeded by scikit-learn's `random_state`."""
+    """The random generator of all resamples, seeded by scikit-learn's `random_state`."""
     return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def percentile_interval(samples: Vector, confidence: float) -> tuple[Any, Any]:
-    """The limits, along the first axis, that leave out the same share of the samples below and above."""
+    """The limits, along the first axis, that leave out equal shares below and above."""
     low, high = np.quantile(samples, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     return low, high
 
@@ -163,10 +174,10 @@ def resample_counts(
     stratified: bool,
     sizes: NDArray[np.intp] | None = None,
 ) -> Iterator[Counts]:
-    """How often each row was drawn, in batches of (n_batch, n_columns).
+    """How often each sample was drawn, in batches of (n_batch, n_columns).
 
-    classes : for each class the columns of its rows; together they are 0, ..., n_columns - 1.
-    sizes : (n_columns,) the rows that each column stands for, counted together; None: one each.
+    classes : for each class the columns of its samples; together they are 0, ..., n_columns - 1.
+    sizes : (n_columns,) the number of samples that each column stands for; None: one each.
     """
     n_columns = sum(map(len, classes))
     sizes = np.ones(n_columns, dtype=np.intp) if sizes is None else sizes
@@ -180,15 +191,15 @@ def resample_counts(
 
 
 def _draw(pools: list[RowNumbers], sizes: NDArray[np.intp], n_resamples: int, rng: np.random.Generator) -> Counts:
-    """Counts (n_resamples, n_columns) of as many draws from each pool as it has rows."""
+    """Counts (n_resamples, n_columns) of as many draws from each pool as it has samples."""
     grouped, drawn = [], []
     for columns in pools:
-        n_rows = int(sizes[columns].sum())
-        if n_rows > ROWS_PER_GROUP * len(columns):
-            grouped.append((columns, rng.multinomial(n_rows, sizes[columns] / n_rows, size=n_resamples)))
+        n_samples = int(sizes[columns].sum())
+        if n_samples > SAMPLES_PER_GROUP * len(columns):
+            grouped.append((columns, rng.multinomial(n_samples, sizes[columns] / n_samples, size=n_resamples)))
         else:
-            rows = columns if n_rows == len(columns) else np.repeat(columns, sizes[columns])
-            drawn.append(rows[rng.integers(n_rows, size=(n_resamples, n_rows))])
+            pool = columns if n_samples == len(columns) else np.repeat(columns, sizes[columns])
+            drawn.append(pool[rng.integers(n_samples, size=(n_resamples, n_samples))])
     if drawn:
         places = np.concatenate(drawn, axis=1)
         places += len(sizes) * np.arange(n_resamples)[:, None]
@@ -201,47 +212,44 @@ def _draw(pools: list[RowNumbers], sizes: NDArray[np.intp], n_resamples: int, rn
 
 
 def _lacking_a_class(counts: Counts, classes: list[RowNumbers]) -> RowNumbers:
-    """Resamples without a row of some class."""
+    """Resamples without a sample of some class."""
     lacking = np.zeros(len(counts), dtype=bool)
-    for rows in classes:
-        unseen = np.flatnonzero(~counts[:, rows[:FIRST_ROWS]].any(axis=1))
-        lacking[unseen] |= ~counts[np.ix_(unseen, rows)].any(axis=1)
+    for columns in classes:
+        unseen = np.flatnonzero(~counts[:, columns[:FIRST_SAMPLES]].any(axis=1))
+        lacking[unseen] |= ~counts[np.ix_(unseen, columns)].any(axis=1)
     return np.flatnonzero(lacking)
 
 
 def _ranked_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs: dict[str, Any]) -> Resampled:
     """A metric of the ranking: the columns of the counts are in its order."""
-    of_rows = {name: value for name, value in kwargs.items() if name in OF_ROWS}
-    options = {name: value for name, value in kwargs.items() if name not in OF_ROWS}
-    scored = ScoredSamples.from_labels(y_true, y_score, **of_rows)
-    ranked = RANKED[metric](scored, **options)
-    order = ranked.scored.ranking.order
-    weights = ranked.scored.ranked(ranked.scored.samples.weights)
+    given = {name: value for name, value in kwargs.items() if name in SAMPLE_ARGUMENTS}
+    options = {name: value for name, value in kwargs.items() if name not in SAMPLE_ARGUMENTS}
+    scored = ScoredSamples.from_labels(y_true, y_score, **given)
+    values = RANKED[metric](scored, **options).values
+    order, weights = scored.ranking.order, scored.ranked(scored.samples.weights)
     column = np.empty_like(order)
     column[order] = np.arange(len(order))
-    classes = [column[rows] for rows in _classes(scored.labels)]
-    return classes, lambda counts: ranked.values(weights * counts)
+    return [column[members] for members in _classes(scored.labels)], lambda counts: values(weights * counts)
 
 
 def _weighted_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs: dict[str, Any]) -> Resampled:
     """Any metric that takes weights, called once for each resample."""
     _check_takes_weights(metric)
     labels = np.asarray(y_true)
-    # Which class is the target does not matter for the weights.
-    sample = Samples.read(y_true, pos_label=labels[0], sample_weight=kwargs.get("sample_weight"))
-
-    counted = sample.counted()
+    # Which class is the positive one does not matter for the weights.
+    samples = Samples.read(y_true, pos_label=labels[0], sample_weight=kwargs.get("sample_weight"))
+    counted = samples.counted()
 
     def value(count: Counts) -> float:
         weights = np.zeros(len(labels))
-        weights[counted] = sample.weights[counted] * count
+        weights[counted] = samples.weights[counted] * count
         return _value(metric(y_true, y_score, **{**kwargs, "sample_weight": weights}))
 
     return _classes(labels[counted]), lambda counts: np.array([value(count) for count in counts])
 
 
 def _classes(labels: NDArray[Any]) -> list[RowNumbers]:
-    """Rows of each class."""
+    """Indices of the samples of each class."""
     _, codes = np.unique(labels, return_inverse=True)
     return [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
 
@@ -252,7 +260,7 @@ def _value(result: Any) -> float:
 
 
 def check_request(n_resamples: Any, confidence: Any) -> None:
-    """Raise if the number of resamples or the share of them is invalid."""
+    """Raise if the number of resamples or the confidence is invalid."""
     if not is_integer(n_resamples) or n_resamples < 1:
         raise ValueError(
             f"n_resamples must be a positive integer; got n_resamples={n_resamples!r}. Pass for example 1000."
