@@ -14,8 +14,8 @@ from cssvm.metrics._action import (
     DECISION_VALUE,
     PROBABILITY,
     ActionScores,
-    align_with_predictions,
     action_scores,
+    align_with_predictions,
     scores_by_costs,
 )
 
