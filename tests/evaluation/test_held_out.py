@@ -218,7 +218,7 @@ def test_costs_that_only_targets_have_are_warned_of_where_decisions_see_them():
 def test_a_fitted_model_is_not_said_to_have_seen_none_of_the_rows():
     X, y = make_classification(200, 4, weights=[0.7], flip_y=0.1, random_state=0)
     model = LogisticRegression().fit(X, y)
-    assert "which the model must not have been trained on" in str(evaluate(model, X, y, cv="prefit", n_resamples=20))
+    assert "which must not be in the model's training data" in str(evaluate(model, X, y, cv="prefit", n_resamples=20))
     assert "by a model that was not trained on it" in str(evaluate(model, X, y, cv=2, n_resamples=20))
 
 

@@ -180,8 +180,8 @@ def evaluate(
 def evaluate_predictions(
     y_true: Any,
     y_pred: Any,
-    *,
     y_score: Any = None,
+    *,
     fn_cost: Any = 1.0,
     fp_cost: Any = 1.0,
     tp_cost: Any = 0.0,

@@ -8,7 +8,7 @@ takes them, and not further in. A model whose classifier they cannot reach is re
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,6 @@ from .._core.prediction_costs import COSTS, is_request_denied
 from .._core.sklearn_compat import is_search, metadata_requests, uses_groups
 
 WEIGHT, GROUPS = "sample_weight", "groups"
-
-# Parameters that hold an estimator, in scikit-learn and here.
-INNER = ("estimator", "amount_estimator", "final_estimator")
 
 
 def taker_of_costs(model: Any) -> Any:
@@ -55,7 +52,10 @@ def _by_steps(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
 def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
     """Arguments of `fit` with routing, after setting the requests that the user has not set."""
     path, taker = list(iter_nested_estimators(model)), taker_of_costs(model)
-    outside, weighted = path if taker is None else path[: path.index(taker) + 1], list(_weighted(model))
+    outside, weighted = (
+        path if taker is None else path[: path.index(taker) + 1],
+        list(iter_nested_estimators(model, branches=True)),
+    )
     for each in _estimators(model):
         for method in ("fit", "score"):
             wanted = dict.fromkeys(COSTS, any(each is one for one in outside) and _wants(each, COSTS[0]))
@@ -64,19 +64,6 @@ def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
             _request_of_scorers(each, any(each is one for one in weighted))
     names = get_routing_for_object(model).consumes("fit", metadata.keys())
     return {name: metadata[name] for name in names}
-
-
-def _weighted(estimator: Any) -> Iterator[Any]:
-    """The estimators that are trained with weights: the last step of a pipeline, and those inside other estimators."""
-    yield estimator
-    ensemble = getattr(estimator, "estimators", None)
-    members = [*getattr(estimator, "steps", [])[-1:], *(ensemble if isinstance(ensemble, list) else [])]
-    inner = [each[1] for each in members if isinstance(each, tuple)] + [
-        getattr(estimator, name, None) for name in INNER
-    ]
-    for each in inner:
-        if hasattr(each, "fit"):
-            yield from _weighted(each)
 
 
 def _wants(estimator: Any, name: str) -> bool:

@@ -232,13 +232,13 @@ class Evaluation:
         seen = (
             "each decided by a model that was not trained on it"
             if self.trained_here
-            else ("which the model must not have been trained on")
+            else ("which must not be in the model's training data")
         )
         sentences = [
             f"{self.n_rows:,} cases, {seen}.",
             f"The model acts on {format_count(self.model.actions)} of them, at a total cost of "
             f"{f'{format_number(self.model.total)} {self.currency}'.rstrip()}.",
-            f"Brackets are intervals of {self.confidence:.0%} confidence.",
+            f"In brackets: {self.confidence:.0%} confidence intervals.",
         ]
         if (weights != 1.0).any():
             sentences.append("Totals and counts are sums of weights.")

@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -94,24 +93,7 @@ class Report:
 
     @classmethod
     def from_predictions(
-        cls,
-        y_true: Any,
-        y_pred: Any,
-        y_score: Any = None,
-        *,
-        fn_cost: Any = 1.0,
-        fp_cost: Any = 1.0,
-        tp_cost: Any = 0.0,
-        tn_cost: Any = 0.0,
-        sample_weight: Any = None,
-        groups: Any = None,
-        pos_label: Any = None,
-        compare: Mapping[str, Any] | None = None,
-        currency: str = "",
-        title: str = "",
-        n_resamples: int = 1000,
-        confidence: float = 0.95,
-        random_state: Any = 0,
+        cls, y_true: Any, y_pred: Any, y_score: Any = None, *, title: str = "", **options: Any
     ) -> Report:
         """Make a report on predictions made elsewhere, by a model or by people.
 
@@ -124,51 +106,18 @@ class Report:
         y_score : array-like of shape (n_samples,), default=None
             Scores, higher for the positive class, or what `positive_class_scores` returns. If None, the sliders choose
             between these predictions, acting on nobody and acting on everybody.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a false negative and of a false positive, for all samples or for each.
-        tp_cost, tn_cost : float or array-like of shape (n_samples,), default=0.0
-            Cost of a true positive and of a true negative; negative for an income.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each sample.
-        groups : array-like of shape (n_samples,), default=None
-            Group of each sample, such as a customer; samples of a group are drawn together for the intervals.
-        pos_label : label, default=None
-            The positive class. If None, the larger of the two labels.
-        compare : dict of names and predicted labels, default=None
-            Further predictions for the same samples.
-        currency : str, default=""
-            Unit of the costs, shown next to each amount.
         title : str, default=""
             Heading of the report.
-        n_resamples : int, default=1000
-            Number of bootstrap resamples for the intervals.
-        confidence : float, default=0.95
-            Confidence level of the intervals.
-        random_state : int, RandomState instance or None, default=0
-            Seed of the resampling.
+        **options
+            ``fn_cost`` and ``fp_cost``, 1 by default, and ``tp_cost``, ``tn_cost``, ``sample_weight``, ``groups``,
+            ``pos_label``, ``n_resamples``, ``confidence``, ``random_state`` and ``currency`` as for `evaluate`;
+            ``compare``, further predicted labels for the same samples by name.
 
         Returns
         -------
         Report
         """
-        found = evaluate_predictions(
-            y_true,
-            y_pred,
-            y_score=y_score,
-            fn_cost=fn_cost,
-            fp_cost=fp_cost,
-            tp_cost=tp_cost,
-            tn_cost=tn_cost,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
-            compare=compare,
-            n_resamples=n_resamples,
-            confidence=confidence,
-            random_state=random_state,
-            currency=currency,
-        )
-        return cls.from_evaluation(found, title=title)
+        return cls.from_evaluation(evaluate_predictions(y_true, y_pred, y_score, **options), title=title)
 
     def _set(self, evaluation: Evaluation, title: str) -> None:
         if not isinstance(evaluation, Evaluation) or evaluation.held_out is None:

@@ -218,23 +218,19 @@ def _score_labelled(
     if not parts:
         raise TableError(f"column {column!r} holds no labels.")
     rows = {name: _joined([part[name] for part in parts]) for name in parts[0]}
-    _check_both_classes(scorer, column, rows["positive"][rows["weights"] > 0])
+    counted = rows["positive"][rows["weights"] > 0]
+    if not both_classes(counted):
+        missing = scorer.positive_class.other if counted.any() else scorer.positive_class.label
+        raise TableError(
+            f"column {column!r} must hold labels of both classes, on rows of positive weight; got none of "
+            f"{plain(missing)!r}. Give a table that has rows of both."
+        )
     return rows | {"evaluation": _evaluate(scorer, rows, **resampling)}, n_read
 
 
 def _joined(parts: Sequence[Any]) -> Any:
     """Arrays one after the other; a number or None, which is the same in all parts, as it is."""
     return np.concatenate(parts) if np.ndim(parts[0]) else parts[0]
-
-
-def _check_both_classes(scorer: TableScorer, column: str, positive: Any) -> None:
-    """Raise if the rows of positive weight are all of one class."""
-    if not both_classes(positive):
-        missing = scorer.positive_class.other if positive.any() else scorer.positive_class.label
-        raise TableError(
-            f"column {column!r} must hold labels of both classes, on rows of positive weight; got none of "
-            f"{plain(missing)!r}. Give a table that has rows of both."
-        )
 
 
 def _evaluate(scorer: TableScorer, rows: dict[str, Any], **resampling: Any) -> Evaluation:
@@ -264,35 +260,16 @@ def _evaluate(scorer: TableScorer, rows: dict[str, Any], **resampling: Any) -> E
 def _measures(
     held_out: HeldOutPredictions, scores: Vector, probabilities: Vector | None
 ) -> Callable[[Vector], dict[str, Vector]]:
-    """Measures by name, (n_batch,) each, of how often each of these rows was drawn, (n_batch, n_rows)."""
-    by_decision = held_out.scored
-    by_score = ScoredSamples.from_samples(by_decision.samples, scores)
-    positive, weights = by_score.ranked(by_score.positive), by_score.ranked(by_score.samples.weights)
-    best, weights_of_best = ranked_min_risk(by_decision), by_decision.ranked(by_decision.samples.weights)
-    ratios = _ratios_of_sums(by_decision, probabilities)
+    """Measures by name, (n_batch,) each, of how often each of these rows was drawn, (n_batch, n_rows).
+
+    Those that are ratios of sums over rows come from one product of the counts with the summands.
+    """
+    scored = held_out.scored
+    by_score = ScoredSamples.from_samples(scored.samples, scores)
+    ranked_positive, ranked_weights = by_score.ranked(by_score.positive), by_score.ranked(by_score.samples.weights)
+    best, weights_of_best = ranked_min_risk(scored), scored.ranked(scored.samples.weights)
     name_of_best = BEST_RATIO if held_out.score_kind == COST_RATIO else BEST
-
-    def measures(counts: Vector) -> dict[str, Vector]:
-        fpr, fnr = by_score.ranking.rates(positive, weights * counts.take(by_score.ranking.order, axis=1))
-        found = ratios(counts)
-        brier = {"Brier score": found.pop("Brier score")} if "Brier score" in found else {}
-        return {
-            "savings": found.pop("savings"),
-            name_of_best: best.values(weights_of_best * counts.take(by_decision.ranking.order, axis=1)),
-            **found,
-            "AUC": 1.0 - mean_height(fpr, fnr, 1.0),
-            "TP-0.9 area loss": mean_height(fnr[:, ::-1], fpr[:, ::-1], 1.0 - 0.9),
-            "TN-0.9 area loss": mean_height(fpr, fnr, 1.0 - 0.9),
-            **brier,
-        }
-
-    return measures
-
-
-def _ratios_of_sums(scored: ScoredSamples, probabilities: Vector | None) -> Callable[[Vector], dict[str, Vector]]:
-    """The measures that are ratios of sums over rows, all from one product of the counts with the summands."""
-    positive, acted = scored.positive, scored.predictions
-    weights, weighted_cost = scored.samples.weights, scored.samples.weighted_costs
+    positive, acted, weights, cost = scored.positive, scored.predictions, scored.samples.weights, scored.samples.cost
     assert acted is not None
     summed = {
         "all": weights,
@@ -301,26 +278,31 @@ def _ratios_of_sums(scored: ScoredSamples, probabilities: Vector | None) -> Call
         "acted": weights * acted,
         "true positives": weights * (positive & acted),
         "false positives": weights * (~positive & acted),
-        "cost": weighted_cost * (positive != acted),
-        "cost of nobody": weighted_cost * positive,
-        "cost of everybody": weighted_cost * ~positive,
+        "cost": weights * cost * (positive != acted),
+        "cost of nobody": weights * cost * positive,
+        "cost of everybody": weights * cost * ~positive,
+        "squares": weights * (0.0 if probabilities is None else (probabilities - positive) ** 2),
     }
-    if probabilities is not None:
-        summed["squares"] = weights * (probabilities - positive) ** 2
     columns = np.column_stack(list(summed.values()))
 
-    def ratios(counts: Vector) -> dict[str, Vector]:
+    def measures(counts: Vector) -> dict[str, Vector]:
         of = dict(zip(summed, (counts @ columns).T, strict=True))
+        order = by_score.ranking.order
+        fpr, fnr = by_score.ranking.rates(ranked_positive, ranked_weights * counts.take(order, axis=1))
         found = {
             "savings": 1.0 - _ratio(of["cost"], np.minimum(of["cost of nobody"], of["cost of everybody"])),
+            name_of_best: best.values(weights_of_best * counts.take(scored.ranking.order, axis=1)),
             "recall": _ratio(of["true positives"], of["positives"]),
             "false positive rate": _ratio(of["false positives"], of["negatives"]),
             "precision": _ratio(of["true positives"], of["acted"]),
             "acted on": _ratio(of["acted"], of["all"]),
+            "AUC": 1.0 - mean_height(fpr, fnr, 1.0),
+            "TP-0.9 area loss": mean_height(fnr[:, ::-1], fpr[:, ::-1], 1.0 - 0.9),
+            "TN-0.9 area loss": mean_height(fpr, fnr, 1.0 - 0.9),
         }
-        return found | ({"Brier score": of["squares"] / of["all"]} if "squares" in of else {})
+        return found if probabilities is None else found | {"Brier score": of["squares"] / of["all"]}
 
-    return ratios
+    return measures
 
 
 def _ratio(values: Vector, base: Vector) -> Vector:
