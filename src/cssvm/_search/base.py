@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._core.classifier import BinaryClassifier, unchanged_on_failure
 from .._core.decision import score_tie
-from .._core.folds import Fold
+from .._core.folds import Fold, OutOfFold
 from .._core.prediction_costs import COSTS
 from .._core.samples import Samples
 from .._core.types import Vector, is_number
@@ -29,7 +29,6 @@ from .decision import (
     LEAST_ODDS_RATIO,
     ZERO,
     BayesRule,
-    ThresholdRule,
     check_decision,
     make_rule,
     tie_of_folds,
@@ -65,24 +64,8 @@ class Decided(NamedTuple):
 class BaseSVCSearchCV(BinaryClassifier):
     """Base class of the searches; a subclass says which models are trained."""
 
-    Cs: Any
     gammas: Any = 1
-    fn_costs: Any
-    kappas: Any
-    fn_cost: float
-    fp_cost: float
     kernel: Any = LINEAR_KERNEL
-    scoring: Any
-    decision: str
-    cv: Any
-    transformer: Any
-    tol: float
-    n_jobs: int | None
-    checkpoint: Any
-    best_estimator_: Any
-    transformer_: Any
-    _decision: ThresholdRule | BayesRule
-
     _checked: ClassVar[tuple[str, ...]]  # parameters whose checks are in `CHECKS`
 
     def _make_worker(self, plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
@@ -196,14 +179,11 @@ class BaseSVCSearchCV(BinaryClassifier):
             if name.endswith("_") and name not in OWN_ATTRIBUTES:
                 setattr(self, name, value)
 
-    def _learn_decision(self, scores: Sequence[Vector], folds: Sequence[Fold], samples: Samples) -> None:
+    def _learn_decision(self, scores: list[Vector], folds: Sequence[Fold], samples: Samples) -> None:
         """How the final model decides, from scores for the positive class of the samples that each fold holds out."""
-        rows = np.concatenate([fold.valid for fold in folds])
-        pooled = np.concatenate(scores)
-        times = np.bincount(rows, minlength=len(samples))
-        with np.errstate(invalid="ignore"):
-            mean = np.bincount(rows, pooled, minlength=len(samples)) / times
-        self.held_out_scores_ = self._positive_class.as_f(mean)
+        held_out = OutOfFold([fold.valid for fold in folds], scores)
+        self.held_out_scores_ = self._positive_class.as_f(held_out.mean(len(samples)))
+        rows, pooled = held_out.pooled()
         tie = float(tie_of_folds(scores, score_tie(self.tol)))
         self._decision = make_rule(self._decision_name, pooled, samples.take(rows), tie)
         self._mean_costs = samples.mean_costs()
@@ -323,24 +303,10 @@ class BaseSVCSearchCV(BinaryClassifier):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.decide(X, fn_cost=fn_cost, fp_cost=fp_cost).labels
+        return self._decide(X, fn_cost=fn_cost, fp_cost=fp_cost).labels
 
-    def decide(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> Decided:
-        """Predict the class of each sample, with its score and its probability, in one pass.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            As for `decision_function`.
-        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
-            As for `predict`.
-
-        Returns
-        -------
-        Decided
-            Named tuple ``(labels, scores, probabilities)``: what `predict`, `positive_class_scores` and, for the
-            positive class, `predict_proba` return; the last is None unless ``decision="bayes"``.
-        """
+    def _decide(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> Decided:
+        """What `predict`, `positive_class_scores` and, for the positive class, `predict_proba` return, in one pass."""
         check_is_fitted(self)
         given = align_to_samples(X, fn_cost=fn_cost, fp_cost=fp_cost)
         if not isinstance(self._decision, BayesRule):

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.calibration import _SigmoidCalibration
 
 from .._core.decision import ONE_MARGIN, check_decision_costs, relative_saving, threshold_of_least_cost
 from .._core.samples import Samples
+from .._core.sklearn_compat import PlattScaling
 from .._core.types import Vector
 
 AUTO, ZERO, THRESHOLD, BAYES = "auto", "zero", "threshold", "bayes"
@@ -46,7 +46,7 @@ class BayesRule:
 
     def __init__(self, scores: Vector, samples: Samples, tie: float):
         distinct = scores if np.ptp(scores) > tie else np.zeros_like(scores)
-        self.calibrator = _SigmoidCalibration().fit(distinct, samples.positive.astype(int), samples.weights)
+        self.calibrator = PlattScaling().fit(distinct, samples.positive.astype(int), samples.weights)
         self.threshold = np.nan
 
     def probabilities(self, scores: Vector) -> Vector:

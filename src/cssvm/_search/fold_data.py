@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from .._core.folds import Fold, make_splits
 from .._core.samples import Samples, check_both_classes
+from .._core.sklearn_compat import safe_indexing
 from .._core.types import RowNumbers
 from .._svm.inputs import validate_transformed
 
@@ -54,14 +54,14 @@ class FoldFeatures:
         if self.transformer is None:
             return self.X, fold
         X_train, fitted = self._fit_transform(fold.train)
-        X_valid = validate_transformed(fitted.transform(_safe_indexing(self.X, fold.valid)), fitted)
+        X_valid = validate_transformed(fitted.transform(safe_indexing(self.X, fold.valid)), fitted)
         both = [X_train, X_valid]
         X = sp.vstack(both, format="csr") if any(sp.issparse(part) for part in both) else np.concatenate(both)
         places = np.arange(len(fold.train) + len(fold.valid))
         return X, Fold(places[: len(fold.train)], places[len(fold.train) :])
 
     def _fit_transform(self, samples: RowNumbers) -> tuple[Any, Any]:
-        fitted, X, y = clone(self.transformer), _safe_indexing(self.X, samples), self.y[samples]
+        fitted, X, y = clone(self.transformer), safe_indexing(self.X, samples), self.y[samples]
         values = fitted.fit_transform(X, y) if hasattr(fitted, "fit_transform") else fitted.fit(X, y).transform(X)
         return validate_transformed(values, fitted), fitted
 

@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.metrics import check_scoring, get_scorer
-from sklearn.utils import _safe_indexing
 
 from .._core.classifier import BinaryClassifier
 from .._core.decision import expected_saving
 from .._core.samples import Samples
+from .._core.sklearn_compat import safe_indexing
 from .._core.types import RowNumbers, Vector
 from .._core.validation import take_samples
 from ..metrics._income import ActionCosts, income_of_predictions
@@ -135,7 +135,7 @@ class ScorerScoring(Scoring):
         samples = self.samples.take(valid)
         metadata = {"fn_cost": samples.fn_cost, "fp_cost": samples.fp_cost, "sample_weight": samples.weights}
         params = {name: metadata[name] for name in self.names}
-        X, y, target = _safe_indexing(self.X, valid), samples.labels, samples.target
+        X, y, target = safe_indexing(self.X, valid), samples.labels, samples.target
         fitted = [_Scored(target.classes, target.as_f(f), target.label if target.named else None) for f in scores]
         with config_context(**self.config):
             return np.array([self.scorer(each, X, y, **params) for each in fitted])
