@@ -357,8 +357,8 @@ def interrupted(monkeypatch):
     """Ctrl-C, once, when a search has scored the first points on all folds."""
     keep, calls = GridCrossValidation._keep_best, []
 
-    def keep_and_stop(self, kernel, of_folds):
-        keep(self, kernel, of_folds)
+    def keep_and_stop(self, kernel, scores):
+        keep(self, kernel, scores)
         calls.append(1)
         if len(calls) == 1:
             os.kill(os.getpid(), signal.SIGINT)

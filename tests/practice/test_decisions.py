@@ -81,7 +81,7 @@ def test_decisions_are_no_further_fits(monkeypatch):
     monkeypatch.setattr(
         MatrixWorker,
         "fold_scores",
-        lambda self, task, keys, stop: (tasks.append(task), carry_out(self, task, keys, stop))[1],
+        lambda self, task, fits, stop: (tasks.append(task), carry_out(self, task, fits, stop))[1],
     )
     counts = []
     for decision in ("zero", "threshold", "bayes"):
@@ -198,7 +198,7 @@ ONE_CLASS = PredefinedSplit(np.where((np.arange(len(Y)) < 150) & (Y == 0), 0, -1
     ids=["bayes", "threshold", "wrapper, bayes", "wrapper, tuned"],
 )
 def test_nothing_is_learnt_from_held_out_rows_of_one_class(model):
-    with pytest.raises(ValueError, match="both classes must be present among the held-out (rows|samples)"):
+    with pytest.raises(ValueError, match="both classes must be present among the held-out"):
         model.fit(X, Y)
 
 

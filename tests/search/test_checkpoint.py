@@ -260,9 +260,9 @@ def test_searches_may_share_a_file(tmp_path):
 def test_an_evaluation_of_a_search_with_a_checkpoint_goes_on_too(data, tmp_path, monkeypatch):
     trained, train = [], MatrixWorker.fold_scores
 
-    def count(self, task, keys, stop):
+    def count(self, task, fits, stop):
         trained.append(task)
-        return train(self, task, keys, stop)
+        return train(self, task, fits, stop)
 
     monkeypatch.setattr(MatrixWorker, "fold_scores", count)
     search = small(checkpoint=tmp_path / "search.npz", scoring="tp_auc")

@@ -87,11 +87,11 @@ def test_the_order_of_tasks_does_not_change_scores(data, limit_memory):
 def test_an_interrupted_growth_keeps_the_grid(data, monkeypatch):
     run, runs = GridCrossValidation.run, []
 
-    def interrupted(self):
+    def interrupted(self, verbose):
         runs.append(self)
         if len(runs) > 1:
             raise KeyboardInterrupt
-        run(self)
+        run(self, verbose)
 
     monkeypatch.setattr(GridCrossValidation, "run", interrupted)
     monkeypatch.setattr("cssvm._search.plan.is_clearly_better", lambda *_: True)
@@ -135,8 +135,8 @@ def test_ctrl_c_in_a_real_process_returns_a_usable_result():
         from cssvm._search.grid_search import GridCrossValidation
         X, y = make_classification(300, 10, flip_y=0.2, random_state=0)
         keep = GridCrossValidation._keep_best
-        def keep_and_stop(self, kernel, of_folds):
-            keep(self, kernel, of_folds)
+        def keep_and_stop(self, kernel, scores):
+            keep(self, kernel, scores)
             os.kill(os.getpid(), signal.SIGINT)
         GridCrossValidation._keep_best = keep_and_stop
         with warnings.catch_warnings(record=True) as caught:

@@ -236,9 +236,9 @@ def test_a_stored_search_goes_on_where_it_stopped(data, tmp_path, monkeypatch):
     trained = []
     train = LinearWorker.fold_scores
 
-    def count(self, task, keys, stop):
-        trained.append(len(keys))
-        return train(self, task, keys, stop)
+    def count(self, task, fits, stop):
+        trained.append(len(fits))
+        return train(self, task, fits, stop)
 
     whole = small(fn_cost=2.0).fit(X, y)
     small(fn_cost=2.0, checkpoint=tmp_path / "points.npz").fit(X, y)

@@ -19,9 +19,9 @@ def chosen_worker(monkeypatch):
     choose = cost_sensitive_svc_cv.make_kernel_worker
 
     def watched(*given):
-        worker, count = choose(*given)
-        found.append((type(worker).__name__, count))
-        return worker, count
+        worker = choose(*given)
+        found.append((type(worker).__name__, worker.n_at_once))
+        return worker
 
     def search(**settings):
         monkeypatch.setattr(cost_sensitive_svc_cv, "make_kernel_worker", watched)

@@ -68,8 +68,8 @@ class BaseSVCSearchCV(BinaryClassifier):
     kernel: Any = LINEAR_KERNEL
     _checked: ClassVar[tuple[str, ...]]  # parameters whose checks are in `CHECKS`
 
-    def _make_worker(self, plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
-        """How the models of the folds are trained, and how many tasks may run at a time."""
+    def _make_worker(self, plan: FitPlan, n_threads: int) -> Worker:
+        """How the models of the folds are trained, on up to that many threads."""
         raise NotImplementedError
 
     def _final_model(self) -> Any:

@@ -171,7 +171,7 @@ class CostSensitiveSVCCV(BaseSVCSearchCV):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def _make_worker(self, plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
+    def _make_worker(self, plan: FitPlan, n_threads: int) -> Worker:
         return make_kernel_worker(plan, n_threads)
 
     def _final_model(self) -> CostSensitiveSVC:

@@ -8,7 +8,7 @@ waits for the last of them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,27 +23,26 @@ from .._core.samples import Samples
 from .._core.types import Vector
 from .._runtime import threads
 from .._runtime.interrupts import are_interrupts_raised
-from .._runtime.progress import Silent, progress, say
+from .._runtime.progress import progress, say
 from .checkpoint import Checkpoint
 from .fingerprint import fingerprint
 from .fold_data import FoldFeatures
 from .plan import Edge, FitKey, Grid, GridAxes, GridExtension, Point
 from .scoring import Scoring
-from .workers import FitPlan, FoldScores, MakeWorker, Task, Worker
+from .workers import FitPlan, FoldScores, Task, Worker
 
 TIE = 1e-10  # of the largest mean; sums of costs in another unit differ by some 1e-16
 
 
 class TaskValues(NamedTuple):
-    """Values (n_points,) of one kernel's points on one fold, NaN for all others, and the scores of its fits.
+    """Values (n_points,) of one kernel's points on one fold, and the scores of its fits.
 
-    A scoring that needs all folds leaves all values NaN.
+    Points of other kernels have NaN; a scoring that needs all folds leaves all values NaN.
     """
 
     task: Task
     values: Vector
-    scores: dict[FitKey, Vector]
-    n_failed: int
+    found: FoldScores
 
 
 class BestPoint(NamedTuple):
@@ -64,126 +63,105 @@ class GridCrossValidation:
     interrupted : whether Ctrl-C ended it early
     """
 
-    def __init__(
-        self,
-        plan: FitPlan,
-        scoring: Scoring,
-        make_worker: MakeWorker,
-        *,
-        n_jobs: int = 1,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        fingerprint: Callable[[], str] = str,
-    ):
-        """`fingerprint`, which identifies all that the values depend on, is only called with a checkpoint."""
-        self.plan, self.scoring, self.make_worker = plan, scoring, make_worker
-        self.n_jobs, self.verbose = n_jobs, verbose
-        grid, n_folds = plan.grid, len(plan.folds)
-        key = "" if checkpoint is None else fingerprint()
-        self._checkpoint = Checkpoint(checkpoint, key, (len(grid.points), n_folds), len(grid.kernels))
-        self.values = self._checkpoint.values
+    def __init__(self, plan: FitPlan, scoring: Scoring, worker: Callable[[int], Worker], checkpoint: Checkpoint):
+        """`worker` is called with a number of threads when there is something to train."""
+        self.plan, self.scoring, self._make_worker, self._checkpoint = plan, scoring, worker, checkpoint
+        self.values = checkpoint.values
         self.n_failed, self.interrupted = 0, False
-        self._numbers: list[list[int]] = [[] for _ in grid.kernels]  # of the points of each kernel
-        for number, point in enumerate(grid.points):
+        self._numbers: list[list[int]] = [[] for _ in plan.grid.kernels]  # of the points of each kernel
+        for number, point in enumerate(plan.grid.points):
             self._numbers[point.kernel].append(number)
         self._waiting: dict[int, dict[int, TaskValues]] = {}  # for the other folds of a kernel
         self._best: BestPoint | None = None
-        self._worker: tuple[Worker, int] | None = None
+        self._worker: Worker | None = None
 
-    def run(self) -> None:
+    def run(self, verbose: int = 0) -> None:
         """Score all points; after Ctrl-C keep what is done if a point is complete, else raise it again."""
         grid, n_folds = self.plan.grid, len(self.plan.folds)
-        n_kernels = len(grid.kernels)
+        fits, n_kernels = grid.fits, len(grid.kernels)
         outwards = sorted(range(n_kernels), key=lambda kernel: abs(2 * kernel + 1 - n_kernels))  # as Ctrl-C may come
         tasks = [Task(kernel, fold) for kernel in outwards for fold in range(n_folds)]
-        with progress(self.verbose, grid.n_fits * n_folds) as shown:
+        left = [task for task in tasks if not self._checkpoint.is_done[task]]
+        with progress(verbose, grid.n_fits * n_folds) as shown:
+            shown.skip(len(fits) * (len(tasks) - len(left)))
             try:
-                self._score_tasks([task for task in tasks if not self._checkpoint.is_done[task]], shown)
+                for found in self._carry_out(left, fits, self._evaluate):
+                    self._collect(found)
+                    shown.advance(len(fits))
             except KeyboardInterrupt:
                 if are_interrupts_raised() or not (~np.isnan(self.values)).all(axis=1).any():
                     raise
                 self.interrupted = True
-
-    def _score_tasks(self, tasks: list[Task], shown: Silent) -> None:
-        keys = self.plan.grid.fits
-        shown.skip(len(keys) * (self._checkpoint.is_done.size - len(tasks)))
-        for found in self._results(tasks, keys, self._evaluate):
-            if not self.scoring.pooled:
-                self._checkpoint.record(found.task.kernel, found.task.fold, found.values)
-            self.n_failed += found.n_failed
-            self._collect(found)
-            shown.advance(len(keys))
         self._waiting.clear()
 
-    def _results(
-        self, tasks: list[Task], keys: Sequence[FitKey], use: Callable[[Task, FoldScores], Any]
+    def _carry_out(
+        self, tasks: list[Task], fits: list[FitKey], use: Callable[[Task, FoldScores], Any]
     ) -> Iterator[Any]:
-        """Carry out tasks and yield ``use(task, scores)`` of each as it comes, in about this order.
+        """Yield ``use(task, scores)`` of each task as it comes, in about this order.
 
         An iteration that is ended early waits for the tasks under way, which stop at their next fit.
         """
         if not tasks:
             return
         with threads.single_threaded_blas() as n_threads:
-            if self._worker is None:  # made once, for the best point as well
-                n_tasks = len(self.plan.grid.kernels) * len(self.plan.folds)
-                self._worker = self.make_worker(self.plan, max(1, min(self.n_jobs, n_threads, n_tasks)))
-            (worker, n_at_once), stop = self._worker, threading.Event()
+            worker = self._worker = self._worker or self._make_worker(n_threads)  # one, for the best point as well
+            stop = threading.Event()
 
             def carry_out(kernel: int, fold: int) -> Any:
                 task = Task(kernel, fold)
-                scores = worker.fold_scores(task, keys, stop)
+                scores = worker.fold_scores(task, fits, stop)
                 return None if scores is None else use(task, scores)
 
-            ordered = _fold_by_fold(tasks) if worker.by_fold else tasks
-            for result in threads.imap_unordered(carry_out, ordered, n_at_once, stop.set):
+            if (
+                worker.by_fold
+            ):  # all kernels of a fold in a row, but for the first kernel, whose points are then complete
+                tasks = sorted(tasks, key=lambda task: (task.kernel != tasks[0].kernel, task.fold))
+            for result in threads.imap_unordered(carry_out, tasks, worker.n_at_once, stop.set):
                 if result is not None:
                     yield result
 
     def _evaluate(self, task: Task, found: FoldScores) -> TaskValues:
         """The values of the kernel's points on a fold."""
-        points, valid = self.plan.grid.points, self.plan.folds[task.fold].valid
+        points, valid, numbers = self.plan.grid.points, self.plan.folds[task.fold].valid, self._numbers[task.kernel]
         values = np.full(len(points), np.nan)
+        if self.scoring.ranking and not self.scoring.pooled:  # an increasing map of the scores leaves their ranking
+            values[numbers] = self.scoring.evaluate(found.scores, valid)[self._rows(numbers)]
+        elif not self.scoring.pooled:
+            affine = np.array([points[number].affine for number in numbers])
+            scores = affine[:, :1] * found.scores[self._rows(numbers)] + affine[:, 1:]
+            values[numbers] = self.scoring.evaluate(scores, valid)
+        return TaskValues(task, values, found)
+
+    def _rows(self, numbers: list[int]) -> list[int]:
+        """Where the fits of these points stand among those of a kernel."""
+        n_Cs = len(self.plan.grid.Cs)
+        return [fit.path * n_Cs + fit.C_index for fit in (self.plan.grid.points[number].fit for number in numbers)]
+
+    def _collect(self, done: TaskValues) -> None:
+        """Record the values of a task; keep its scores until the kernel has those of all folds."""
+        kernel, fold = done.task
+        self.n_failed += done.found.n_failed
         if not self.scoring.pooled:
-            numbers, rows, scores = self._numbers[task.kernel], *self._stacked(task.kernel, found.scores)
-            if self.scoring.ranking:  # an increasing map of the scores leaves their ranking as it is
-                values[numbers] = self.scoring.evaluate(scores, valid)[rows]
-            else:
-                affine = np.array([points[number].affine for number in numbers])
-                values[numbers] = self.scoring.evaluate(affine[:, :1] * scores[rows] + affine[:, 1:], valid)
-        return TaskValues(task, values, found.scores, found.n_failed)
-
-    def _stacked(self, kernel: int, scores: dict[FitKey, Vector]) -> tuple[list[int], NDArray[np.float64]]:
-        """The row of each point of a kernel in the scores (n_fits, n_valid) of all fits, and these."""
-        row_of = {key: row for row, key in enumerate(scores)}
-        rows = [row_of[self.plan.grid.points[number].fit] for number in self._numbers[kernel]]
-        return rows, np.array(list(scores.values()))
-
-    def _collect(self, found: TaskValues) -> None:
-        """Keep the scores of a kernel until they are those of all folds, then those of its best point, if any."""
-        kernel, folds = found.task.kernel, self.plan.folds
-        parts = self._waiting.setdefault(kernel, {})
-        parts[found.task.fold] = found
-        if len(parts) < len(folds):
+            self._checkpoint.record(kernel, fold, done.values)
+        of_folds = self._waiting.setdefault(kernel, {})
+        of_folds[fold] = done
+        if len(of_folds) < len(self.plan.folds):
             return
-        of_folds = [parts[fold] for fold in range(len(folds))]
+        scores = [of_folds[number].found.scores for number in range(len(of_folds))]
         del self._waiting[kernel]
         if self.scoring.pooled:
-            for part, values in zip(of_folds, self._pooled_values(kernel, of_folds).T, strict=True):
-                self._checkpoint.record(kernel, part.task.fold, values)
-        self._keep_best(kernel, of_folds)
+            for number, values in enumerate(self._pooled_values(kernel, scores).T):
+                self._checkpoint.record(kernel, number, values)
+        self._keep_best(kernel, scores)
 
-    def _pooled_values(self, kernel: int, of_folds: list[TaskValues]) -> NDArray[np.float64]:
+    def _pooled_values(self, kernel: int, scores: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Values (n_points, n_folds) that need the scores of all folds; an increasing map of them changes nothing."""
-        values = np.full(self.values.shape, np.nan)
-        stacked = [self._stacked(kernel, part.scores) for part in of_folds]
-        of_fits = self.scoring.evaluate_folds(
-            [scores for _, scores in stacked], [fold.valid for fold in self.plan.folds]
-        )
-        values[self._numbers[kernel]] = of_fits[stacked[0][0]]
+        values, numbers = np.full(self.values.shape, np.nan), self._numbers[kernel]
+        of_fits = self.scoring.evaluate_folds(scores, [fold.valid for fold in self.plan.folds])
+        values[numbers] = of_fits[self._rows(numbers)]
         return values
 
-    def _keep_best(self, kernel: int, of_folds: list[TaskValues]) -> None:
+    def _keep_best(self, kernel: int, scores: list[NDArray[np.float64]]) -> None:
         """Keep the scores of the best point of a kernel if it is the best so far, the first of equals."""
         mean = self.values[self._numbers[kernel]].mean(axis=1)
         if np.isnan(mean).all():
@@ -193,13 +171,14 @@ class GridCrossValidation:
         lead = np.inf if best is None else mean[place] - best.mean
         tie = 0.0 if best is None else mean_tolerance(np.array([mean[place], best.mean]))
         if lead > tie or (best is not None and lead >= -tie and number < best.number):
-            scores = self._scores_of(number, [part.scores for part in of_folds])
-            self._best = BestPoint(number, float(mean[place]), scores)
+            (row,) = self._rows([number])
+            of_point = self._transform(number, [of_fold[row] for of_fold in scores])
+            self._best = BestPoint(number, float(mean[place]), of_point)
 
-    def _scores_of(self, number: int, of_folds: Iterable[dict[FitKey, Vector]]) -> list[Vector]:
+    def _transform(self, number: int, scores: list[Vector]) -> list[Vector]:
         """The scores of a point on each fold, from those of its fit."""
-        point = self.plan.grid.points[number]
-        return [point.affine.scale * scores[point.fit] + point.affine.offset for scores in of_folds]
+        scale, offset = self.plan.grid.points[number].affine
+        return [scale * of_fold + offset for of_fold in scores]
 
     def held_out_scores(self, number: int) -> list[Vector]:
         """Scores of a point for the positive class, on the validation samples of each fold.
@@ -210,13 +189,8 @@ class GridCrossValidation:
             return self._best.scores
         point = self.plan.grid.points[number]
         tasks = [Task(point.kernel, fold) for fold in range(len(self.plan.folds))]
-        found = dict(self._results(tasks, [point.fit], lambda task, scores: (task.fold, scores.scores)))
-        return self._scores_of(number, (found[fold] for fold in range(len(tasks))))
-
-
-def _fold_by_fold(tasks: list[Task]) -> list[Task]:
-    """The same tasks, all kernels of a fold in a row, but for the first kernel: its points are complete early."""
-    return sorted(tasks, key=lambda task: (task.kernel != tasks[0].kernel, task.fold))
+        scores = dict(self._carry_out(tasks, [point.fit], lambda task, found: (task.fold, found.scores[0])))
+        return self._transform(number, [scores[fold] for fold in range(len(tasks))])
 
 
 class _Part(NamedTuple):
@@ -273,7 +247,7 @@ class GridSearch:
     training: Samples
     folds: Sequence[Fold]
     scoring: Scoring
-    make_worker: MakeWorker
+    make_worker: Callable[[FitPlan, int], Worker]
 
     def run(self, axes: GridAxes) -> SearchResult:
         """Score all points of the grid, and of what it is extended by."""
@@ -299,16 +273,14 @@ class GridSearch:
     def _cross_validate(self, grid: Grid) -> GridCrossValidation:
         settings = self.settings
         plan = FitPlan(self.features, self.training, self.folds, grid, settings.tol)
+        key = "" if settings.checkpoint is None else self._fingerprint(plan)
+        shape = len(grid.points), len(self.folds)
+        checkpoint = Checkpoint(settings.checkpoint, key, shape, n_kernels=len(grid.kernels))
+        n_threads = min(threads.effective_n_threads(settings.n_jobs), len(grid.kernels) * len(self.folds))
         work = GridCrossValidation(
-            plan,
-            self.scoring,
-            self.make_worker,
-            n_jobs=threads.effective_n_threads(settings.n_jobs),
-            verbose=settings.verbose,
-            checkpoint=settings.checkpoint,
-            fingerprint=lambda: self._fingerprint(plan),
+            plan, self.scoring, lambda available: self.make_worker(plan, min(n_threads, available)), checkpoint
         )
-        work.run()
+        work.run(settings.verbose)
         return work
 
     def _fingerprint(self, plan: FitPlan) -> str:

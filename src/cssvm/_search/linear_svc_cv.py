@@ -162,7 +162,7 @@ class CostSensitiveLinearSVCCV(BaseSVCSearchCV):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def _make_worker(self, plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
+    def _make_worker(self, plan: FitPlan, n_threads: int) -> Worker:
         return make_linear_worker(plan, n_threads)
 
     def _final_model(self) -> CostSensitiveLinearSVC:

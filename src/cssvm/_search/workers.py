@@ -13,15 +13,18 @@ no kernel matrix at all: their training samples are prepared once for each fold.
 
 from __future__ import annotations
 
+import itertools
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from .._core.costs import margins_and_upper_bounds, signed_terms
 from .._core.folds import Fold
@@ -48,12 +51,9 @@ class Task(NamedTuple):
 
 
 class FoldScores(NamedTuple):
-    """Scores (n_valid,) float64 of the validation samples by each fit, positive for the positive class.
+    """Scores of the validation samples by each fit, positive for the positive class, and how many did not converge."""
 
-    n_failed : how many fits did not converge
-    """
-
-    scores: dict[FitKey, Vector]
+    scores: NDArray[np.float64]  # (n_fits, n_valid)
     n_failed: int
 
 
@@ -93,21 +93,21 @@ class FitPlan:
         return float(self.grid.Cs[-1]) * at_1
 
 
-class Worker(Protocol):
-    """A way to carry out tasks; several tasks may call it at a time."""
+class Worker(ABC):
+    """A way to carry out tasks, of which `n_at_once` may run at a time."""
 
-    by_fold: bool  # whether doing all kernels of a fold in a row saves time
+    by_fold = False  # whether doing all kernels of a fold in a row saves time
 
-    def fold_scores(self, task: Task, keys: Iterable[FitKey], stop: threading.Event) -> FoldScores | None:
-        """Scores by these fits; None if `stop` was set meanwhile."""
+    def __init__(self, plan: FitPlan, n_at_once: int = 1):
+        self.plan, self.n_at_once = plan, n_at_once
+
+    @abstractmethod
+    def fold_scores(self, task: Task, fits: Sequence[FitKey], stop: threading.Event) -> FoldScores | None:
+        """The scores of these fits, sorted; None if `stop` was set meanwhile."""
 
 
-# For a plan and a number of threads: a worker, and how many tasks may run at a time.
-MakeWorker = Callable[[FitPlan, int], tuple[Worker, int]]
-
-
-def make_kernel_worker(plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
-    """The worker that fits into memory, and how many of its tasks may run at a time."""
+def make_kernel_worker(plan: FitPlan, n_threads: int) -> Worker:
+    """The worker for kernel models that fits into memory, with up to that many tasks at a time."""
     features, kernel = plan.features, plan.grid.kernels[0]
     same = features.same_for_all_folds
     n = len(plan.samples) if same else max(len(fold.train) + len(fold.valid) for fold in plan.folds)
@@ -122,8 +122,8 @@ def make_kernel_worker(plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
     for count in range(n_threads, 0, -1):
         for n_shared in (n_folds, 1):
             if bytes_needed(count, n_shared) <= budget:
-                return MatrixWorker(plan, KernelMatrixPool(count, n_train, dtype), n_shared), count
-    return StreamingWorker(plan), 1
+                return MatrixWorker(plan, KernelMatrixPool(count, n_train, dtype), n_shared)
+    return StreamingWorker(plan)
 
 
 class TaskMatrices:
@@ -132,19 +132,15 @@ class TaskMatrices:
     def __init__(self, n_train: int, dtype: Any):
         self.workspace = Workspace(n_train, dtype)
         self._band = np.empty((0, 0), dtype)
-        self._train: RowNumbers | None = None  # whose matrix is in the workspace
-
-    def clear(self) -> None:
-        """Forget the kernel values of the last task; the memory is kept."""
-        self._train = None
+        self.train: RowNumbers | None = None  # whose matrix is in the workspace
 
     def training(self, shared: SharedValues, kernel: Kernel, rows: RowNumbers) -> np.ndarray:
         """The kernel matrix of these training samples, computed unless it is here."""
         matrix = self.workspace.matrix(len(rows))
-        if self._train is None or not np.array_equal(self._train, rows):
-            self._train = None
+        if self.train is None or not np.array_equal(self.train, rows):
+            self.train = None
             shared.update_block(matrix, kernel, rows, rows)
-            self._train = rows
+            self.train = rows
         return matrix
 
     def products(self, shared: SharedValues, kernel: Kernel, fold: Fold, coefs: np.ndarray) -> np.ndarray:
@@ -163,7 +159,7 @@ class KernelMatrixPool:
     """Memory for the kernel matrices of `count` tasks at a time, of up to `n_train` training samples each."""
 
     def __init__(self, count: int, n_train: int, dtype: Any):
-        self.dtype = dtype
+        self.count, self.dtype = count, dtype
         self._free: queue.SimpleQueue[TaskMatrices] = queue.SimpleQueue()
         for _ in range(count):
             self._free.put(TaskMatrices(n_train, dtype))
@@ -172,18 +168,19 @@ class KernelMatrixPool:
     def acquire(self) -> Iterator[TaskMatrices]:
         """Memory that no other task has at the time; it is used again, as new memory is slow to touch."""
         matrices = self._free.get()
-        matrices.clear()
+        matrices.train = None  # of another task
         try:
             yield matrices
         finally:
             self._free.put(matrices)
 
 
-class MatrixWorker:
+class MatrixWorker(Worker):
     """Tasks with the kernel matrix of their training samples in memory."""
 
     def __init__(self, plan: FitPlan, pool: KernelMatrixPool, n_shared: int):
-        self.plan, self.pool, self.n_shared = plan, pool, n_shared
+        super().__init__(plan, pool.count)
+        self.pool, self.n_shared = pool, n_shared
         self.by_fold = not plan.features.same_for_all_folds and n_shared < len(plan.folds)
         self._shared: dict[int, tuple[SharedValues, Fold]] = {}
         self._lock = threading.Lock()
@@ -208,52 +205,39 @@ class MatrixWorker:
             shared, places = self._shared[key]
         return shared, folds[fold] if features.same_for_all_folds else places
 
-    def fold_scores(self, task: Task, keys: Iterable[FitKey], stop: threading.Event) -> FoldScores | None:
-        """Scores by these fits; None if `stop` was set meanwhile."""
-        with self.pool.acquire() as matrices:
-            return self._fold_scores(matrices, task, keys, stop)
-
-    def _fold_scores(
-        self, matrices: TaskMatrices, task: Task, keys: Iterable[FitKey], stop: threading.Event
-    ) -> FoldScores | None:
+    def fold_scores(self, task: Task, fits: Sequence[FitKey], stop: threading.Event) -> FoldScores | None:
         plan, (shared, places) = self.plan, self.shared(task.fold)
         kernel, train = plan.grid.kernels[task.kernel], plan.folds[task.fold].train
         diagonal = shared.diagonal(kernel)
-        done, coefs, intercepts, n_failed = [], [], [], 0
-        for path, wanted in _by_path(keys):
-            kept, problem = plan.problem_on(path, train)
-            rows = places.train[kept]
-            matrix = matrices.training(shared, kernel, rows)
-            Cs = plan.grid.Cs[: wanted[-1] + 1].tolist()
-            solutions = solve_path(matrix, diagonal[rows], problem, Cs, tol=plan.tol, workspace=matrices.workspace)
-            for C_index in range(len(Cs)):
-                if stop.is_set():
-                    return None
-                solution = next(solutions)
-                if C_index in wanted:
-                    n_failed += not solution.converged
-                    done.append(FitKey(path, C_index))
-                    coefs.append(_with_zeros(solution.beta, kept, len(train)))
-                    intercepts.append(solution.bias)
-        scores = matrices.products(shared, kernel, places, np.array(coefs).T) + np.array(intercepts)
-        return FoldScores(dict(zip(done, scores.T, strict=True)), n_failed)
+        coefs, intercepts, n_failed = [], [], 0
+        with self.pool.acquire() as matrices:
+            for path, wanted in _by_path(fits):
+                kept, problem = plan.problem_on(path, train)
+                rows = places.train[kept]
+                matrix = matrices.training(shared, kernel, rows)
+                Cs = plan.grid.Cs[: wanted[-1] + 1].tolist()
+                solutions = solve_path(matrix, diagonal[rows], problem, Cs, tol=plan.tol, workspace=matrices.workspace)
+                for C_index in range(len(Cs)):
+                    if stop.is_set():
+                        return None
+                    solution = next(solutions)
+                    if C_index in wanted:
+                        n_failed += not solution.converged
+                        coefs.append(_with_zeros(solution.beta, kept, len(train)))
+                        intercepts.append(solution.bias)
+            scores = matrices.products(shared, kernel, places, np.array(coefs).T) + np.array(intercepts)
+        return FoldScores(np.ascontiguousarray(scores.T), n_failed)
 
 
-class StreamingWorker:
+class StreamingWorker(Worker):
     """Tasks without a kernel matrix, one at a time, each on all threads."""
 
-    by_fold = False
-
-    def __init__(self, plan: FitPlan):
-        self.plan = plan
-
-    def fold_scores(self, task: Task, keys: Iterable[FitKey], stop: threading.Event) -> FoldScores | None:
-        """Scores by these fits; None if `stop` was set meanwhile."""
+    def fold_scores(self, task: Task, fits: Sequence[FitKey], stop: threading.Event) -> FoldScores | None:
         plan = self.plan
         kernel, fold = plan.grid.kernels[task.kernel], plan.folds[task.fold]
         X, places = plan.features.of_fold(fold)
-        scores, n_failed = {}, 0
-        for path, wanted in _by_path(keys):
+        scores, n_failed = [], 0
+        for path, wanted in _by_path(fits):
             kept, problem = plan.problem_on(path, fold.train)
             rows = places.train[kept]
             X_train, X_valid = kernel.select(X, rows, rows), kernel.select(X, places.valid, rows)
@@ -272,68 +256,55 @@ class StreamingWorker:
                     used = np.flatnonzero(beta)
                     support = used, kernel.vectors(X_train, used), beta[used]
                     intercept = solution.bias - gram.intercept_offset(*support)
-                    scores[FitKey(path, C_index)] = kernel.expand(X_valid, *support) + intercept
-        return FoldScores(scores, n_failed)
+                    scores.append(kernel.expand(X_valid, *support) + intercept)
+        return FoldScores(np.array(scores), n_failed)
 
 
-def make_linear_worker(plan: FitPlan, n_threads: int) -> tuple[Worker, int]:
-    """The worker for linear models, and how many folds may be in memory at a time; a single one has all threads."""
-    of_task = max(1, _n_bytes(plan.features.whole[0]))  # training and validation samples are copies
+def make_linear_worker(plan: FitPlan, n_threads: int) -> Worker:
+    """The worker for linear models, with as many folds at a time as fit into memory; a single one has all threads."""
+    X = plan.features.whole[0]
+    size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else X.nbytes
+    of_task = max(1, size)  # training and validation samples are copies
     budget = memory_budget("auto", n_threads * of_task)
-    return LinearWorker(plan), max(1, min(n_threads, budget // of_task))
+    return LinearWorker(plan, max(1, min(n_threads, budget // of_task)))
 
 
-class LinearWorker:
+class LinearWorker(Worker):
     """Tasks that train linear models, in the space of the features.
 
     The samples near their margin at one C are almost those at the next, so that past the first C hardly more than a
     look at all samples and a problem of few samples is left (`cssvm._solvers.linear.active_set`).
     """
 
-    by_fold = False
-
-    def __init__(self, plan: FitPlan):
-        self.plan = plan
-
-    def fold_scores(self, task: Task, keys: Iterable[FitKey], stop: threading.Event) -> FoldScores | None:
-        """Scores by these fits; None if `stop` was set meanwhile."""
+    def fold_scores(self, task: Task, fits: Sequence[FitKey], stop: threading.Event) -> FoldScores | None:
         plan, fold = self.plan, self.plan.folds[task.fold]
         X, places = plan.features.of_fold(fold)
         kept, _ = plan.problem_on(0, fold.train)  # those that cost something, whatever the path
-        training, X_valid = LinearSolver(X[places.train[kept]]), X[places.valid]
-        scores: dict[FitKey, Vector] = {}
-        n_failed = 0
-        for path, wanted in _by_path(keys):
+        solver, X_valid = LinearSolver(X[places.train[kept]]), X[places.valid]
+        scores, n_failed = [], 0
+        for path, wanted in _by_path(fits):
             _, problem = plan.problem_on(path, fold.train)
             start: LinearFunction | None = None
             for C_index in wanted:
                 if stop.is_set():
                     return None
                 upper_bounds = float(plan.grid.Cs[C_index]) * (problem.upper - problem.lower)
-                solution = training.solve(problem.linear, upper_bounds, tol=plan.tol, start=start)
+                solution = solver.solve(problem.linear, upper_bounds, tol=plan.tol, start=start)
                 start = solution.point
                 n_failed += solution.status != Status.CONVERGED
-                scores[FitKey(path, C_index)] = linear_scores(X_valid, *solution.point)
-        return FoldScores(scores, n_failed)
+                scores.append(linear_scores(X_valid, *solution.point))
+        return FoldScores(np.array(scores), n_failed)
 
 
-def _by_path(keys: Iterable[FitKey]) -> list[tuple[int, list[int]]]:
+def _by_path(fits: Sequence[FitKey]) -> list[tuple[int, list[int]]]:
     """Each path with the indices of its Cs, ascending."""
-    by_path: dict[int, list[int]] = {}
-    for path, C_index in sorted(keys):
-        by_path.setdefault(path, []).append(C_index)
-    return list(by_path.items())
+    return [
+        (path, [fit.C_index for fit in of_path]) for path, of_path in itertools.groupby(fits, key=lambda fit: fit.path)
+    ]
 
 
 def _with_zeros(beta: Vector, kept: RowNumbers, n_train: int) -> Vector:
     """The beta of all training samples, 0 for those that are not `kept`."""
-    if len(kept) == n_train:
-        return beta
     whole = np.zeros(n_train)
     whole[kept] = beta
     return whole
-
-
-def _n_bytes(X: Any) -> int:
-    """Bytes of samples of features in memory."""
-    return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else X.nbytes
