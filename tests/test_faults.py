@@ -23,7 +23,7 @@ LABELS = np.arange(20) % 4 > 1
 @pytest.fixture(scope="module")
 def saved():
     model = CostSensitiveLinearSVC(fn_cost=2.0).fit(ROWS, LABELS)
-    return SavedModel(model, ModelCard.of(model))
+    return SavedModel(model, ModelCard.from_model(model))
 
 
 @pytest.fixture(scope="module")

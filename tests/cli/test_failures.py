@@ -325,7 +325,7 @@ def test_a_text_cannot_be_a_formula_unless_that_is_asked_for(cssvm, model, folde
 
 def test_control_characters_of_a_card_do_not_reach_the_terminal(cssvm, tmp_path):
     estimator = CostSensitiveLinearSVC().fit([[0.0], [1.0]], [0, 1])
-    save_model(estimator, tmp_path / "m.skops", ModelCard.of(estimator, notes=["\x1b[2J red", "x" * 10**5]))
+    save_model(estimator, tmp_path / "m.skops", ModelCard.from_model(estimator, notes=["\x1b[2J red", "x" * 10**5]))
     printed = cssvm("info", tmp_path / "m.skops").stdout
     assert "\x1b" not in printed
     assert "\\x1b[2J red" in printed

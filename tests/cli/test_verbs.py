@@ -97,7 +97,7 @@ def test_train_makes_the_same_model_of_every_kind_of_file(kind, cssvm, folder, m
     result = cssvm("train", file, *options, stdin=(folder / "loans.csv").read_bytes())
     assert result.exit_code == 0, result.stderr
     card, expected = json.loads(result.stdout)["card"], json.loads(load_model(model).card.to_json())
-    for field in ("certificate", "parameters", "n_rows", "n_targets", "fn_cost"):
+    for field in ("certificate", "parameters", "n_rows", "n_positives", "fn_cost"):
         assert card[field] == expected[field]
     assert [(each["name"], each["kind"], each["categories"]) for each in card["columns"]] == [
         (each["name"], each["kind"], each["categories"]) for each in expected["columns"]

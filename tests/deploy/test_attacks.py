@@ -1,4 +1,4 @@
-"""Files that are damaged, foreign, forged or from another time are refused, each with its reason, before they act."""
+"""Files that are damaged, foreign, forged or of another format are rejected, each with its reason, before they act."""
 
 import io
 import json
@@ -16,7 +16,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cssvm.deploy import ModelFileError, load_card, load_model, save_model
-from cssvm.deploy._seal import UNSEALED, sealed
+from cssvm.deploy._model_file import BLANK_COMMENT, add_checksum
 from tests.deploy.models import fitted
 
 
@@ -33,7 +33,7 @@ def copy(saved, tmp_path):
     return shutil.copy(saved, tmp_path / "copy.skops")
 
 
-def refused(path, match):
+def assert_rejected(path, match):
     for load in (load_model, load_card):
         with pytest.raises(ModelFileError, match=match) as caught:
             load(path)
@@ -41,7 +41,7 @@ def refused(path, match):
 
 
 def rezipped(path, change, *, comment=None):
-    """The members of a model file, changed by name, zipped anew with this comment, or with that of the file."""
+    """The members of a model file, changed by name, zipped again with this comment, or with that of the file."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
@@ -53,8 +53,8 @@ def rezipped(path, change, *, comment=None):
 
 
 def forge(path, change, target):
-    """A file whose content is changed and whose seal is right: what an attacker would write."""
-    target.write_bytes(sealed(rezipped(path, change, comment=UNSEALED)))
+    """A file whose content is changed and whose checksum is right: what an attacker would write."""
+    target.write_bytes(add_checksum(rezipped(path, change, comment=BLANK_COMMENT)))
 
 
 def in_schema(find, replace):
@@ -115,7 +115,7 @@ def with_array(member, alter):
 def test_a_truncated_file(copy, share):
     content = copy.read_bytes()
     copy.write_bytes(content[: int(share * len(content))])
-    refused(copy, "is empty" if share == 0 else "lost its end")
+    assert_rejected(copy, "is empty" if share == 0 else "lost its end")
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -125,51 +125,66 @@ def test_a_flipped_bit_anywhere(saved, tmp_path, where, bit):
     content[int(where * len(content))] ^= 1 << bit
     flipped = tmp_path / "flipped.skops"
     flipped.write_bytes(content)
-    refused(flipped, "damaged or altered|lost its end")
+    assert_rejected(flipped, "damaged or altered|lost its end")
 
 
 def test_bytes_added_to_the_end(copy):
     copy.write_bytes(copy.read_bytes() + b"\0")
-    refused(copy, "lost its end|damaged")
+    assert_rejected(copy, "lost its end|damaged")
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x05\x06" + b"\0" * 18, b"\x80\x04N."])
-def test_what_is_no_model_file(tmp_path, content):
+def test_what_is_not_a_model_file(tmp_path, content):
     path = tmp_path / "other.skops"
     path.write_bytes(content)
-    refused(path, "is empty|no model file of cssvm")
+    assert_rejected(path, "is empty|is not a model file of cssvm")
 
 
 def test_a_foreign_zip_and_a_bare_skops_file(tmp_path):
     path = tmp_path / "other.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("readme.txt", "hello")
-    refused(path, "no model file of cssvm")
+    assert_rejected(path, "is not a model file of cssvm")
     skops.io.dump(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), path)
-    refused(path, "no model file of cssvm")
+    assert_rejected(path, "is not a model file of cssvm")
 
 
 def test_a_file_that_is_not_there_and_a_folder(tmp_path):
-    refused(tmp_path / "nothing.skops", "cannot be read: No such file")
-    refused(tmp_path, "cannot be read: Is a directory")
+    assert_rejected(tmp_path / "nothing.skops", "cannot be read: No such file")
+    assert_rejected(tmp_path, "cannot be read: Is a directory")
 
 
-def test_altered_arrays_that_were_zipped_anew(saved, tmp_path):
+def test_altered_arrays_that_were_zipped_again(saved, tmp_path):
     altered = tmp_path / "altered.skops"
     altered.write_bytes(rezipped(saved, with_array(member_of(saved, "dual_coef_"), lambda coef: coef * 1e307)))
-    refused(altered, "damaged or altered")
+    assert_rejected(altered, "damaged or altered")
 
 
-def test_a_newer_format_and_an_unknown_older_one(saved, tmp_path):
+def test_newer_and_older_formats(saved, tmp_path):
     path = tmp_path / "other.skops"
-    for number, fix in ((2, "Install a newer version"), (0, "Save the model again")):
-        comment = UNSEALED.replace(b"format=1", f"format={number}".encode())
-        path.write_bytes(sealed(rezipped(saved, lambda name, content: content, comment=comment)))
-        refused(path, f"has format {number}; this version of cssvm reads format 1. {fix}")
+    for number, age, advice in (
+        (3, "a newer", "Install a newer version of cssvm, or train and save the model again"),
+        (1, "an older", "Train and save the model again"),
+        (0, "an older", "Train and save the model again"),
+    ):
+        comment = BLANK_COMMENT.replace(b"format=2", f"format={number}".encode())
+        path.write_bytes(add_checksum(rezipped(saved, lambda name, content: content, comment=comment)))
+        message = f"was written by {age} version of cssvm in format {number}; this version reads format 2. {advice}"
+        assert_rejected(path, message)
+
+
+def test_a_file_of_format_1_asks_for_a_new_training(tmp_path):
+    """Whatever is in it: a tiny archive with the comment that version 0.1.0 wrote is enough."""
+    path, buffer = tmp_path / "old.skops", io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("card.json", "{}")
+        archive.comment = b"cssvm-model format=1 sha256=" + b"0" * 64
+    path.write_bytes(add_checksum(buffer.getvalue()))
+    assert_rejected(path, r"older version of cssvm in format 1; this version reads format 2\. Train and save the model")
 
 
 def test_a_forged_file_is_otherwise_one_that_loads(saved, tmp_path):
-    """The forgeries below are refused for what they change, not for how they are made."""
+    """The forgeries below are rejected for what they change, not for how they are made."""
     path = tmp_path / "forged.skops"
     forge(saved, lambda name, content: content, path)
     load_model(path)
@@ -186,7 +201,7 @@ def test_a_forged_file_is_otherwise_one_that_loads(saved, tmp_path):
         ("support_vectors_", lambda v: v[:, :-1], "support_vectors_ must have shape"),
         ("support_vectors_", lambda v: v[:-1], "support_vectors_ must have shape"),
         ("support_vectors_", lambda v: np.full_like(v, np.nan), "support_vectors_ must hold finite numbers"),
-        ("support_", lambda rows: rows.astype(float), "support_ must hold row numbers"),
+        ("support_", lambda rows: rows.astype(float), "support_ must hold indices of samples"),
         ("classes_", lambda classes: np.arange(3), "classes_ must hold two labels"),
     ],
 )
@@ -283,7 +298,7 @@ def test_a_newer_protocol_of_skops(saved, tmp_path):
 def test_a_card_that_cannot_be_read(saved, tmp_path, card):
     path = tmp_path / "forged.skops"
     forge(saved, lambda name, content: card if name == "card.json" else content, path)
-    refused(path, "no card that can be read")
+    assert_rejected(path, "no card that can be read")
 
 
 COLUMN = {"name": "x", "kind": "number", "dtype": "float64", "categories": None}
@@ -307,11 +322,11 @@ COLUMN = {"name": "x", "kind": "number", "dtype": "float64", "categories": None}
         ("pos_label", "neither"),
         ("fn_cost", [1.0]),
         ("n_rows", "many"),
-        ("n_targets", -1),
+        ("n_positives", -1),
         ("currency", 5),
     ],
 )
-def test_a_card_whose_fields_hold_something_else_is_refused(saved, tmp_path, field, value):
+def test_a_card_whose_fields_hold_something_else_is_rejected(saved, tmp_path, field, value):
     def alter(name, content):
         if name != "card.json":
             return content
@@ -319,13 +334,13 @@ def test_a_card_whose_fields_hold_something_else_is_refused(saved, tmp_path, fie
 
     path = tmp_path / "forged.skops"
     forge(saved, alter, path)
-    refused(path, "no card that can be read")
+    assert_rejected(path, "no card that can be read")
 
 
-def test_a_card_that_is_nested_too_deep_is_refused(saved, tmp_path):
+def test_a_card_that_is_nested_too_deep_is_rejected(saved, tmp_path):
     path = tmp_path / "forged.skops"
     forge(saved, lambda name, content: b"[" * 100_000 if name == "card.json" else content, path)
-    refused(path, "no card that can be read")
+    assert_rejected(path, "no card that can be read")
 
 
 def test_the_classes_of_a_card_are_those_of_its_model(saved, tmp_path):
@@ -372,8 +387,8 @@ def foreign(model, path):
     skops.io.dump(model, buffer)
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr("card.json", "{}")
-        archive.comment = UNSEALED
-    path.write_bytes(sealed(buffer.getvalue()))
+        archive.comment = BLANK_COMMENT
+    path.write_bytes(add_checksum(buffer.getvalue()))
     return path
 
 
@@ -405,7 +420,7 @@ SCALER = StandardScaler().fit([[0.0], [1.0]])
     ],
     ids=str,
 )
-def test_a_file_without_a_classifier_of_two_classes_is_refused(tmp_path, model):
+def test_a_file_without_a_classifier_of_two_classes_is_rejected(tmp_path, model):
     with pytest.raises(ModelFileError, match=r"broken model: .* in the model is unusable"):
         load_model(foreign(model, tmp_path / "forged.skops"))
 
@@ -418,10 +433,10 @@ def held_in(place, vectorizer):
 
 @pytest.mark.parametrize("place", ["steps", "set", "array"])
 @pytest.mark.parametrize("kind", [CountVectorizer, TfidfVectorizer, HashingVectorizer])
-def test_a_vectorizer_that_would_open_files_is_refused(tmp_path, kind, place):
+def test_a_vectorizer_that_would_open_files_is_rejected(tmp_path, kind, place):
     path = tmp_path / "forged.skops"
     assert load_model(foreign(held_in(place, kind()), path)).model.steps[1][0] == "model"
-    with pytest.raises(ModelFileError, match="must be given texts, input='content'; got input='filename'"):
+    with pytest.raises(ModelFileError, match="must read texts, input='content'; got input='filename'"):
         load_model(foreign(held_in(place, kind(input="filename")), path))
 
 

@@ -47,9 +47,8 @@ import cssvm
 from cssvm import CostSensitiveSVC, CostThresholdClassifier, DesignedLossClassifier
 from cssvm._kernels import KERNELS
 from cssvm.deploy import TRUSTED_TYPES, ModelCard, ModelFileError, load_card, load_model, save_model
-from cssvm.deploy import _files as files
-from cssvm.deploy._files import check_savable, save_or_keep
-from cssvm.deploy._seal import MESSAGE_LIMIT
+from cssvm.deploy import _model_file as model_file
+from cssvm.deploy._model_file import MESSAGE_LIMIT, check_savable, save_or_keep
 from cssvm.losses import Loss, design_loss
 from tests.deploy.models import MODELS, fitted, inputs, rows, table
 
@@ -131,22 +130,22 @@ def test_nothing_in_a_file_is_a_pickle(path):
 
 
 def test_the_card_tells_what_the_model_knows():
-    card = ModelCard.of(fitted("search, bayes"), currency="EUR", n_rows=120)
+    card = ModelCard.from_model(fitted("search, bayes"), currency="EUR", n_rows=120)
     assert (card.classes, card.pos_label) == (["bad", "good"], "bad")
     assert (card.fn_cost, card.fp_cost, card.currency, card.n_rows) == (4.0, 1.0, "EUR", 120)
     kinds = {column.name: column.kind for column in card.columns}
     assert list(kinds) == list(table().columns)
     assert [name for name, kind in kinds.items() if kind == "category"] == ["job", "code"]
     assert card.columns[-1].categories == ["0", "01234", "1234"]
-    machine = fitted("search, bayes").best_estimator_
-    assert card.certificate["gap"] == machine.dual_gap_
+    svm = fitted("search, bayes").best_estimator_
+    assert card.certificate["gap"] == svm.dual_gap_
     assert card.certificate["status"] == "converged"
-    assert card.parameters["C"] == machine.C_
+    assert card.parameters["C"] == svm.C_
     assert card.versions["cssvm"] == cssvm.__version__
 
 
 def test_a_card_comes_back_from_json_as_it_was():
-    card = ModelCard.of(
+    card = ModelCard.from_model(
         fitted("pipeline"),
         target="default",
         fn_cost="amount",
@@ -162,18 +161,18 @@ def test_a_card_comes_back_from_json_as_it_was():
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"colour": 1}', '{"columns": [{"kind": "number"}]}', '{"columns": 3}']
 )
-def test_text_that_is_no_card_is_refused(text):
+def test_text_that_is_not_a_card_is_rejected(text):
     with pytest.raises(ValueError, match="JSON of a ModelCard"):
         ModelCard.from_json(text)
 
 
-def test_a_card_of_things_that_json_lacks_is_refused(path):
+def test_a_card_of_things_that_json_lacks_is_rejected(path):
     with pytest.raises(ValueError, match=r"card\['parameters'\]\['when'\] must be made of numbers"):
         save_model(fitted("pipeline"), path, ModelCard(parameters={"when": object()}))
     assert not path.exists()
 
 
-def test_a_card_with_text_that_is_no_utf8_is_refused(path):
+def test_a_card_with_text_that_is_not_utf8_is_rejected(path):
     with pytest.raises(ValueError, match=r"card\['currency'\] must be UTF-8 text"):
         save_model(fitted("pipeline"), path, ModelCard(currency="\udcff"))
     assert not path.exists()
@@ -193,9 +192,9 @@ def test_a_card_with_text_that_is_no_utf8_is_refused(path):
 def test_costs_given_for_each_row_are_not_in_the_card(model):
     X, y = rows()
     model.fit(X, y, fn_cost=np.arange(1.0, len(y) + 1))
-    card = ModelCard.of(model)
+    card = ModelCard.from_model(model)
     assert (card.fn_cost, card.fp_cost) == (None, 3.0)
-    card = ModelCard.of(model.fit(X, y, fn_cost=2.0))
+    card = ModelCard.from_model(model.fit(X, y, fn_cost=2.0))
     assert (card.fn_cost, card.fp_cost) == (2.0, 3.0)
 
 
@@ -204,7 +203,7 @@ def own_kernel(A, B):
 
 
 @pytest.mark.parametrize("around", [lambda svc: svc, lambda svc: make_pipeline(svc)])
-def test_a_callable_kernel_is_refused_with_the_reason(around, path):
+def test_a_callable_kernel_is_rejected_with_the_reason(around, path):
     model = around(CostSensitiveSVC(kernel=own_kernel)).fit(*rows())
     with pytest.raises(
         ModelFileError, match=r"kernel of .* is the function .*own_kernel, and a model file holds no code"
@@ -213,7 +212,7 @@ def test_a_callable_kernel_is_refused_with_the_reason(around, path):
     assert not path.exists()
 
 
-def test_a_loss_made_of_functions_is_refused(path):
+def test_a_loss_made_of_functions_is_rejected(path):
     loss = design_loss(lambda p: p * (1 - p), lambda p: 2 * p - 1, lambda v: (v + 1) / 2)
     with pytest.raises(ModelFileError):
         save_model(DesignedLossClassifier(loss).fit(*rows()), path)
@@ -221,10 +220,10 @@ def test_a_loss_made_of_functions_is_refused(path):
 
 
 class Foreign(LogisticRegression):
-    """A class that this package has never heard of."""
+    """A class that this package does not know."""
 
 
-def test_a_foreign_learner_is_refused_by_name_and_taken_when_it_is_trusted(path):
+def test_a_foreign_learner_is_rejected_by_name_and_taken_when_it_is_trusted(path):
     model = CostThresholdClassifier(Foreign(), calibration=None).fit(*rows())
     name = f"{Foreign.__module__}.Foreign"
     with pytest.raises(ModelFileError, match=rf"types that are not trusted: {name}"):
@@ -237,14 +236,14 @@ def test_a_foreign_learner_is_refused_by_name_and_taken_when_it_is_trusted(path)
 
 
 @pytest.mark.parametrize("model", [CostSensitiveSVC(), object(), MLPClassifier()])
-def test_what_is_not_fitted_is_refused(model, path):
+def test_what_is_not_fitted_is_rejected(model, path):
     with pytest.raises((ValueError, TypeError), match=r"fitted|not an estimator"):
         save_model(model, path)
     assert not path.exists()
 
 
 @pytest.mark.filterwarnings("ignore:The best point lies at the edge")
-def test_a_search_without_a_final_model_and_one_with_a_path_are_refused(path, tmp_path):
+def test_a_search_without_a_final_model_and_one_with_a_path_are_rejected(path, tmp_path):
     search = cssvm.CostSensitiveSVCCV(Cs=2, gammas=2, cv=3, checkpoint=tmp_path / "points.npz").fit(*rows())
     with pytest.raises(ModelFileError, match=r"checkpoint of .* is the path .*set_params\(checkpoint=None\)"):
         save_model(search, path)
@@ -255,7 +254,7 @@ def test_a_search_without_a_final_model_and_one_with_a_path_are_refused(path, tm
         save_model(search, path)
 
 
-def test_more_than_two_classes_are_refused(path):
+def test_more_than_two_classes_are_rejected(path):
     X, y = make_classification(60, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=0)
     with pytest.raises(ValueError, match="two classes"):
         save_model(RandomForestClassifier(n_estimators=2).fit(X, y), path)
@@ -331,7 +330,7 @@ def test_an_import_error_inside_of_skops_is_not_taken_for_a_missing_skops(error,
 
 def test_a_model_that_cannot_be_saved_after_its_training_is_kept_as_a_pickle(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    model, card = fitted("linear"), ModelCard.of(fitted("linear"))
+    model, card = fitted("linear"), ModelCard.from_model(fitted("linear"))
     with pytest.raises(ModelFileError, match="The trained model was not lost") as caught:
         save_or_keep(model, tmp_path / "nowhere" / "model.skops", card)
     with open(re.search(r"'([^']*\.pickle)'", str(caught.value))[1], "rb") as file:
@@ -408,7 +407,7 @@ def test_the_pickle_is_named_however_long_the_reason_is(tmp_path, monkeypatch):
         raise ModelFileError("long " * MESSAGE_LIMIT)
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(files, "save_model", failing)
+    monkeypatch.setattr(model_file, "save_model", failing)
     with pytest.raises(ModelFileError) as caught:
         save_or_keep(fitted("linear"), tmp_path / "model.skops", ModelCard())
     (kept,) = tmp_path.glob("*.pickle")

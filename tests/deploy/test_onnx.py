@@ -191,7 +191,7 @@ def test_costs_of_the_rows_are_inputs_where_asked_for(name):
     costs = {"fn_cost": generator.lognormal(1.0, 2.0, len(X)), "fp_cost": generator.uniform(0.5, 2.0, len(X))}
     found = agree(model, X, costs=costs)
     classes = model.classes_.tolist()
-    own = classes.index(ModelCard.of(model).pos_label)
+    own = classes.index(ModelCard.from_model(model).pos_label)
     distance = model.predict_proba(X)[:, own] - costs["fp_cost"] / (costs["fn_cost"] + costs["fp_cost"])
     np.testing.assert_allclose(found["output_score"], distance if own == 1 else -distance, rtol=0, atol=1e-11)
     assert found["output_label"].tolist() == [classes[int(score > 0)] for score in found["output_score"]]
@@ -429,7 +429,7 @@ def test_a_single_row_and_no_support_vectors():
 
 def test_a_file_a_graph_and_python_agree(tmp_path):
     model, X = fitted("search, bayes"), table()
-    save_model(model, tmp_path / "model.skops", ModelCard.of(model, currency="EUR"))
+    save_model(model, tmp_path / "model.skops", ModelCard.from_model(model, currency="EUR"))
     saved = load_model(tmp_path / "model.skops")
     found = run(saved, X)
     assert found["output_label"].tolist() == saved.model.predict(X).tolist() == model.predict(X).tolist()
@@ -442,7 +442,7 @@ def test_columns_that_the_model_does_not_read_are_refused():
     model = fitted("pipeline")
     with pytest.raises(ValueError, match="columns must be the 6 columns that the model reads, in the order of its fit"):
         to_onnx(model, [Column("age")])
-    columns = SavedModel(model, ModelCard.of(model)).card.columns
+    columns = SavedModel(model, ModelCard.from_model(model)).card.columns
     with pytest.raises(ValueError, match="in the order of its fit"):
         to_onnx(model, columns[::-1])
 

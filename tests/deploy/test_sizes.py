@@ -13,8 +13,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from cssvm import CostThresholdClassifier
 from cssvm.deploy import ModelCard, ModelFileError, load_card, load_model, save_model
-from cssvm.deploy import _vetting as vetting
-from cssvm.deploy._seal import MESSAGE_LIMIT, UNSEALED, sealed
+from cssvm.deploy import _archive_checks as checks
+from cssvm.deploy._model_file import BLANK_COMMENT, MESSAGE_LIMIT, add_checksum
 from tests.deploy.models import fitted, rows
 from tests.deploy.test_attacks import forge, in_schema, rezipped
 
@@ -49,12 +49,12 @@ def array_node(name="numpy.ndarray", **content):
 
 def with_members(path, target, added, change=lambda name, content: content, **options):
     """A forged file with more members."""
-    content = rezipped(path, change, comment=UNSEALED)
+    content = rezipped(path, change, comment=BLANK_COMMENT)
     buffer = io.BytesIO(content)
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
         for name, each in added.items():
             archive.writestr(name, each, **options)
-    target.write_bytes(sealed(buffer.getvalue()))
+    target.write_bytes(add_checksum(buffer.getvalue()))
 
 
 def attribute(name, value):
@@ -121,7 +121,7 @@ def deep_schema(saved, target, size):
 
 def nested_nodes(saved, target, size):
     nested = array_node()
-    for i in range(vetting.MAX_DEPTH):
+    for i in range(checks.MAX_DEPTH):
         nested = node("ListNode", "builtins.list", content=[nested], __id__=ID + 1 + i)
     forge(saved, attribute("C", nested), target)
 
@@ -135,9 +135,9 @@ def many_members(saved, target, size):
 
 
 def most_members(saved, target, size):
-    """As many members as are allowed, with names that make the file large enough for them; two have one name."""
+    """As many members as are allowed, with names that make the file large enough for them; two have the same name."""
     with zipfile.ZipFile(saved) as archive:
-        n_more = vetting.MAX_MEMBERS - len(archive.namelist()) - 1
+        n_more = checks.MAX_MEMBERS - len(archive.namelist()) - 1
     with pytest.warns(UserWarning, match="Duplicate name"):
         with_members(saved, target, {f"{i:040}": b"" for i in range(n_more)} | {"card.json": b"{}"})
 
@@ -208,7 +208,7 @@ def wide_text(saved, target, size):
 def many_inner_archives(saved, target, size):
     """Each sparse matrix is small enough; all together are not."""
     buffer, names = io.BytesIO(), range(1, 41)
-    save_npz(buffer, csr_matrix((vetting.FLOOR // 8, 1)))
+    save_npz(buffer, csr_matrix((checks.FLOOR // 8, 1)))
     matrices = [
         node("SparseMatrixNode", "scipy.sparse._csr.csr_matrix", type="scipy", file=f"{i}.npz", __id__=i) for i in names
     ]
@@ -261,7 +261,7 @@ def understated_size(saved, target, size):
     """The directory states a byte for a member that unpacks to many: what is beyond it is not unpacked."""
     with_members(saved, target, {f"{ID}.npy": bytes(size)})
     content = target.read_bytes()
-    target.write_bytes(sealed(content.replace(size.to_bytes(4, "little"), (1).to_bytes(4, "little"))))
+    target.write_bytes(add_checksum(content.replace(size.to_bytes(4, "little"), (1).to_bytes(4, "little"))))
 
 
 ATTACKS = {
@@ -277,7 +277,7 @@ ATTACKS = {
     "nested nodes": (nested_nodes, "nested more than"),
     "values": (wide_schema, "more values than"),
     "members": (many_members, r"more than [\d,]+ members"),
-    "one name": (one_name_twice, "have one name"),
+    "one name": (one_name_twice, "have the same name"),
     "lzma": (another_compression, "stored or deflated"),
     "doubled lists": (doubled_lists(), "more objects than are allowed"),
     "doubled lists of float ids": (doubled_lists(float), "an id .* must be an integer"),
@@ -291,7 +291,7 @@ ATTACKS = {
     "wide text": (wide_text, "more values than are allowed"),
     "inner archives": (many_inner_archives, "would unpack to"),
     "texts of no length": (texts_of_no_length, r"do not match the shape \(1000000000,\)"),
-    "one id": (other_object_of_one_id, "have one id"),
+    "one id": (other_object_of_one_id, "have the same id"),
     "objects": (unfolding_array, "must have one dimension"),
     "lists of objects": (unfolding_lists, "must have one dimension"),
     "records": (records_with_room, "must hold numbers or short texts"),
@@ -367,16 +367,16 @@ def test_load_card_rejects_a_large_card(saved, tmp_path):
 def test_a_card_that_could_not_be_read_is_not_written(tmp_path):
     path = tmp_path / "model.skops"
     with pytest.raises(ModelFileError, match=r"card\.json would unpack to"):
-        save_model(fitted("linear"), path, ModelCard(notes=["x" * (vetting.CARD_LIMIT + 1)]))
+        save_model(fitted("linear"), path, ModelCard(notes=["x" * (checks.CARD_LIMIT + 1)]))
     assert not path.exists()
 
 
 def test_a_model_that_deflates_well_can_be_saved_and_loaded(tmp_path, monkeypatch):
     """Such as one of many columns of zeros: it is stored, not deflated."""
-    monkeypatch.setattr(vetting, "FLOOR", 0)
-    monkeypatch.setattr(vetting, "RATIO", 2)
+    monkeypatch.setattr(checks, "FLOOR", 0)
+    monkeypatch.setattr(checks, "RATIO", 2)
     for name in ("VALUE_BYTES", "NODE_BYTES", "CHARACTER_BYTES"):
-        monkeypatch.setattr(vetting, name, 1)
+        monkeypatch.setattr(checks, name, 1)
     path = tmp_path / "model.skops"
     save_model(fitted("linear"), path)
     with zipfile.ZipFile(path) as archive:
@@ -398,8 +398,8 @@ def test_a_forest_of_thousands_of_trees_has_no_more_members_than_are_allowed_for
             members.append(len(archive.namelist()))
     per_tree = (members[1] - members[0]) / 10
     assert 2_000 * per_tree > 10_000
-    assert 2_000 * per_tree < vetting.MAX_MEMBERS
-    assert (sizes[1] - sizes[0]) / 10 > 2 * vetting.MEMBER_BYTES * per_tree
+    assert 2_000 * per_tree < checks.MAX_MEMBERS
+    assert (sizes[1] - sizes[0]) / 10 > 2 * checks.MEMBER_BYTES * per_tree
 
 
 def test_an_honest_number_of_any_type_can_be_an_attribute(saved, tmp_path):

@@ -124,7 +124,7 @@ def test_a_model_of_a_cluster_is_a_model_file_as_any_other(run, folder, cost):
     assert "rows" in done.stdout
     assert "iteration" not in done.stdout  # progress goes to the error stream
     saved, frame = load_model(folder / "linear.skops"), applicants(N)
-    assert (saved.card.n_rows, saved.card.n_targets) == (N, int((frame["outcome"] == "bad").sum()))
+    assert (saved.card.n_rows, saved.card.n_positives) == (N, int((frame["outcome"] == "bad").sum()))
     assert (saved.card.fn_cost, saved.card.fp_cost, saved.card.currency) == (cost, 200.0, "EUR")
     assert saved.card.certificate["gap"] <= 1e-6
     assert "CostSensitiveLinearSVC" in run("info", "linear.skops").stdout

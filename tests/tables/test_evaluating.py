@@ -217,7 +217,7 @@ def test_amounts_of_past_targets_tell_the_scores_of_estimated_amounts_nothing(un
     y = (rng.random(300) < 1 / (1 + np.exp(1 - frame["a"]))).astype(int).to_numpy()
     amount = np.exp(1 + 0.5 * frame["b"].to_numpy())
     model = DirectCostClassifier(LogisticRegression(), LinearRegression(), cv=2).fit(frame, y, fn_cost=amount)
-    card = ModelCard.of(model, target="y", fn_cost="gift", fp_cost=1.0)
+    card = ModelCard.from_model(model, target="y", fn_cost="gift", fp_cost=1.0)
     table = frame.assign(y=y, gift=np.where(y == 1, amount, unknown))
     found = evaluate_table(SavedModel(model, card), table, n_resamples=1).measures
     p = model.predict_proba(frame)[:, 1]

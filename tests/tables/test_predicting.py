@@ -192,7 +192,7 @@ def test_failures_leave_what_was_there(model, new, tmp_path, monkeypatch):
 def _without_amount(model):
     saved = load_model(model)
     columns = [column for column in saved.card.columns if column.name != "amount"]
-    return saved.model, ModelCard.of(saved.model, columns=columns, fn_cost="0.6*amount", fp_cost=1.0)
+    return saved.model, ModelCard.from_model(saved.model, columns=columns, fn_cost="0.6*amount", fp_cost=1.0)
 
 
 def test_libsvm_rows_are_decided_by_the_model_of_libsvm_rows(tmp_path):
@@ -223,7 +223,7 @@ def test_numbers_and_harmless_texts_are_written_as_they_are(value):
 def test_labels_and_kept_entries_of_parquet_are_never_altered(tmp_path):
     rows = pd.DataFrame({"a": np.arange(8.0), "who": ["=1+1"] * 8})
     model = CostSensitiveLinearSVC(pos_label="=x").fit(rows[["a"]], np.where(rows["a"] > 3, "=x", "ok"))
-    saved = SavedModel(model, ModelCard.of(model))
+    saved = SavedModel(model, ModelCard.from_model(model))
     for name, who, label in (("d.parquet", "=1+1", "=x"), ("d.csv", "'=1+1", "'=x")):
         predict_table(saved, rows, tmp_path / name, keep=["who"])
         written = pd.read_parquet(tmp_path / name) if name == "d.parquet" else pd.read_csv(tmp_path / name)

@@ -96,7 +96,7 @@ def test_the_card_says_what_was_learnt_from_what(frame, tmp_path):
     card = load_model(file).card
     assert (card.target, card.classes, card.pos_label) == ("outcome", ["bad", "good"], "bad")
     assert (card.fn_cost, card.fp_cost, card.currency) == ("0.6*amount", 1.0, "EUR")
-    assert (card.n_rows, card.n_targets) == (155, int((noted["outcome"] == "bad").sum()))
+    assert (card.n_rows, card.n_positives) == (155, int((noted["outcome"] == "bad").sum()))
     assert [(each.name, each.kind) for each in card.columns] == [
         ("income", "number"),
         ("amount", "number"),
@@ -119,7 +119,7 @@ def test_labels_may_be_numbers_words_or_truth_values(frame):
     ):
         trained = train_table(rest.assign(y=labels), **(TRAIN | {"target": "y", "pos_label": positive}))
         assert trained.card.pos_label == expected
-        assert trained.card.n_targets == int((frame["outcome"] == "bad").sum())
+        assert trained.card.n_positives == int((frame["outcome"] == "bad").sum())
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,11 @@ def test_labels_are_never_other_numbers_than_those_of_the_table(labels, words, f
     table = frame.assign(outcome=labels[bad.astype(int)])
     options = TRAIN | {"pos_label": str(labels[1])}
     trained = train_table(write(tmp_path, table, "csv"), **options)
-    assert (trained.card.classes, trained.card.n_targets) == (words, bad.sum())
+    assert (trained.card.classes, trained.card.n_positives) == (words, bad.sum())
     assert {*trained.model.predict(table.drop(columns="outcome").fillna({"home": ""}))} == {*words}
     with pytest.raises(TableError, match=r"whole numbers up to 2\*\*53 as labels"):
         train_table(table, **options)
-    assert train_table(table, category=["outcome"], **options).card.n_targets == bad.sum()
+    assert train_table(table, category=["outcome"], **options).card.n_positives == bad.sum()
 
 
 def test_labels_may_be_numbers_and_words_together(frame, tmp_path):
@@ -147,7 +147,7 @@ def test_labels_may_be_numbers_and_words_together(frame, tmp_path):
     for options in ({}, {"category": ["outcome"]}):
         trained = train_table(data, **options, **(TRAIN | {"pos_label": " yes "}))
         assert (trained.card.classes, trained.card.pos_label) == (["0", "yes"], "yes")
-        assert trained.card.n_targets == rare.sum()
+        assert trained.card.n_positives == rare.sum()
 
 
 def test_two_numbers_that_are_not_whole_are_refused_as_labels_unless_they_are_a_category(frame, tmp_path):

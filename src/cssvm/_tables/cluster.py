@@ -77,7 +77,7 @@ def train_on_cluster(
     >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=None) as client:
     ...     loans.to_parquet(f"{folder}/loans.parquet")
     ...     trained = train_on_cluster(folder, client, target="outcome", pos_label="default", fn_cost=5)
-    >>> print(trained.card.n_rows, trained.card.n_targets, trained.card.certificate["status"])
+    >>> print(trained.card.n_rows, trained.card.n_positives, trained.card.certificate["status"])
     300 150 converged
     >>> trained.model.predict(loans.drop(columns="outcome").head(4)).tolist()
     ['paid', 'paid', 'default', 'default']
@@ -106,7 +106,7 @@ def train_on_cluster(
         target=target,
         currency=currency or None,
         n_rows=labels.n_rows,
-        n_targets=labels.n_positive,
+        n_positives=labels.n_positive,
         **{name: cost.text for name, cost in costs.items()},
     )
     if out is not None:

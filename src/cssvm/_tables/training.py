@@ -25,7 +25,7 @@ from .._runtime.interrupts import SearchInterruptedWarning, interrupts
 from .._search import CostSensitiveSVCCV
 from ..deploy import Column, ModelCard
 from ..deploy._card import CATEGORY, NUMBER
-from ..deploy._files import check_savable, save_or_keep
+from ..deploy._model_file import check_savable, save_or_keep
 from .training_data import TrainingData
 
 TUNED = "tuned threshold"
@@ -170,7 +170,7 @@ def _trained(model: CostSensitiveSVCCV, task: TrainingData, currency: str, out: 
     with interrupts(raised=False):
         model.set_params(verbose=verbose).fit(task.X, task.y, **task.of_rows)
     model.set_params(verbose=0)  # a file is not to report the progress of a search
-    card = ModelCard.of(model, currency=currency or None, **task.described)
+    card = ModelCard.from_model(model, currency=currency or None, **task.described)
     if model.interrupted_:
         note = "the search was interrupted: the model is the best of the points scored"
         card = replace(card, notes=[*card.notes, note])
@@ -217,7 +217,7 @@ def _evaluated(
         )
 
 
-def _measures(found: Evaluation) -> dict[str, dict[str, float | None]]:
+def _measures(found: Evaluation) -> dict[str, Any]:
     """The cost per case of each policy, for the card."""
     return {
         "cost per case" + ("" if policy.name == MODEL else f", {policy.name}"): policy.cost._asdict()

@@ -108,7 +108,7 @@ class TrainingData:
             "target": self.target,
             "columns": self.columns,
             "n_rows": len(self.y),
-            "n_targets": int(np.count_nonzero(self.y == self.pos_label)),
+            "n_positives": int(np.count_nonzero(self.y == self.pos_label)),
             "notes": self.notes,
             **{name: price.text for name, price in self.prices.items()},
         }

@@ -1,14 +1,14 @@
-"""Models that leave the process they were trained in: files with a card and a seal, and ONNX graphs."""
+"""Models that leave the process they were trained in: files with a card and a checksum, and ONNX graphs."""
 
 from typing import TYPE_CHECKING, Any
 
 from ._card import Column, ModelCard
-from ._files import SavedModel, load_card, load_model, save_model
-from ._seal import ModelFileError
-from ._trust import TRUSTED_TYPES
+from ._model_file import ModelFileError, SavedModel, load_card, load_model, save_model
 
 if TYPE_CHECKING:
     from ._onnx import to_onnx
+
+    TRUSTED_TYPES: tuple[str, ...]
 
 __all__ = [
     "TRUSTED_TYPES",
@@ -24,8 +24,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "to_onnx":  # who reads a card needs no scikit-learn
+    # Reading a card needs neither scikit-learn nor the estimators.
+    if name == "to_onnx":
         from ._onnx import to_onnx
 
         return to_onnx
+    if name == "TRUSTED_TYPES":
+        from ._trust import trusted_types
+
+        return trusted_types()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -26,9 +26,9 @@ from ..._core.positive_class import PositiveClass
 from ..._core.prediction_costs import COSTS
 from ..._meta import CostThresholdClassifier
 from ..._search.base import BaseSVCSearchCV
-from .._anatomy import columns_of
 from .._card import CATEGORY, Column, ModelCard
-from .._files import SavedModel
+from .._introspect import model_columns
+from .._model_file import SavedModel
 from .scores import Costs, decision_values, probabilities, unwrapped
 from .tensors import IR_VERSION, Block, Graph, Table
 
@@ -83,7 +83,7 @@ def to_onnx(
     card = model.card if isinstance(model, SavedModel) else None
     model = model.model if isinstance(model, SavedModel) else model
     check_is_fitted(model)
-    columns = list(columns or (card.columns if card is not None else columns_of(model)))
+    columns = list(columns or (card.columns if card is not None else model_columns(model)))
     graph = Graph()
     table = _inputs(graph, model, columns, float32_input)
     _check_names([each.name for each in graph.inputs], row_costs)
@@ -101,7 +101,7 @@ def _inputs(graph: Graph, model: Any, columns: Sequence[Column], float32_input: 
         tensor = graph.input(name, kind, width)
         return Block(graph.floats(tensor) if float32_input else tensor, width)
 
-    expected, names = columns_of(model), [column.name for column in columns]
+    expected, names = model_columns(model), [column.name for column in columns]
     named = hasattr(model, "feature_names_in_")
     if len(columns) != len(expected) or (named and names != [column.name for column in expected]):
         raise ValueError(

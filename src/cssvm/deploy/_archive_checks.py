@@ -1,8 +1,8 @@
-"""Whether a model file may be unpacked and given to skops: the sizes of its members, its arrays and its schema.
+"""Checks of a model file before it is unpacked and given to skops: sizes of members and arrays, and the schema.
 
 skops checks which types a file names, not what they are made of: a number in the schema can become an allocation, and a
 small member can unpack to any size. Here sizes are checked before anything is unpacked, and the schema before skops
-reads it. Everything together may take `FLOOR` bytes and `RATIO` times the size of the file, so that a small file is
+reads it. Everything together may take `FLOOR` bytes plus `RATIO` times the size of the file, so that a small file is
 cheap to reject; `save_model` writes no file that takes more.
 """
 
@@ -17,8 +17,6 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
-
-from ._trust import LOADERS
 
 CARD, SCHEMA = "card.json", "schema.json"
 FLOOR = 16 * 2**20
@@ -38,13 +36,39 @@ DIRECTORY_ENTRY = b"PK\x01\x02"  # begins the entry of a member
 UNFOLDED = ("ObjectNode", "sklearn.tree._classes", "DecisionTreeRegressor")
 SUFFIXES = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}
 
+# What skops may make with each of its loaders: a type, or those of a package, whose name ends in a dot; which of those
+# are trusted, skops and `TRUSTED_TYPES` decide. A loader that is not here makes only types that the caller names: such
+# loaders call functions, allocate memory by a number, or set the state of a random generator without checking it.
+SCALARS = (
+    *(f"numpy.{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
+    *("numpy.bool", "numpy.bool_", "numpy.float16", "numpy.float32", "numpy.float64", "numpy.str_"),
+)
+LOADERS: dict[str, tuple[str, ...]] = {
+    "DTypeNode": ("numpy.dtype",),
+    "DictNode": ("builtins.dict", "collections.OrderedDict"),
+    "FunctionNode": ("numpy.", "scipy.special."),
+    "JsonNode": ("builtins.str",),
+    "ListNode": ("builtins.list",),
+    "LossNode": ("sklearn._loss._loss.", "sklearn.linear_model._sgd_fast."),  # made of numbers
+    "NdArrayNode": ("numpy.ndarray", *SCALARS),
+    "ObjectNode": ("cssvm.", "sklearn."),
+    "SetNode": ("builtins.set",),
+    "SliceNode": ("builtins.slice",),
+    "SparseMatrixNode": ("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"),
+    "TupleNode": ("builtins.tuple", "cssvm."),
+    "TypeNode": (
+        *("builtins.bool", "builtins.float", "builtins.int", "builtins.str", "numpy.number", *SCALARS),
+        *("sklearn.model_selection._split.KFold", "sklearn.model_selection._split.StratifiedKFold"),  # repeated ones
+    ),
+}
+
 
 def allowance(content: bytes) -> int:
-    """The bytes that the members of this archive may have together, unpacked."""
+    """The bytes that the members of an archive with this content may take together, unpacked."""
     return FLOOR + RATIO * len(content)
 
 
-def opened(content: bytes, allowed: int | None = None) -> zipfile.ZipFile:
+def open_archive(content: bytes, allowed: int | None = None) -> zipfile.ZipFile:
     """The archive in `content`; raises ValueError before anything is unpacked if its members are too many or too large.
 
     zipfile reads no more of a deflated or stored member than its entry states.
@@ -52,12 +76,12 @@ def opened(content: bytes, allowed: int | None = None) -> zipfile.ZipFile:
     allowed = allowance(content) if allowed is None else allowed
     most = min(MAX_MEMBERS, len(content) // MEMBER_BYTES)
     if content.count(DIRECTORY_ENTRY) > most:
-        raise ValueError(f"it has more than {most:,} members, which is all that is allowed for its size")
+        raise ValueError(f"it has more than {most:,} members, the most that are allowed for its size")
     archive = zipfile.ZipFile(io.BytesIO(content))
     members = archive.infolist()
     size = _unpacked(archive)
     if len({member.filename for member in members}) < len(members):
-        raise ValueError("two of its members have one name")
+        raise ValueError("two of its members have the same name")
     if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
         raise ValueError("its members must be stored or deflated")
     if size > allowed:
@@ -88,7 +112,7 @@ def untrusted_nodes(archive: zipfile.ZipFile, trusted: tuple[str, ...], allowed:
         if member.filename.endswith(".npy"):
             _check_array(archive, member)
         elif member.filename.endswith(".npz"):
-            with opened(archive.read(member), left) as inner:
+            with open_archive(archive.read(member), left) as inner:
                 left -= _unpacked(inner)
                 for part in inner.infolist():
                     _check_array(inner, part)
@@ -96,7 +120,7 @@ def untrusted_nodes(archive: zipfile.ZipFile, trusted: tuple[str, ...], allowed:
     nodes = list(_nodes(schema))
     _check_shared(schema, allowed)
     unknown, owners = set(), dict[str, int]()
-    held: dict[Any, set[tuple[Any, ...]]] = {}  # what is in lists, by their ids, each of which is made once
+    held: dict[Any, set[tuple[Any, ...]]] = {}  # kinds of objects in each list, by its id
     for node in nodes:
         if node["__loader__"] == "ListNode":
             held.setdefault(node["__id__"], set()).update(map(_kind, node["content"]))
@@ -138,15 +162,15 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _kind(node: dict[str, Any]) -> tuple[str, str, str]:
-    """By which loader an object is made, and of which class it is."""
+    """The loader, module and class of an object."""
     return node["__loader__"], node["__module__"], node["__class__"]
 
 
 def _check_shared(schema: Any, allowed: int) -> None:
-    """Raise ValueError if the objects of a schema take more than is allowed, where every id stands for all it holds.
+    """Raise ValueError if the objects of a schema would take more than is allowed, once all ids are replaced.
 
     skops writes an object wherever it occurs, and makes it once for each id: an honest schema holds as many values as
-    it makes. One that names a list twice in each of 60 lists inside each other would make 2^60.
+    it makes. One that refers twice to a list in each of 60 nested lists would make 2^60.
     """
     sizes: dict[Any, int] = {}
     kinds: dict[Any, Any] = {}
@@ -168,7 +192,7 @@ def _check_shared(schema: Any, allowed: int) -> None:
         n_parts = len(content) if isinstance(content, list | dict) else 0
         kind = (*_kind(value), n_parts)
         if kinds.setdefault(own, kind) != kind:
-            raise ValueError(f"two objects of {SCHEMA} have one id")
+            raise ValueError(f"two objects of {SCHEMA} have the same id")
         sizes[own] = max(size, sizes.get(own, 0))
         return sizes[own]
 
@@ -184,7 +208,7 @@ def _check_shared(schema: Any, allowed: int) -> None:
 
 
 def _checked_json(name: str, text: bytes, allowed: int) -> bytes:
-    """The text, if it does not hold more values than its file may."""
+    """The text; raises ValueError if it holds more values than its file may."""
     if _size_of_json(text) > allowed:
         raise ValueError(f"{name} holds more values than are allowed for the size of its file")
     return text

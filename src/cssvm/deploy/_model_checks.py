@@ -1,6 +1,6 @@
-"""Whether a model that was read from a file can decide: fitted, of matching shapes, with finite numbers.
+"""Checks of a model that was read from a file: fitted, of matching shapes, with finite numbers.
 
-A trusted type says nothing about its content. What compiled code reads without looking, such as the indices of sparse
+A trusted type says nothing about its content. What compiled code reads without checks, such as the indices of sparse
 support vectors, is checked in full.
 """
 
@@ -25,18 +25,18 @@ from .._search.base import BaseSVCSearchCV
 from .._search.decision import BayesRule, ThresholdRule
 from .._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from .._svm.kernel_svc import KernelSVC
-from ._anatomy import parts
-from ._seal import ModelFileError
+from ._introspect import iter_parts
+from ._model_file import ModelFileError
 
 FINITE = ("coef_", "dual_coef_", "intercept_")  # of any classifier here that has them
 
 
 def check_model(model: Any) -> None:
-    """Refuse a model that cannot decide, with the part and the reason."""
+    """Raise ModelFileError for a model that cannot predict, with the part and the reason."""
     part = model
     try:
         check_is_fitted(model)
-        for part in parts(model):
+        for part in iter_parts(model):
             _check_input(part)
             for kind, check in CHECKS.items():
                 if isinstance(part, kind) and _is_fitted(part):
@@ -49,20 +49,20 @@ def check_model(model: Any) -> None:
 
 
 def limit_jobs(model: Any) -> None:
-    """Let no estimator of scikit-learn start processes or threads because its file says so; n_jobs can be set again."""
-    for part in parts(model):
+    """Set n_jobs of scikit-learn's estimators to None: a file must not start processes or threads."""
+    for part in iter_parts(model):
         if type(part).__module__.startswith("sklearn.") and vars(part).get("n_jobs") is not None:
             part.n_jobs = None
 
 
 def _check_input(part: Any) -> None:
-    """Refuse a vectorizer that would open the files whose names it is given, fitted or not."""
+    """Raise ValueError for a vectorizer that would open the files whose names it is given, fitted or not."""
     if isinstance(part, CountVectorizer | HashingVectorizer):
-        _require(part.input == "content", f"it must be given texts, input='content'; got input={part.input!r}")
+        _require(part.input == "content", f"it must read texts, input='content'; got input={part.input!r}")
 
 
 def _is_fitted(part: Any) -> bool:
-    """Whether a part takes part: learners that are given as parameters, to be cloned, do not."""
+    """Whether a part predicts; estimators that are parameters, to be cloned, do not."""
     return not hasattr(part, "fit") or any(name.endswith("_") and not name.startswith("_") for name in vars(part))
 
 
@@ -72,23 +72,19 @@ def _require(condition: Any, reason: str) -> None:
 
 
 def _check_numbers(name: str, values: Any, shape: tuple[int, ...] | None = None) -> None:
-    """Refuse an array that is not of finite numbers, or not of this shape."""
+    """Raise ValueError for an array that is not of finite numbers, or not of this shape."""
     values = values.data if sp.issparse(values) else np.asarray(values)
     _require(values.dtype.kind in "biuf", f"{name} must hold numbers; got dtype {values.dtype}")
     _require(shape is None or values.shape == shape, f"{name} must have shape {shape}; got {values.shape}")
     _require(np.isfinite(values).all(), f"{name} must hold finite numbers")
 
 
-def _check_target(part: Any) -> None:
-    target = part._positive_class
-    _require(isinstance(target, PositiveClass) and target.index in (0, 1), "its target class is not one of two")
-    for name, classes in (("classes_", part.classes_), ("classes of the target", target.classes)):
-        _require(np.shape(classes) == (2,), f"{name} must hold two labels; got {classes!r}")
-    _require(np.array_equal(target.classes, part.classes_), "its target class is not one of classes_")
-
-
 def _check_classifier(part: BinaryClassifier) -> None:
-    _check_target(part)
+    positive = part._positive_class
+    _require(isinstance(positive, PositiveClass) and positive.index in (0, 1), "its positive class is not one of two")
+    for name, classes in (("classes_", part.classes_), ("classes of the positive class", positive.classes)):
+        _require(np.shape(classes) == (2,), f"{name} must hold two labels; got {classes!r}")
+    _require(np.array_equal(positive.classes, part.classes_), "its positive class is not one of classes_")
     for name in FINITE:
         if vars(part).get(name) is not None:
             _check_numbers(name, vars(part)[name])
@@ -101,27 +97,23 @@ def _check_svc(part: KernelSVC) -> None:
     _require(part._expansion_dtype in (np.float32, np.float64), f"its precision is {part._expansion_dtype!r}")
     support, vectors = part.support_, part.support_vectors_
     n_vectors = len(support)
-    _require(support.dtype.kind == "i" and support.ndim == 1, "support_ must hold row numbers")
+    _require(support.dtype.kind == "i" and support.ndim == 1, "support_ must hold indices of samples")
     _check_numbers("dual_coef_", part.dual_coef_, (1, n_vectors))
     _check_numbers("intercept_", part.intercept_, (1,))
     if kernel.pairwise:
-        _check_rows("support_", support, n_features)
+        inside = support.size == 0 or 0 <= support.min() <= support.max() < n_features
+        _require(inside, f"support_ must hold indices of samples below {n_features}")
         return
     _check_vectors("support_vectors_", vectors, (n_vectors, n_features))
 
 
 def _check_vectors(name: str, vectors: Any, shape: tuple[int, int]) -> None:
-    """Refuse rows, dense or CSR, of another shape or with numbers that are not finite."""
+    """Raise ValueError for vectors, dense or CSR, of another shape or with numbers that are not finite."""
     if sp.issparse(vectors):
         _require(vectors.format == "csr", f"{name} must be a CSR matrix")
         vectors.check_format(full_check=True)
     _check_numbers(name, vectors)
     _require(vectors.shape == shape, f"{name} must have shape {shape}; got {vectors.shape}")
-
-
-def _check_rows(name: str, rows: Any, n_rows: int) -> None:
-    inside = rows.size == 0 or 0 <= rows.min() <= rows.max() < n_rows
-    _require(rows.dtype.kind == "i" and inside, f"{name} must hold row numbers below {n_rows}")
 
 
 def _check_search(part: BaseSVCSearchCV) -> None:
@@ -131,18 +123,20 @@ def _check_search(part: BaseSVCSearchCV) -> None:
     _require(isinstance(decision, ThresholdRule | BayesRule), f"its decision is {type(decision).__name__}")
     if isinstance(decision, ThresholdRule):
         _check_numbers("threshold_", decision.threshold, ())
-    _require(isinstance(decision, BayesRule) == part.decides_by_costs, f"it lacks decision={part.decision!r}")
-    _check_numbers("the mean costs of its rows", part._mean_costs, (2,))
-    _require(part.transformer is None or hasattr(part, "transformer_"), "it lacks its fitted transformer")
+    _require(
+        isinstance(decision, BayesRule) == part.decides_by_costs,
+        f"its decision is not {part.decision!r}",
+    )
+    _check_numbers("its mean costs", part._mean_costs, (2,))
+    _require(part.transformer is None or hasattr(part, "transformer_"), "it has no fitted transformer")
 
 
 def _check_wrapper(part: WrappedClassifier) -> None:
-    """Learners inside are fitted, as many as there should be."""
-    learners = [getattr(part, name) for name in ("estimator_", "amount_estimator_") if hasattr(part, name)]
-    learners += getattr(part, "estimators_", [])
-    _require(len(learners) > 0, "it has no fitted learner")
-    for learner in learners:
-        check_is_fitted(learner)
+    inner = [getattr(part, name) for name in ("estimator_", "amount_estimator_") if hasattr(part, name)]
+    inner += getattr(part, "estimators_", [])
+    _require(len(inner) > 0, "it has no fitted estimator")
+    for estimator in inner:
+        check_is_fitted(estimator)
 
 
 def _check_threshold(part: CostThresholdClassifier) -> None:
@@ -152,7 +146,7 @@ def _check_threshold(part: CostThresholdClassifier) -> None:
 
 def _check_designed_loss(part: DesignedLossClassifier) -> None:
     if part.svc_ is not None:
-        _require(isinstance(part.svc_, KernelSVC), f"its machine is {type(part.svc_).__name__}")
+        _require(isinstance(part.svc_, KernelSVC), f"its SVM is {type(part.svc_).__name__}")
         return
     n_features = part.n_features_in_ if part.feature_map_ is None else part.feature_map_.components_.shape[0]
     _check_numbers("coef_", part.coef_, (1, n_features))
@@ -188,7 +182,7 @@ def _check_logistic(part: LogisticRegression) -> None:
     _require(np.shape(part.intercept_) in ((), (n_scores,)), f"intercept_ must be {n_scores} numbers")
 
 
-# Every check of a class that a part is an instance of is made.
+# A part is checked as an instance of each of these classes.
 CHECKS: dict[type, Any] = {
     BinaryClassifier: _check_classifier,
     KernelSVC: _check_svc,

@@ -1,4 +1,4 @@
-"""What a fitted model is made of: its parts, the step that decides, and what they tell about themselves."""
+"""What a fitted model is made of: its parts, the estimator that decides, its parameters, columns and certificate."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .._core.positive_class import PositiveClass, own_pos_label
 from .._kernels import KERNELS
@@ -17,7 +18,7 @@ INNER = ("best_estimator_", "svc_", "estimator_")
 PACKAGES = ("cssvm.", "sklearn.")
 
 
-def parts(model: Any) -> Iterator[Any]:
+def iter_parts(model: Any) -> Iterator[Any]:
     """All objects of this library and of scikit-learn that a model holds, itself first, each once."""
     seen: set[int] = set()
     waiting = [model]
@@ -37,16 +38,14 @@ def parts(model: Any) -> Iterator[Any]:
             waiting.extend(vars(part).values())
 
 
-def last_step(model: Any) -> Any:
-    """The estimator that decides: the model, or the last step of a pipeline."""
+def final_step(model: Any) -> Any:
+    """The model, or the last step of a pipeline."""
     steps = getattr(model, "steps", None)
-    return last_step(steps[-1][1]) if steps else model
+    return final_step(steps[-1][1]) if steps else model
 
 
-def described(model: Any) -> dict[str, Any]:
-    """The fields of a `ModelCard` that a fitted model tells about itself."""
-    from sklearn.utils.validation import check_is_fitted
-
+def describe_model(model: Any) -> dict[str, Any]:
+    """The fields of a `ModelCard` that can be read from a fitted model."""
     check_is_fitted(model)
     classes = np.asarray(getattr(model, "classes_", ()))
     if classes.shape != (2,):
@@ -54,28 +53,28 @@ def described(model: Any) -> dict[str, Any]:
             f"model must be a fitted classifier of two classes; got {type(model).__name__} with classes_="
             f"{classes.tolist()}."
         )
-    decides = last_step(model)
-    target = PositiveClass.among(classes, own_pos_label(model))
+    estimator = final_step(model)
+    positive = PositiveClass.among(classes, own_pos_label(model))
     return {
-        "classes": target.classes.tolist(),
-        "pos_label": target.classes.tolist()[target.index],
-        "fn_cost": _cost(decides, "fn_cost"),
-        "fp_cost": _cost(decides, "fp_cost"),
-        "columns": columns_of(model),
-        "certificate": _certificate(decides),
-        "parameters": _parameters(decides),
+        "classes": positive.classes.tolist(),
+        "pos_label": positive.classes.tolist()[positive.index],
+        "fn_cost": _cost(estimator, "fn_cost"),
+        "fp_cost": _cost(estimator, "fp_cost"),
+        "columns": model_columns(model),
+        "certificate": _certificate(estimator),
+        "parameters": _parameters(estimator),
     }
 
 
 def _cost(estimator: Any, name: str) -> float | None:
-    """The cost by which an estimator decides; None if there is none, or one for each row was given to its fit."""
+    """The cost by which an estimator decides; None if there is none, or fit was given one for each sample."""
     fitted = getattr(estimator, "_fit_costs", None)
     value = getattr(estimator, name, None) if fitted is None else fitted[name]
     return None if value is None else float(value)
 
 
 def _certificate(estimator: Any) -> dict[str, Any]:
-    """Objectives, gap and status of the machine that scores rows; empty where there is none, or several."""
+    """Objectives, duality gap and status of the SVM that scores rows; empty if there is none, or several."""
     if hasattr(estimator, "dual_gap_"):
         return {
             "primal": estimator.primal_objective_,
@@ -85,47 +84,44 @@ def _certificate(estimator: Any) -> dict[str, Any]:
         }
     for name in INNER:
         if getattr(estimator, name, None) is not None:
-            return _certificate(last_step(getattr(estimator, name)))
+            return _certificate(final_step(getattr(estimator, name)))
     return {}
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
-    """Parameters that are plain values, with what fit or a search made of them."""
+    """Parameters that are plain values, with those that fit or a search has found."""
     given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    found = {name: getattr(estimator, f"{name}_") for name in ("C", "gamma") if hasattr(estimator, f"{name}_")}
     plain = {name: value for name, value in given.items() if isinstance(value, PLAIN)}
-    if not _has_gamma(getattr(estimator, "best_params_", given).get("kernel", plain.get("kernel"))):
+    found = {name: getattr(estimator, f"{name}_") for name in ("C", "gamma") if hasattr(estimator, f"{name}_")}
+    best = getattr(estimator, "best_params_", {})
+    kernel = (best or given).get("kernel", plain.get("kernel"))
+    if isinstance(kernel, str) and kernel in KERNELS and "gamma" not in KERNELS[kernel].parameters:
         found.pop("gamma", None)
-    return {"estimator": type(estimator).__name__, **plain, **found, **getattr(estimator, "best_params_", {})}
+    return {"estimator": type(estimator).__name__, **plain, **found, **best}
 
 
-def _has_gamma(kernel: Any) -> bool:
-    """Whether a kernel, by name, has the parameter gamma; others than ours may."""
-    return not isinstance(kernel, str) or kernel not in KERNELS or "gamma" in KERNELS[kernel].parameters
-
-
-def columns_of(model: Any) -> list[Column]:
-    """The columns that a fitted model reads; those that an encoder of words reads are categories."""
+def model_columns(model: Any) -> list[Column]:
+    """The columns that a fitted model reads; those that an encoder of strings reads are categories."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"x{i}" for i in range(getattr(model, "n_features_in_", 0))]
-    words = _categories(_reader(model))
+    categories = _categories(_first_step(model))
     return [
-        Column(str(name), CATEGORY, "str", words[i]) if i in words else Column(str(name), NUMBER)
+        Column(str(name), CATEGORY, "str", categories[i]) if i in categories else Column(str(name), NUMBER)
         for i, name in enumerate(names)
     ]
 
 
-def _reader(model: Any) -> Any:
-    """The part of a model that is given the columns of the table: its first step."""
+def _first_step(model: Any) -> Any:
+    """The part of a model that is given the columns of the table."""
     inner = [getattr(model, name, None) for name in ("transformer_", *INNER)]
     inner += [step for _, step in getattr(model, "steps", ())[:1]]
     inner += [each.estimator for each in getattr(model, "calibrated_classifiers_", ())[:1]]
-    return next((_reader(part) for part in inner if part is not None), model)
+    return next((_first_step(part) for part in inner if part is not None), model)
 
 
 def _categories(reader: Any) -> dict[int, list[str]]:
-    """Words by the number of the column that a one-hot or ordinal encoder reads them from."""
+    """String categories by the number of the column that a one-hot or ordinal encoder reads them from."""
     if not hasattr(reader, "transformers_"):
         branches = [(reader, range(getattr(reader, "n_features_in_", 0)))]
     else:
@@ -136,5 +132,5 @@ def _categories(reader: Any) -> dict[int, list[str]]:
         known = next((step.categories_ for step in steps if hasattr(step, "categories_")), ())
         for column, categories in zip(columns, known, strict=False):
             if categories.dtype.kind in "OUT":
-                found[int(column)] = [word for word in categories.tolist() if isinstance(word, str)]
+                found[int(column)] = [each for each in categories.tolist() if isinstance(each, str)]
     return found
