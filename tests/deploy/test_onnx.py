@@ -34,7 +34,7 @@ from cssvm.deploy import Column, ModelCard, SavedModel, load_model, save_model, 
 from tests.deploy.models import MODELS, NUMBERS, features, fitted, inputs, rows, table, words
 from tests.practice import german
 
-REFUSED = {
+NOT_CONVERTIBLE = {
     "isotonic": "calibration by IsotonicRegression",
     "designed loss, features": "matern52",
     "direct cost": "decision_function of DirectCostClassifier",
@@ -83,15 +83,15 @@ def agree(model, X, *, tol=1e-12, dtype=np.float64, costs=None):
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name not in REFUSED])
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in NOT_CONVERTIBLE])
 def test_every_kind_of_model(name):
     scale = 1e-10 if name.startswith(("search", "pipeline around")) else 1e-12  # large coefficients, which cancel
     agree(fitted(name), inputs(name), tol=scale)
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_has_no_graph_is_refused_by_name(name):
-    with pytest.raises(ValueError, match=f"{REFUSED[name]}.* cannot be converted to ONNX"):
+@pytest.mark.parametrize("name", NOT_CONVERTIBLE)
+def test_what_has_no_graph_is_rejected_by_name(name):
+    with pytest.raises(ValueError, match=f"{NOT_CONVERTIBLE[name]}.* cannot be converted to ONNX"):
         to_onnx(fitted(name))
 
 
@@ -100,7 +100,7 @@ def test_rows_that_cost_nothing_are_not_acted_on_by_the_graph_either(many, pos_l
     X, y = many
     model = CostThresholdClassifier(LogisticRegression(), calibration=None, pos_label=pos_label).fit(X[:300], y[:300])
     fn_cost = np.where(np.arange(300) % 5 == 0, 0.0, 4.0)
-    with pytest.warns(UserWarning, match="both 0 on 60 of 300 rows"):
+    with pytest.warns(UserWarning, match="both 0 on 60 of 300 samples"):
         found = agree(model, X[:300], costs={"fn_cost": fn_cost, "fp_cost": fn_cost / 2})
     assert set(found["output_label"][::5].tolist()) == {1 - pos_label}
 
@@ -133,7 +133,7 @@ def test_other_kernels_are_refused_by_name(kernel):
         to_onnx(model)
 
 
-def test_a_callable_kernel_is_refused():
+def test_a_callable_kernel_is_rejected():
     with pytest.raises(ValueError, match='kernel="callable"'):
         to_onnx(CostSensitiveSVC(kernel=lambda A, B: A @ B.T).fit(*rows()))
 
@@ -314,7 +314,7 @@ def test_encoders_of_words_and_of_numbers(name):
         agree(model, new)
 
 
-def test_an_unknown_word_fails_where_python_refuses_it():
+def test_an_unknown_category_fails_where_python_rejects_it():
     frame = coded()
     prepared = make_column_transformer((OneHotEncoder(), ["word"]), remainder="drop")
     model = make_pipeline(prepared, CostSensitiveSVC()).fit(frame, rows()[1])
@@ -333,7 +333,7 @@ def test_rows_that_python_refuses_fail(value):
         run(model, X)
 
 
-def test_indicators_of_gaps():
+def test_indicators_of_missing_values():
     frame = table()
     prepared = make_column_transformer(
         (make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()), NUMBERS),
@@ -366,7 +366,7 @@ def test_imputers_of_numbers(name):
 @pytest.mark.parametrize(
     "imputer", [SimpleImputer(strategy="most_frequent"), SimpleImputer(strategy="constant", fill_value="none")]
 )
-def test_imputers_of_words(imputer):
+def test_imputers_of_strings(imputer):
     frame = coded()
     words_ = make_pipeline(imputer, OneHotEncoder(handle_unknown="ignore"))
     prepared = ColumnTransformer(
@@ -375,7 +375,7 @@ def test_imputers_of_words(imputer):
     agree(make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0)).fit(frame, rows()[1]), frame)
 
 
-def test_words_in_an_array_without_names():
+def test_strings_in_an_array_without_names():
     frame = coded()[["word", "x"]].to_numpy(dtype=object)
     prepared = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), [0]), ("passthrough", [1]))
     model = make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0)).fit(frame, rows()[1])
@@ -438,7 +438,7 @@ def test_a_file_a_graph_and_python_agree(tmp_path):
     assert json.loads(card)["currency"] == "EUR"
 
 
-def test_columns_that_the_model_does_not_read_are_refused():
+def test_columns_that_the_model_does_not_read_are_rejected():
     model = fitted("pipeline")
     with pytest.raises(ValueError, match="columns must be the 6 columns that the model reads, in the order of its fit"):
         to_onnx(model, [Column("age")])
@@ -447,13 +447,13 @@ def test_columns_that_the_model_does_not_read_are_refused():
         to_onnx(model, columns[::-1])
 
 
-def test_words_where_the_model_expects_numbers_are_refused():
+def test_strings_where_the_model_expects_numbers_are_rejected():
     X, y = rows()
-    with pytest.raises(ValueError, match="words must be encoded"):
+    with pytest.raises(ValueError, match="strings must be encoded"):
         to_onnx(CostSensitiveSVC().fit(X, y), [Column(f"x{i}", "category") for i in range(4)])
 
 
-def test_a_column_that_is_called_like_an_output_is_refused():
+def test_a_column_that_is_called_like_an_output_is_rejected():
     X, y = rows()
     model = CostSensitiveSVC().fit(pd.DataFrame(X, columns=["a", "b", "c", "output_label"]), y)
     with pytest.raises(ValueError, match="must not be called 'output_label'"):
@@ -467,7 +467,7 @@ def test_columns_that_are_dropped_are_no_inputs():
     assert [each.name for each in to_onnx(model).graph.input] == NUMBERS
 
 
-def test_what_is_not_fitted_is_refused():
+def test_what_is_not_fitted_is_rejected():
     with pytest.raises(ValueError, match="not fitted"):
         to_onnx(CostSensitiveSVC())
 

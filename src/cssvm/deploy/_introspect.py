@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.nested import final_step, iter_nested_estimators
 from .._core.positive_class import PositiveClass, own_pos_label
+from .._core.sklearn_compat import column_indices
 from .._kernels import KERNELS
 from .._solvers.dual import Status
 from ._card import CATEGORY, NUMBER, PLAIN, Column
 
-# Attributes that hold the one model which scores rows, from the outside in.
-INNER = ("best_estimator_", "svc_", "estimator_")
 PACKAGES = ("cssvm.", "sklearn.")
 
 
@@ -36,12 +36,6 @@ def iter_parts(model: Any) -> Iterator[Any]:
         elif type(part).__module__.startswith(PACKAGES) and hasattr(part, "__dict__"):
             yield part
             waiting.extend(vars(part).values())
-
-
-def final_step(model: Any) -> Any:
-    """The model, or the last step of a pipeline."""
-    steps = getattr(model, "steps", None)
-    return final_step(steps[-1][1]) if steps else model
 
 
 def describe_model(model: Any) -> dict[str, Any]:
@@ -75,16 +69,16 @@ def _cost(estimator: Any, name: str) -> float | None:
 
 def _certificate(estimator: Any) -> dict[str, Any]:
     """Objectives, duality gap and status of the SVM that scores rows; empty if there is none, or several."""
-    if hasattr(estimator, "dual_gap_"):
-        return {
-            "primal": estimator.primal_objective_,
-            "dual": estimator.dual_objective_,
-            "gap": estimator.dual_gap_,
-            "status": Status(estimator.fit_status_).name.lower().replace("_", " "),
-        }
-    for name in INNER:
-        if getattr(estimator, name, None) is not None:
-            return _certificate(final_step(getattr(estimator, name)))
+    for each in iter_nested_estimators(estimator):
+        if hasattr(each, "calibrated_classifiers_"):
+            break
+        if hasattr(each, "dual_gap_"):
+            return {
+                "primal": each.primal_objective_,
+                "dual": each.dual_objective_,
+                "gap": each.dual_gap_,
+                "status": Status(each.fit_status_).name.lower().replace("_", " "),
+            }
     return {}
 
 
@@ -114,7 +108,7 @@ def model_columns(model: Any) -> list[Column]:
 
 def _first_step(model: Any) -> Any:
     """The part of a model that is given the columns of the table."""
-    inner = [getattr(model, name, None) for name in ("transformer_", *INNER)]
+    inner = [getattr(model, name, None) for name in ("transformer_", "best_estimator_", "svc_", "estimator_")]
     inner += [step for _, step in getattr(model, "steps", ())[:1]]
     inner += [each.estimator for each in getattr(model, "calibrated_classifiers_", ())[:1]]
     return next((_first_step(part) for part in inner if part is not None), model)
@@ -123,9 +117,9 @@ def _first_step(model: Any) -> Any:
 def _categories(reader: Any) -> dict[int, list[str]]:
     """String categories by the number of the column that a one-hot or ordinal encoder reads them from."""
     if not hasattr(reader, "transformers_"):
-        branches = [(reader, range(getattr(reader, "n_features_in_", 0)))]
+        branches = [(reader, list(range(getattr(reader, "n_features_in_", 0))))]
     else:
-        branches = [(part, reader._transformer_to_input_indices[name]) for name, part, _ in reader.transformers_]
+        branches = [(part, list(column_indices(reader, name))) for name, part, _ in reader.transformers_]
     found: dict[int, list[str]] = {}
     for branch, columns in branches:
         steps = [step for _, step in getattr(branch, "steps", [("", branch)])]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._core.classifier import BinaryClassifier
 from .._core.positive_class import RESPONSES, PositiveClass
+from .._core.sklearn_compat import PlattScaling
 from .._kernels import Kernel
 from .._meta import CostThresholdClassifier
 from .._meta.routing import WrappedClassifier
@@ -191,7 +192,7 @@ CHECKS: dict[type, Any] = {
     CostThresholdClassifier: _check_threshold,
     CostSensitiveLinearSVC: _check_linear_svc,
     DesignedLossClassifier: _check_designed_loss,
-    _SigmoidCalibration: _check_sigmoid,
+    PlattScaling: _check_sigmoid,
     IsotonicRegression: _check_isotonic,
     CalibratedClassifierCV: _check_calibrated,
     LogisticRegression: _check_logistic,

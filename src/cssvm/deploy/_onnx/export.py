@@ -5,11 +5,12 @@
     output_probability    (n, 2)  what `predict_proba` returns, where costs decide
 
 With `row_costs` there are two more inputs, `fn_cost` and `fp_cost`, (n,) or (1,) float64, and the score is relative to
-them: the probability of the target less fp_cost / (fn_cost + fp_cost) of the row, its sign that of ``classes_[1]``.
+them: the probability of the positive class less fp_cost / (fn_cost + fp_cost) of the row, with the sign that belongs to
+``classes_[1]``.
 
-A score that is not finite has no label: its row number in the table of labels does not exist, and the run fails, as
-`predict` does. Costs that `predict` rejects, negative, missing or infinite, give such a score, and so does
-a number of costs that is neither one nor that of the rows.
+A score that is not finite has no label: its index in the table of labels does not exist, and the run fails, as
+`predict` does. Costs that `predict` rejects, negative, missing or infinite, give such a score, and so do costs whose
+number is neither one nor that of the rows.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from ..._search.base import BaseSVCSearchCV
 from .._card import CATEGORY, Column, ModelCard
 from .._introspect import model_columns
 from .._model_file import SavedModel
+from .graph_builder import IR_VERSION, Block, GraphBuilder, Table
 from .scores import Costs, decision_values, probabilities, unwrapped
-from .tensors import IR_VERSION, Block, Graph, Table
 
 LABEL, SCORE, PROBABILITY = "output_label", "output_score", "output_probability"
 MATRIX = "X"
@@ -39,32 +40,32 @@ MATRIX = "X"
 def to_onnx(
     model: Any, columns: Sequence[Column] | None = None, *, float32_input: bool = False, row_costs: bool = False
 ) -> Any:
-    """A fitted model as an ONNX graph that decides as `predict` does, its threshold inside.
+    """Convert a fitted model to an ONNX graph that returns the same decisions as `predict`.
 
-    All numbers in the graph are float64, so that scores agree with those of Python to rounding.
+    All numbers in the graph are float64, so that scores agree with those of Python up to rounding errors.
 
     Parameters
     ----------
     model : classifier or SavedModel
         Fitted: a kernel SVM with a linear, rbf, polynomial or sigmoid kernel, a search, `CostThresholdClassifier` with
         sigmoid calibration or a tuned threshold, `DesignedLossClassifier` without feature map, or a pipeline that ends
-        with one of them. What cannot be converted is refused by name.
+        with one of them. An error names what cannot be converted.
     columns : sequence of Column, default=None
-        The columns of the table that the model reads. None takes those of the card of a `SavedModel`, else what the
-        model tells: columns of words are those that an encoder reads.
+        The columns of the table that the model reads. If None, those of the card of a `SavedModel`, or else those of
+        the model, in which columns that an encoder of strings reads are categories.
     float32_input : bool, default=False
         Whether numbers come as float32; they are cast to float64 first.
     row_costs : bool, default=False
-        Whether the costs of each row are inputs of the graph, for a model whose `predict` takes them; the score is then
-        how far a row is from the threshold of its own costs, which ranks no rows. Otherwise the costs that `predict`
-        takes where none are given are part of the graph.
+        Whether the costs of each row are inputs of the graph, for a model whose `predict` takes them. The score is then
+        the distance of a row from the threshold of its own costs, which does not rank rows. Otherwise the costs that
+        `predict` uses by default are part of the graph.
 
     Returns
     -------
     onnx.ModelProto
         Save it with ``model.SerializeToString()``. A model that was fitted on a data frame has one input (n, 1) for
         each column, by its name, other models one input ``X`` (n, n_features). All numbers are float64, or float32; a
-        missing one is NaN, a missing word the empty word.
+        missing number is NaN, a missing string the empty string.
 
     Examples
     --------
@@ -84,15 +85,15 @@ def to_onnx(
     model = model.model if isinstance(model, SavedModel) else model
     check_is_fitted(model)
     columns = list(columns or (card.columns if card is not None else model_columns(model)))
-    graph = Graph()
+    graph = GraphBuilder()
     table = _inputs(graph, model, columns, float32_input)
     _check_names([each.name for each in graph.inputs], row_costs)
     outputs = _outputs(graph, *unwrapped(graph, model, table), row_costs)
     return _assembled(graph, outputs, np.asarray(model.classes_), card)
 
 
-def _inputs(graph: Graph, model: Any, columns: Sequence[Column], float32_input: bool) -> Table:
-    """The table that the graph is fed."""
+def _inputs(graph: GraphBuilder, model: Any, columns: Sequence[Column], float32_input: bool) -> Table:
+    """The table of inputs."""
     from onnx import TensorProto
 
     kind = TensorProto.FLOAT if float32_input else TensorProto.DOUBLE
@@ -111,7 +112,7 @@ def _inputs(graph: Graph, model: Any, columns: Sequence[Column], float32_input: 
     if not named and not any(column.kind == CATEGORY for column in columns):
         return [numbers(MATRIX, len(columns))]
     return [
-        Block(graph.input(column.name, TensorProto.STRING, 1), 1, words=True)
+        Block(graph.input(column.name, TensorProto.STRING, 1), 1, strings=True)
         if column.kind == CATEGORY
         else numbers(column.name, 1)
         for column in columns
@@ -119,7 +120,7 @@ def _inputs(graph: Graph, model: Any, columns: Sequence[Column], float32_input: 
 
 
 def _check_names(names: list[str], row_costs: bool) -> None:
-    """Refuse columns whose names the graph needs for itself."""
+    """Raise ValueError for columns whose names the graph needs for itself."""
     taken = {LABEL, SCORE, PROBABILITY, *(COSTS if row_costs else ())} & {*names}
     if taken:
         raise ValueError(
@@ -128,13 +129,13 @@ def _check_names(names: list[str], row_costs: bool) -> None:
         )
 
 
-def _outputs(graph: Graph, model: Any, table: Table, row_costs: bool) -> dict[str, str]:
+def _outputs(graph: GraphBuilder, model: Any, table: Table, row_costs: bool) -> dict[str, str]:
     """Tensors by the name of the output; `model` is the estimator that decides, `table` what it reads."""
     target = PositiveClass.among(np.asarray(model.classes_), getattr(model, "pos_label", None))
     by_costs = isinstance(model, BaseSVCSearchCV | CostThresholdClassifier) and model.decides_by_costs
     if row_costs and not by_costs:
         raise ValueError(
-            f"row_costs must be False for {type(model).__name__}, whose predict takes no costs: one threshold holds "
+            f"row_costs must be False for {type(model).__name__}, whose predict takes no costs: it has one threshold "
             "for all rows."
         )
     score = decision_values(graph, model, table, _costs(graph, model, row_costs) if by_costs else None)
@@ -145,8 +146,8 @@ def _outputs(graph: Graph, model: Any, table: Table, row_costs: bool) -> dict[st
     return found
 
 
-def _costs(graph: Graph, model: Any, row_costs: bool) -> Costs:
-    """The costs by which rows are decided: inputs, or what `predict` takes where none are given."""
+def _costs(graph: GraphBuilder, model: Any, row_costs: bool) -> Costs:
+    """The costs by which rows are decided: inputs, or the defaults of `predict`."""
     from onnx import TensorProto
 
     if row_costs:
@@ -166,7 +167,7 @@ def _costs(graph: Graph, model: Any, row_costs: bool) -> Costs:
     return fn_cost, fp_cost
 
 
-def _labels(graph: Graph, score: str, target: PositiveClass) -> str:
+def _labels(graph: GraphBuilder, score: str, target: PositiveClass) -> str:
     """The class of each score: ``classes_[1]`` above zero. One that is not finite has none."""
     from onnx import TensorProto
 
@@ -176,8 +177,8 @@ def _labels(graph: Graph, score: str, target: PositiveClass) -> str:
     return graph.node("Gather", graph.constant(target.classes), row)
 
 
-def _assembled(graph: Graph, outputs: dict[str, str], classes: Any, card: ModelCard | None) -> Any:
-    """The model of ONNX: outputs get their names, inputs that nothing reads are left out."""
+def _assembled(graph: GraphBuilder, outputs: dict[str, str], classes: Any, card: ModelCard | None) -> Any:
+    """The ONNX model: outputs get their names, unused inputs are left out."""
     from onnx import TensorProto, helper
 
     numbers = {"b": TensorProto.BOOL, "i": TensorProto.INT64, "u": TensorProto.INT64, "f": TensorProto.DOUBLE}

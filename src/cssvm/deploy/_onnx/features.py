@@ -1,9 +1,7 @@
-"""Steps that turn a table into numbers: gaps filled, numbers scaled, words encoded.
+"""Transformers as nodes of a graph: imputation, scaling, encoding of strings.
 
-The steps of the usual pipelines are written here in float64; any other is left to skl2onnx, which computes some of them
-in float32.
-
-A word that is missing (None, NaN) is the empty word of ONNX, which has no other.
+The usual ones are written here in float64; any other is left to skl2onnx, which computes some of them in float32.
+A missing string (None, NaN) is the empty string, as ONNX has no missing strings.
 """
 
 from __future__ import annotations
@@ -18,29 +16,30 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
+from ..._core.sklearn_compat import column_indices
 from ..._preprocessing import CategoriesAsText
-from .tensors import ML, OPSETS, Block, Graph, Table, width
+from .graph_builder import ML, OPSETS, Block, GraphBuilder, Table, width
 
-MISSING_WORD = ""
+MISSING_STRING = ""
 
 
-def convert_features(graph: Graph, step: Any, table: Table) -> Table:
-    """The table that a fitted transformer makes of `table`."""
+def convert_features(graph: GraphBuilder, step: Any, table: Table) -> Table:
+    """The table that a fitted transformer returns for `table`."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return table
     return STEPS.get(type(step), _by_skl2onnx)(graph, step, table)
 
 
-def _pipeline(graph: Graph, steps: Pipeline, table: Table) -> Table:
+def _pipeline(graph: GraphBuilder, steps: Pipeline, table: Table) -> Table:
     for _, step in steps.steps:
         table = convert_features(graph, step, table)
     return table
 
 
-def _column_transformer(graph: Graph, step: ColumnTransformer, table: Table) -> Table:
+def _column_transformer(graph: GraphBuilder, step: ColumnTransformer, table: Table) -> Table:
     made: Table = []
     for name, branch, _ in step.transformers_:
-        read = step._transformer_to_input_indices[name]
+        read = list(column_indices(step, name))
         if not len(read) or (isinstance(branch, str) and branch == "drop"):
             continue
         part = convert_features(graph, branch, graph.columns(table, read))
@@ -51,7 +50,7 @@ def _column_transformer(graph: Graph, step: ColumnTransformer, table: Table) -> 
     return made
 
 
-def _scaler(graph: Graph, step: StandardScaler, table: Table) -> Table:
+def _scaler(graph: GraphBuilder, step: StandardScaler, table: Table) -> Table:
     X = graph.matrix(table)
     if step.with_mean:
         X = graph.node("Sub", X, graph.constant(step.mean_))
@@ -60,59 +59,59 @@ def _scaler(graph: Graph, step: StandardScaler, table: Table) -> Table:
     return [Block(X, width(table))]
 
 
-def _max_abs_scaler(graph: Graph, step: MaxAbsScaler, table: Table) -> Table:
+def _max_abs_scaler(graph: GraphBuilder, step: MaxAbsScaler, table: Table) -> Table:
     return [Block(graph.divided(graph.matrix(table), step.scale_), width(table))]
 
 
-def _imputer(graph: Graph, step: SimpleImputer, table: Table) -> Table:
+def _imputer(graph: GraphBuilder, step: SimpleImputer, table: Table) -> Table:
     indicators = _indicator(graph, step.indicator_, table) if step.add_indicator else []
-    if any(block.words for block in table):
-        filled = [_words_filled(graph, step, block, fill) for block, fill in zip(table, step.statistics_, strict=True)]
+    if any(block.strings for block in table):
+        filled = [_fill_strings(graph, step, block, fill) for block, fill in zip(table, step.statistics_, strict=True)]
         return filled + indicators
     fill = np.asarray(step.statistics_, dtype=np.float64)
-    kept = np.flatnonzero(~np.isnan(fill))  # scikit-learn drops columns in which nothing is known
+    kept = np.flatnonzero(~np.isnan(fill))  # scikit-learn drops columns without any value
     if len(kept) < width(table):
         table, fill = graph.columns(table, kept.tolist()), fill[kept]
     X = graph.matrix(table)
-    filled_in = graph.node("Where", _gaps(graph, step, X), graph.constant(fill), X)
+    filled_in = graph.node("Where", _missing_numbers(graph, step, X), graph.constant(fill), X)
     return [Block(filled_in, width(table)), *indicators]
 
 
-def _indicator(graph: Graph, step: MissingIndicator, table: Table) -> Table:
+def _indicator(graph: GraphBuilder, step: MissingIndicator, table: Table) -> Table:
     read = graph.columns(table, step.features_.tolist())
     if not read:
         return []
-    if any(block.words for block in read):
-        gaps = graph.concat([_word_gaps(graph, step, block) for block in read])
+    if any(block.strings for block in read):
+        missing = graph.concat([_missing_strings(graph, step, block) for block in read])
     else:
-        gaps = _gaps(graph, step, graph.matrix(read))
-    return [Block(graph.floats(gaps), width(read))]
+        missing = _missing_numbers(graph, step, graph.matrix(read))
+    return [Block(graph.floats(missing), width(read))]
 
 
-def _gaps(graph: Graph, step: Any, X: str) -> str:
-    """Where numbers are what the step takes for missing."""
+def _missing_numbers(graph: GraphBuilder, step: Any, X: str) -> str:
+    """Which numbers are missing values of the step."""
     if _is_missing(step.missing_values):
         return graph.node("IsNaN", X)
     return graph.node("Equal", X, graph.constant(float(step.missing_values)))
 
 
-def _word_gaps(graph: Graph, step: Any, block: Block) -> str:
-    """Where words are what the step takes for missing."""
+def _missing_strings(graph: GraphBuilder, step: Any, block: Block) -> str:
+    """Which strings are missing values of the step."""
     from onnx import TensorProto
 
-    missing = MISSING_WORD if _is_missing(step.missing_values) else step.missing_values
+    missing = MISSING_STRING if _is_missing(step.missing_values) else step.missing_values
     keys: dict[str, Any] = {"keys_strings": [missing], "values_int64s": [1], "default_int64": 0}
     return graph.cast(graph.node("LabelEncoder", block.tensor, domain=ML, **keys), TensorProto.BOOL)
 
 
-def _words_filled(graph: Graph, step: SimpleImputer, block: Block, fill: Any) -> Block:
-    """A column of words with its gaps filled."""
-    filled = graph.node("Where", _word_gaps(graph, step, block), graph.constant([str(fill)]), block.tensor)
-    return Block(filled, 1, words=True)
+def _fill_strings(graph: GraphBuilder, step: SimpleImputer, block: Block, fill: Any) -> Block:
+    """A column of strings with its missing values replaced."""
+    filled = graph.node("Where", _missing_strings(graph, step, block), graph.constant([str(fill)]), block.tensor)
+    return Block(filled, 1, strings=True)
 
 
-def _encoder(graph: Graph, step: OneHotEncoder, table: Table) -> Table:
-    """Each category's own output of the encoder, looked up: dropped and infrequent ones need no rules here."""
+def _encoder(graph: GraphBuilder, step: OneHotEncoder, table: Table) -> Table:
+    """The output of the encoder for each category, in a table: dropped and infrequent ones need no rules here."""
     made: Table = []
     for j, block in enumerate(graph.columns(table, range(width(table)))):
         outputs = _outputs(step, j)
@@ -122,38 +121,38 @@ def _encoder(graph: Graph, step: OneHotEncoder, table: Table) -> Table:
 
 
 def _outputs(step: OneHotEncoder, column: int) -> np.ndarray:
-    """What the encoder makes of the categories of a column, (n_categories + 1, n_outputs); last, of any other.
+    """The encoder's output for each category of a column, (n_categories + 1, n_outputs); last, for any other.
 
-    Where it refuses any other that is NaN, which makes the graph fail.
+    If it raises an error for any other, that output is NaN, which makes the graph fail.
     """
     known = step.categories_[column]
     rows = np.empty((len(known) + 1, len(step.categories_)), dtype=object)
     rows[:] = [categories[0] for categories in step.categories_]
     rows[:, column] = [*known.tolist(), _unlike(known)]
-    refuses = step.handle_unknown == "error"
+    rejects = step.handle_unknown == "error"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that the rows lack, and of the word that is unknown
-        encoded = step.transform(rows[:-1] if refuses else rows)
+        warnings.simplefilter("ignore")  # of missing feature names, and of the unknown category
+        encoded = step.transform(rows[:-1] if rejects else rows)
     encoded = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded, dtype=np.float64)
     end = sum(step._n_features_outs[: column + 1])
     own = encoded[:, end - step._n_features_outs[column] : end]
-    return np.vstack([own, np.full((1, own.shape[1]), np.nan)]) if refuses else own
+    return np.vstack([own, np.full((1, own.shape[1]), np.nan)]) if rejects else own
 
 
 def _unlike(known: np.ndarray) -> Any:
-    """A word, or a number, that is none of these."""
+    """A string, or a number, that is none of these."""
     if known.dtype.kind in "OUT":
-        return "?".join(str(word) for word in known.tolist()) + "?"
+        return "?".join(str(each) for each in known.tolist()) + "?"
     return float(np.nanmax(known)) + 1.0
 
 
-def _code(graph: Graph, block: Block, known: np.ndarray) -> str:
-    """The number of each entry's category (n,) int64, that of the last and one more for an unknown one."""
+def _code(graph: GraphBuilder, block: Block, known: np.ndarray) -> str:
+    """The index of each entry's category (n,) int64; the number of categories for an unknown one."""
     from onnx import TensorProto
 
     flat = graph.node("Reshape", block.tensor, graph.constant([-1]))
-    if block.words:
-        names = [MISSING_WORD if _is_missing(word) else str(word) for word in known.tolist()]
+    if block.strings:
+        names = [MISSING_STRING if _is_missing(each) else str(each) for each in known.tolist()]
         numbers = {name: number for number, name in reversed(list(enumerate(names)))}
         return graph.node(
             "LabelEncoder",
@@ -171,8 +170,8 @@ def _code(graph: Graph, block: Block, known: np.ndarray) -> str:
         "ReduceMax", graph.node("Mul", equal, graph.constant(np.arange(1, len(values) + 1))), axes=[1], keepdims=0
     )
     if np.isnan(values).any():
-        gap = graph.cast(graph.node("IsNaN", flat), TensorProto.INT64)
-        code = graph.node("Add", code, graph.node("Mul", gap, graph.constant(int(np.argmax(np.isnan(values))) + 1)))
+        missing = graph.cast(graph.node("IsNaN", flat), TensorProto.INT64)
+        code = graph.node("Add", code, graph.node("Mul", missing, graph.constant(int(np.argmax(np.isnan(values))) + 1)))
     unknown = graph.node("Equal", code, graph.constant(0))
     return graph.node("Where", unknown, graph.constant(len(values)), graph.node("Sub", code, graph.constant(1)))
 
@@ -181,13 +180,13 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ == "NAType" or value != value
 
 
-def _by_skl2onnx(graph: Graph, step: Any, table: Table) -> Table:
+def _by_skl2onnx(graph: GraphBuilder, step: Any, table: Table) -> Table:
     outputs = inlined(graph, step, table)
     return [Block(graph.floats(outputs[0]), len(step.get_feature_names_out()))]
 
 
-def inlined(graph: Graph, step: Any, table: Table, **options: Any) -> list[str]:
-    """The outputs of what skl2onnx makes of a step, whose nodes are taken over."""
+def inlined(graph: GraphBuilder, step: Any, table: Table, **options: Any) -> list[str]:
+    """The outputs of a step that skl2onnx converts; its nodes are added to the graph."""
     from onnx import compose
 
     try:
@@ -216,7 +215,7 @@ def _identity(source: str, target: str) -> Any:
     return helper.make_node("Identity", [source], [target])
 
 
-STEPS: dict[type, Callable[[Graph, Any, Table], Table]] = {
+STEPS: dict[type, Callable[[GraphBuilder, Any, Table], Table]] = {
     Pipeline: _pipeline,
     ColumnTransformer: _column_transformer,
     SimpleImputer: _imputer,

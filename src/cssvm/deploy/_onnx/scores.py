@@ -4,7 +4,8 @@
     p(x) = sigmoid(-(a f(x) + c))                                       the mean over the folds of a calibration
     (p(x) fn_cost - (1 - p(x)) fp_cost) / (fn_cost + fp_cost)           where costs decide
 
-gamma is folded into the support vectors: a product by a number beside a matrix product would be computed in float32.
+gamma is multiplied into the support vectors: onnxruntime computes a product by a number next to a matrix product in
+float32.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from ..._core.classifier import BinaryClassifier
 from ..._core.positive_class import OWN_THRESHOLD, response_of
+from ..._core.sklearn_compat import PlattScaling
 from ..._kernels import Kernel
 from ..._kernels.functions import Linear, Poly, Rbf, Sigmoid
 from ..._kernels.tiles import KERNEL_ERROR, cancellation
@@ -30,7 +32,7 @@ from ..._search.decision import BayesRule
 from ..._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from ..._svm.kernel_svc import KernelSVC
 from .features import convert_features, inlined
-from .tensors import Graph, Table
+from .graph_builder import GraphBuilder, Table
 
 FILE = "Serve the model from its file with load_model."
 
@@ -38,8 +40,8 @@ Costs = tuple[str, str]  # tensors of fn_cost and fp_cost
 Pair = tuple[str, str]  # tensors of the probabilities of both classes, (n,) each
 
 
-def unwrapped(graph: Graph, model: Any, table: Table) -> tuple[Any, Table]:
-    """The estimator that decides, and the table it reads: steps before it are converted, grid searches opened."""
+def unwrapped(graph: GraphBuilder, model: Any, table: Table) -> tuple[Any, Table]:
+    """The estimator that decides, and the table it reads: earlier steps are converted, grid searches unwrapped."""
     while isinstance(model, Pipeline | GridSearchCV | RandomizedSearchCV):
         if isinstance(model, Pipeline):
             for _, step in model.steps[:-1]:
@@ -50,10 +52,10 @@ def unwrapped(graph: Graph, model: Any, table: Table) -> tuple[Any, Table]:
     return model, table
 
 
-def decision_values(graph: Graph, model: Any, table: Table, costs: Costs | None = None) -> str:
+def decision_values(graph: GraphBuilder, model: Any, table: Table, costs: Costs | None = None) -> str:
     """What `decision_function` of a fitted classifier returns, (n,).
 
-    costs : those of the rows, for a model that decides by them; None takes those by which its scores are defined.
+    costs : those of the rows, for a model that decides by them. If None, those by which its scores are defined.
     """
     model, table = unwrapped(graph, model, table)
     if isinstance(model, BaseSVCSearchCV) and not model.decides_by_costs:
@@ -72,15 +74,15 @@ def decision_values(graph: Graph, model: Any, table: Table, costs: Costs | None 
     raise ValueError(f"decision_function of {type(model).__name__} cannot be converted to ONNX. {FILE}")
 
 
-def probabilities(graph: Graph, model: Any, table: Table) -> Pair:
-    """What `predict_proba` of a fitted classifier returns; asked for twice, it is the same tensors."""
+def probabilities(graph: GraphBuilder, model: Any, table: Table) -> Pair:
+    """What `predict_proba` of a fitted classifier returns; the same tensors in a second call."""
     key = (id(model), *(block.tensor for block in table))
     if key not in graph.known:
         graph.known[key] = _probabilities(graph, *unwrapped(graph, model, table))
     return graph.known[key]
 
 
-def _probabilities(graph: Graph, model: Any, table: Table) -> Pair:
+def _probabilities(graph: GraphBuilder, model: Any, table: Table) -> Pair:
     if isinstance(model, BaseSVCSearchCV):
         scores, decision = _oriented(graph, model, _searched(graph, model, table)), model._decision
         assert isinstance(decision, BayesRule)
@@ -98,14 +100,14 @@ def _probabilities(graph: Graph, model: Any, table: Table) -> Pair:
     return first, second
 
 
-def _searched(graph: Graph, model: BaseSVCSearchCV, table: Table) -> str:
+def _searched(graph: GraphBuilder, model: BaseSVCSearchCV, table: Table) -> str:
     """Scores of the final model of a search, before its decision."""
     if hasattr(model, "transformer_"):
         table = convert_features(graph, model.transformer_, table)
     return decision_values(graph, model.best_estimator_, table)
 
 
-def _wrapped(graph: Graph, model: CostThresholdClassifier, table: Table, costs: Costs | None) -> str:
+def _wrapped(graph: GraphBuilder, model: CostThresholdClassifier, table: Table, costs: Costs | None) -> str:
     if model.decides_by_costs:
         costs = costs or _constants(graph, (model.fn_cost, model.fp_cost))
         return _bayes(graph, model, probabilities(graph, model.estimator_, table), costs)
@@ -116,26 +118,26 @@ def _wrapped(graph: Graph, model: CostThresholdClassifier, table: Table, costs: 
     return _oriented(graph, model, _less(graph, own, model.threshold_))
 
 
-def _response(graph: Graph, model: Any, table: Table, method: str) -> str:
+def _response(graph: GraphBuilder, model: Any, table: Table, method: str) -> str:
     """Decision values, or probabilities of ``classes_[1]`` less 1/2."""
     if method == "decision_function":
         return decision_values(graph, model, table)
     return _less(graph, probabilities(graph, model, table)[1], OWN_THRESHOLD[method])
 
 
-def _averaged(graph: Graph, model: CostProportionateClassifier, table: Table) -> str:
+def _averaged(graph: GraphBuilder, model: CostProportionateClassifier, table: Table) -> str:
     if model._method not in OWN_THRESHOLD:
         raise ValueError(f'voting="{model.voting}" of {type(model).__name__} cannot be converted to ONNX. {FILE}')
     return _mean(graph, [_response(graph, member, table, model._method) for member in model.estimators_])
 
 
-def _mean(graph: Graph, vectors: list[str]) -> str:
+def _mean(graph: GraphBuilder, vectors: list[str]) -> str:
     if len(vectors) == 1:
         return vectors[0]
     return graph.times(graph.node("Sum", *vectors), 1.0 / len(vectors))
 
 
-def _bayes(graph: Graph, model: Any, both: Pair, costs: Costs) -> str:
+def _bayes(graph: GraphBuilder, model: Any, both: Pair, costs: Costs) -> str:
     """(p fn_cost - (1 - p) fp_cost) / (fn_cost + fp_cost), -1 if both are 0, its sign turned to ``classes_[1]``.
 
     The result has the shape of p: costs of more rows than there are cannot be given that shape, and the run fails.
@@ -149,32 +151,32 @@ def _bayes(graph: Graph, model: Any, both: Pair, costs: Costs) -> str:
     return _oriented(graph, model, graph.node("Reshape", score, graph.node("Shape", own)))
 
 
-def _constants(graph: Graph, costs: Any) -> Costs:
+def _constants(graph: GraphBuilder, costs: Any) -> Costs:
     fn_cost, fp_cost = (graph.constant(float(cost)) for cost in costs)
     return fn_cost, fp_cost
 
 
-def _oriented(graph: Graph, model: Any, values: str) -> str:
-    """Scores turned from ``classes_[1]`` to the target, or back."""
+def _oriented(graph: GraphBuilder, model: Any, values: str) -> str:
+    """Scores turned from ``classes_[1]`` to the positive class, or back."""
     return values if model._positive_class.side == 1 else graph.node("Neg", values)
 
 
-def _less(graph: Graph, scores: str, threshold: float) -> str:
+def _less(graph: GraphBuilder, scores: str, threshold: float) -> str:
     return graph.node("Sub", scores, graph.constant(float(threshold))) if threshold else scores
 
 
-def _both(graph: Graph, own: str, index: int = 1) -> Pair:
+def _both(graph: GraphBuilder, own: str, index: int = 1) -> Pair:
     """The probabilities of both classes, `own` being that of the class `index`."""
     rest = graph.node("Sub", graph.constant(1.0), own)
     return (rest, own) if index == 1 else (own, rest)
 
 
-def _calibrated(graph: Graph, model: CalibratedClassifierCV, table: Table) -> str:
+def _calibrated(graph: GraphBuilder, model: CalibratedClassifierCV, table: Table) -> str:
     """The mean over the folds of the probability of ``classes_[1]``."""
     folds = []
     for each in model.calibrated_classifiers_:
         calibrator = each.calibrators[0]
-        if not isinstance(calibrator, _SigmoidCalibration):
+        if not isinstance(calibrator, PlattScaling):
             raise ValueError(
                 f"calibration by {type(calibrator).__name__} cannot be converted to ONNX; that by a sigmoid can. {FILE}"
             )
@@ -188,18 +190,18 @@ def _calibrated(graph: Graph, model: CalibratedClassifierCV, table: Table) -> st
     return _mean(graph, folds)
 
 
-def _sigmoid(graph: Graph, calibrator: Any, scores: str) -> str:
-    """The probability that a sigmoid gives to scores."""
+def _sigmoid(graph: GraphBuilder, calibrator: Any, scores: str) -> str:
+    """The probabilities of Platt scaling."""
     product = graph.times(scores, -float(calibrator.a_))
     return graph.node("Sigmoid", graph.node("Sub", product, graph.constant(float(calibrator.b_))))
 
 
-def _linear(graph: Graph, model: Any, table: Table) -> str:
+def _linear(graph: GraphBuilder, model: Any, table: Table) -> str:
     product = graph.node("MatMul", graph.matrix(table), graph.constant(np.asarray(model.coef_, dtype=np.float64)[0]))
     return graph.node("Add", product, graph.constant(float(model.intercept_[0])))
 
 
-def _designed_loss(graph: Graph, model: DesignedLossClassifier, table: Table) -> str:
+def _designed_loss(graph: GraphBuilder, model: DesignedLossClassifier, table: Table) -> str:
     if model.svc_ is not None:
         return graph.times(_kernel_svc(graph, model.svc_, table), model.loss_.pos_margin)
     if model.feature_map_ is not None:
@@ -207,7 +209,7 @@ def _designed_loss(graph: Graph, model: DesignedLossClassifier, table: Table) ->
     return _linear(graph, model, table)
 
 
-def _kernel_svc(graph: Graph, model: KernelSVC, table: Table) -> str:
+def _kernel_svc(graph: GraphBuilder, model: KernelSVC, table: Table) -> str:
     kernel, vectors = model._kernel, model.support_vectors_
     if type(kernel) not in KERNEL_VALUES:
         convertible = ", ".join(f'"{kind.name}"' for kind in KERNEL_VALUES)
@@ -224,21 +226,21 @@ def _kernel_svc(graph: Graph, model: KernelSVC, table: Table) -> str:
     return graph.node("Add", product, graph.constant(float(model.intercept_[0])))
 
 
-def _products(graph: Graph, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
+def _products(graph: GraphBuilder, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
     """Gamma <x, v> + coef0, (n, n_SV)."""
     products = graph.node("MatMul", X, graph.constant(kernel.gamma * vectors.T))
     return graph.node("Add", products, graph.constant(float(kernel.coef0)))
 
 
-def _poly(graph: Graph, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
+def _poly(graph: GraphBuilder, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
     return graph.node("Pow", _products(graph, kernel, X, vectors), graph.constant(float(kernel.degree)))
 
 
-def _sigmoid_kernel(graph: Graph, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
+def _sigmoid_kernel(graph: GraphBuilder, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
     return graph.node("Tanh", _products(graph, kernel, X, vectors))
 
 
-def _rbf(graph: Graph, kernel: Rbf, X: str, vectors: np.ndarray) -> str:
+def _rbf(graph: GraphBuilder, kernel: Rbf, X: str, vectors: np.ndarray) -> str:
     """exp(2 gamma <x, v> - gamma |x|^2 - gamma |v|^2), from the mean of the v; by differences where digits cancel."""
     centre = vectors.mean(axis=0)
     squares = np.einsum("ij,ij->i", vectors - centre, vectors - centre)
@@ -264,7 +266,7 @@ KERNEL_VALUES: dict[type[Kernel], Callable[..., str]] = {
     Sigmoid: _sigmoid_kernel,
 }
 
-SCORES: dict[Any, Callable[[Graph, Any, Table], str]] = {
+SCORES: dict[Any, Callable[[GraphBuilder, Any, Table], str]] = {
     KernelSVC: _kernel_svc,
     DesignedLossClassifier: _designed_loss,
     CostSensitiveLinearSVC: _linear,

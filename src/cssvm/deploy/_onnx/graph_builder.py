@@ -1,6 +1,6 @@
 """A graph under construction, and tables of tensors in it.
 
-Every number is a float64: onnxruntime's own kernels for machines, scalers and imputers compute in float32, which moves
+Every number is a float64: onnxruntime's own kernels for SVMs, scalers and imputers compute in float32, which changes
 scores by 1e-4. Tensors of a table are (n, k), scores are (n,).
 """
 
@@ -19,25 +19,25 @@ ML = "ai.onnx.ml"
 
 @dataclass(frozen=True)
 class Block:
-    """A tensor (n, width) of numbers, or of words."""
+    """A tensor (n, width) of numbers, or of strings."""
 
     tensor: str
     width: int
-    words: bool = False
+    strings: bool = False
 
 
 Table = list[Block]  # its columns are those of the blocks, one after the other
 
 
 @dataclass
-class Graph:
-    """Nodes, constants and inputs; tensors are known by their names."""
+class GraphBuilder:
+    """Nodes, constants and inputs of a graph under construction; tensors are given by their names."""
 
     nodes: list[Any] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
     inputs: list[Any] = field(default_factory=list)
     domains: dict[str, int] = field(default_factory=lambda: dict(OPSETS))
-    known: dict[Any, Any] = field(default_factory=dict)  # what would be converted twice
+    known: dict[Any, Any] = field(default_factory=dict)  # tensors that would be computed twice
     _n_names: int = 0
 
     def new_name(self, kind: str) -> str:
@@ -54,7 +54,7 @@ class Graph:
         return output
 
     def constant(self, values: Any, name: str | None = None) -> str:
-        """A constant: numbers as float64, row and column numbers as int64, words as words."""
+        """A constant: floats as float64, integers as int64, strings as strings."""
         from onnx import numpy_helper
 
         array = np.asarray(values)
@@ -87,13 +87,13 @@ class Graph:
         """The columns of a matrix, each divided by its own number."""
         values = np.asarray(values, dtype=np.float64)
         if len(values) == 1:
-            return self.node("MatMul", X, self.constant([[1.0 / values[0]]]))  # for the reason below
+            return self.node("MatMul", X, self.constant([[1.0 / values[0]]]))  # for the reason given in `times`
         return self.node("Div", X, self.constant(values))
 
     def times(self, vector: str, number: float) -> str:
         """A vector (n,) times a number.
 
-        As a matrix product: onnxruntime fuses a product by one number with a matrix product beside it, and keeps the
+        As a matrix product: onnxruntime fuses a product by one number with a matrix product next to it, and keeps the
         number in float32.
         """
         column = self.node("Unsqueeze", vector, self.constant([1]))
@@ -105,10 +105,10 @@ class Graph:
 
     def matrix(self, table: Table) -> str:
         """All columns of a table as one matrix of numbers."""
-        if any(block.words for block in table):
+        if any(block.strings for block in table):
             raise ValueError(
-                "words must be encoded before numbers are computed from them; got a column of words where the model "
-                "expects numbers. Pass columns that say which are which, or encode them in the pipeline."
+                "strings must be encoded before numbers are computed from them; got a column of strings where the "
+                "model expects numbers. Pass columns with their kinds, or encode them in the pipeline."
             )
         return self.concat([block.tensor for block in table])
 
@@ -120,7 +120,7 @@ class Graph:
             at = int(np.searchsorted(starts, column, side="right")) - 1
             block, within = table[at], int(column - starts[at])
             if block.width > 1:
-                block = Block(self.node("Gather", block.tensor, self.constant([within]), axis=1), 1, block.words)
+                block = Block(self.node("Gather", block.tensor, self.constant([within]), axis=1), 1, block.strings)
             chosen.append(block)
         return chosen
 
