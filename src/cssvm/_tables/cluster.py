@@ -14,7 +14,7 @@ import numpy as np
 from .._runtime.files import check_writable
 from .._runtime.parquet import FramePart, nullable_booleans
 from ..deploy import ModelCard
-from ..deploy._files import save_or_keep
+from ..deploy._model_file import save_or_keep
 from .chunk import Chunk, TableError, missing_columns_message, to_integers
 from .cost_spec import CostSpec
 from .sources import CHUNK_ROWS, ParquetPart, Source, open_table
@@ -101,7 +101,7 @@ def train_on_cluster(
     labels = _Labels(source.name, target, pos_label, costs, features)
     with connect(scheduler) as client, redirect_stdout(sys.stderr):
         model = _fit(client, parts, labels, weight, C, verbose)
-    card = ModelCard.of(
+    card = ModelCard.from_model(
         model,
         target=target,
         currency=currency or None,

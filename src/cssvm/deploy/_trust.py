@@ -38,7 +38,7 @@ def _classes() -> list[type]:
     from .._core.positive_class import PositiveClass
     from .._kernels import KERNELS
     from .._meta.amounts import Amounts
-    from .._search.decision import ThresholdRule, BayesRule
+    from .._search.decision import BayesRule, ThresholdRule
     from .._svm.feature_map import KernelFunction
 
     public = [getattr(package, name) for package in (_svm, _search, _meta) for name in package.__all__]
