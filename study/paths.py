@@ -16,12 +16,14 @@ from sklearn.model_selection import check_cv
 
 from cssvm import CostSensitiveSVC
 from cssvm.displays._canvas import BLUE, GREEN, GREY, VERMILION, axis_or_new, legend_above_curves, pyplot
-from cssvm.metrics._curves import hull_of_points
 
 Vector = NDArray[np.float64]
 
 # Automatic cost ratios reach this far below and above equal costs.
 RATIO_RANGE = (1 / 64, 64.0)
+
+# Points this close to a line are on it: rates are rounded quotients.
+IN_LINE = 1e-12
 
 # Inches of a figure with two panels.
 FIGURE_SIZE = (9.0, 3.8)
@@ -250,7 +252,7 @@ def cost_path(
             false_positives[index] += predicted @ negative_weight
             true_positives[index] += predicted @ positive_weight
     fpr, tpr = false_positives / n_negative, true_positives / n_positive
-    return CostPath(values, fpr, tpr, hull_of_points(fpr, tpr), path.prior, params)
+    return CostPath(values, fpr, tpr, on_upper_hull(fpr, tpr), path.prior, params)
 
 
 def plot_cost_path(
@@ -308,6 +310,23 @@ def plot_cost_path(
     ax.set_aspect("equal")
     ax.legend(loc="lower right", fontsize=9, frameon=False)
     return ax
+
+
+def on_upper_hull(fpr: Vector, tpr: Vector) -> NDArray[np.bool_]:
+    """Whether each point (n_points,) is a vertex of the upper convex hull of all, (0, 0) and (1, 1).
+
+    Every copy of a vertex is one, also those of (0, 0) and (1, 1). A point on the line between two vertices is not.
+    """
+    points = list(zip(fpr.tolist(), tpr.tolist(), strict=True))
+    hull: list[tuple[float, float]] = []
+    for x, y in sorted({*points, (0.0, 0.0), (1.0, 1.0)}):
+        while len(hull) > 1:
+            (x0, y0), (x1, y1) = hull[-2:]
+            if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) < -IN_LINE:  # the path turns right at the last vertex
+                break
+            hull.pop()
+        hull.append((x, y))
+    return np.array([point in hull for point in points])
 
 
 def _ratios(ratios: Any) -> Vector:

@@ -80,10 +80,6 @@ FAMILIES = {
         "CostSensitiveLinearSVCCV.fit",
     ],
     "searches": ["CostSensitiveSVCCV", "CostSensitiveLinearSVCCV"],
-    "curves": [
-        f"metrics.{name}" for name in ("roc_convex_hull", "cost_curve", "neyman_pearson", "tp_auc_loss", "tn_auc_loss")
-    ],
-    "risks": ["metrics.min_cost_risk", "metrics.expected_cost_at", "metrics.savings_score"],
 }
 DIFFERENT = {
     "cost-sensitive SVMs": {
@@ -110,8 +106,6 @@ DIFFERENT = {
         "best_estimator_",
         "primal_objective_, dual_objective_, dual_gap_",
     },  # of other models
-    "curves": {"t"},
-    "risks": {"y_true"},
 }
 
 

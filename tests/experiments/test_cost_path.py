@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import ConvexHull
 from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from cssvm import CostSensitiveSVC
-from cssvm.metrics._curves import hull_of_points
-from study.paths import cost_path, plot_cost_path
+from study.paths import cost_path, on_upper_hull, plot_cost_path
 
 FOLDS = StratifiedKFold(4)
 
@@ -47,7 +49,7 @@ def test_the_best_point_for_any_costs_is_on_the_hull(data):
 
 def test_the_hull_of_hand_made_points():
     fpr, tpr = np.array([0.0, 0.1, 0.2, 0.3, 0.9]), np.array([0.3, 0.6, 0.62, 0.9, 0.5])
-    assert hull_of_points(fpr, tpr).tolist() == [True, True, False, True, False]
+    assert on_upper_hull(fpr, tpr).tolist() == [True, True, False, True, False]
 
 
 @pytest.mark.parametrize("ratios", [[], [0.0], [np.nan], [-1.0], 0, 2.5, "many"])
@@ -84,3 +86,37 @@ def test_string_labels_with_unequal_costs_need_a_positive_class(data):
     X, y = data
     with pytest.raises(ValueError, match=r"pos_label='bad' if .*or pos_label='good'"):
         cost_path(CostSensitiveSVC(), X, np.where(y == 1, "bad", "good"), ratios=[1.0, 5.0])
+
+
+rates = st.integers(0, 16).map(lambda k: k / 16)
+
+
+@given(points=st.lists(st.tuples(rates, rates), min_size=1, max_size=20))
+def test_vertices_are_those_of_the_convex_hull_with_the_corners_of_the_unit_square(points):
+    """With (1, 0) added, whatever lies below the diagonal is inside. Sixteenths do not round."""
+    fpr, tpr = map(np.array, zip(*points, strict=True))
+    around = np.column_stack([np.append(fpr, [0.0, 1.0, 1.0]), np.append(tpr, [0.0, 1.0, 0.0])])
+    vertices = {tuple(point) for point in around[ConvexHull(around).vertices]} - {(1.0, 0.0)}
+    assert on_upper_hull(fpr, tpr).tolist() == [point in vertices for point in points]
+
+
+def test_every_copy_of_a_vertex_is_one_and_points_on_a_line_are_none():
+    points = [
+        (0.0, 0.0),
+        (0.1, 0.5),
+        (0.1, 0.5),
+        (0.3, 0.7),
+        (0.5, 0.9),
+        (0.5, 0.3),
+        (0.0, 0.2),
+        (1.0, 1.0),
+        (1.0, 0.0),
+    ]
+    fpr, tpr = map(np.array, zip(*points, strict=True))
+    assert on_upper_hull(fpr, tpr).tolist() == [True, True, True, False, True, False, True, True, False]
+
+
+@pytest.mark.parametrize("tenths", range(1, 10))
+def test_rates_in_line_up_to_rounding_are_in_line(tenths):
+    x = np.arange(11) / 10 * tenths / 10
+    assert on_upper_hull(x, x + 0.1 * (x > 0)).tolist() == [True, True, *[False] * 8, True]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
 from cssvm.metrics import cost_curve, min_cost_risk, neyman_pearson, roc_convex_hull
-from cssvm.metrics._curves import hull_of_samples, roc_curve_of_samples
+from cssvm.metrics._curves import hull_of_curve, hull_of_samples, roc_curve_of_samples
 from cssvm.metrics._scored import ScoredSamples
 
 from .samples import cases, rates_by_definition, thresholds
@@ -153,3 +153,8 @@ def test_a_rate_that_meets_its_limit_up_to_rounding_is_allowed():
     y, score, weight = [0, 0, 0, 1], [4.0, 3.0, 1.0, 2.0], [0.3, 0.3, 0.3, 1.0]
     for limit in (2 / 3, 0.6 / 0.9, 0.6 / (0.3 + 0.3 + 0.3)):
         assert neyman_pearson(y, score, max_fpr=limit, sample_weight=weight).fnr == 0.0
+
+
+def test_a_curve_keeps_its_ends():
+    assert hull_of_curve(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 2.0])).tolist() == [0, 2]
+    assert hull_of_curve(np.array([0.0, 0.0, 2.0]), np.array([0.0, 2.0, 2.0])).tolist() == [0, 1, 2]

@@ -212,7 +212,17 @@ class CostRocDisplay(ScoredDisplayMixin):
                 zorder=3,
                 label=f"{LABELS[name]}: {point.risk:.3g}",
             )
-        self._label(ax)
+        weighting = ", samples weighted by cost" if self.cost_weighted else ""
+        ax.set(
+            xlabel=f"false positive rate{weighting}",
+            ylabel=f"true positive rate{weighting}",
+            xlim=(-EDGE, 1 + EDGE),
+            ylim=(-EDGE, 1 + EDGE),
+            aspect="equal",
+        )
+        # Hull and line of equal risk run above the diagonal, so this corner is free.
+        title = "share of the largest cost" if self.normalized else "cost per sample"
+        ax.legend(loc="lower right", title=title, fontsize=LEGEND_POINTS, title_fontsize=LEGEND_POINTS, frameon=False)
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
@@ -231,19 +241,6 @@ class CostRocDisplay(ScoredDisplayMixin):
         # Where an end was not cut, it lies on TPR 0 or 1 exactly: multiplying the slope back would round.
         tpr = np.where(inside == fpr, [0.0, 1.0], best.tpr + self.slope * (inside - best.fpr))
         return inside, tpr
-
-    def _label(self, ax: Any) -> None:
-        weighting = ", samples weighted by cost" if self.cost_weighted else ""
-        ax.set(
-            xlabel=f"false positive rate{weighting}",
-            ylabel=f"true positive rate{weighting}",
-            xlim=(-EDGE, 1 + EDGE),
-            ylim=(-EDGE, 1 + EDGE),
-            aspect="equal",
-        )
-        # Hull and line of equal risk run above the diagonal, so this corner is free.
-        title = "share of the largest cost" if self.normalized else "cost per sample"
-        ax.legend(loc="lower right", title=title, fontsize=LEGEND_POINTS, title_fontsize=LEGEND_POINTS, frameon=False)
 
 
 def _operating_point(

@@ -241,16 +241,14 @@ def score_folds(
     X: Any,
     y: Any,
     *,
-    fn_cost: Any = 1.0,
-    fp_cost: Any = 1.0,
     pos_label: Any = None,
-    sample_weight: Any = None,
     response_method: str = "auto",
+    **given: Any,
 ) -> ScoredFolds:
     """Score the samples that each estimator was not trained on; `pos_label` None is that of the first estimator.
 
-    Labels, weights and costs are read for all samples at once, so that a pandas Series is matched by the index of y,
-    and a fold need not hold a sample of each cost.
+    given : fn_cost, fp_cost and sample_weight. Labels, weights and costs are read for all samples at once, so that a
+    pandas Series is matched by the index of y, and a fold need not hold a sample of each cost.
     """
     missing = [key for key in ("estimator", "indices") if key not in cv_results]
     if missing:
@@ -265,7 +263,7 @@ def score_folds(
         )
         pos_label, target = found.pos_label, found.target
         scores.append(found.values)
-    samples = Samples.read(y, pos_label=target, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+    samples = Samples.read(y, pos_label=target, **given)
     folds = [samples.take(rows) for rows in parts]
     scored = [ScoredSamples.from_samples(fold, fold.scores(own)) for fold, own in zip(folds, scores, strict=True)]
     pooled = samples.take(np.concatenate(parts))

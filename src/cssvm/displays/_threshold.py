@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .._core.types import Vector
 from ..metrics._risk import risk_at
 from ..metrics._scored import ScoredSamples
-from ..metrics._threshold_costs import costs_over_thresholds, threshold_costs
+from ..metrics._threshold_costs import threshold_costs
 from ._canvas import BLACK, axis_or_new, legend_above_curves, unused_color
 from ._scored import FoldsDisplayMixin, ScoredFolds
 
@@ -139,7 +139,9 @@ class ThresholdDisplay(FoldsDisplayMixin):
         name: str | None = None,
     ) -> ThresholdDisplay:
         scored.check_both_classes()
-        costs = costs_over_thresholds(scored.pooled, threshold, thresholds, normalize)
+        costs = threshold_costs(
+            scored.pooled, threshold=threshold, thresholds=thresholds, normalize=normalize, n_resamples=0
+        )
         by_fold = np.array([risk_at(fold, costs.thresholds, normalize=normalize) for fold in scored.folds])
         return cls(**costs._asdict(), fold_costs=by_fold, name=name)
 

@@ -26,9 +26,6 @@ from ._scored import ScoredSamples
 # Sums of weights round: a rate that exceeds a limit by no more than this, relatively, meets it.
 RATE_ROUNDING = 1e-12
 
-# Pieces of a hull whose shares of rise differ by no more are in line: rates are rounded quotients.
-IN_LINE = 1e-12
-
 
 class RocConvexHull(NamedTuple):
     """Vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1).
@@ -117,16 +114,10 @@ def cost_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
-        Scores, higher for the positive class, or what `positive_class_scores` returns.
+    y_true, y_score, pos_label, sample_weight
+        As in `roc_convex_hull`.
     probability_cost : float or array-like, default=None
         Values of PC in [0, 1] at which to evaluate the curve. If None, its vertices, between which it is straight.
-    pos_label : label, default=None
-        The positive class. If None, the larger of the two labels.
-    sample_weight : float or array-like of shape (n_samples,), default=None
-        Sample weights. If None, all weights are 1.
 
     Returns
     -------
@@ -160,16 +151,10 @@ def neyman_pearson(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
-        Scores, higher for the positive class, or what `positive_class_scores` returns.
+    y_true, y_score, pos_label, sample_weight
+        As in `roc_convex_hull`.
     max_fpr : float
         Largest false positive rate allowed, in [0, 1].
-    pos_label : label, default=None
-        The positive class. If None, the larger of the two labels.
-    sample_weight : float or array-like of shape (n_samples,), default=None
-        Sample weights. If None, all weights are 1.
 
     Returns
     -------
@@ -248,38 +233,20 @@ def _positives(scored: ScoredSamples, by_cost: bool) -> tuple[Vector, Vector]:
     return scored.ranking.alarms_and_hits(scored.ranked(samples.positive), scored.ranked(weights))
 
 
-def hull_of_curve(x: Vector, y: Vector, *, in_line: float = 0.0) -> RowNumbers:
+def hull_of_curve(x: Vector, y: Vector) -> RowNumbers:
     """Points of a curve at which its upper convex hull turns, and its two ends: (n_vertices,) indices.
 
     x, y : (n_points,), both rising. The hull's slopes fall from piece to piece. Pooling neighbouring pieces until they
     do is isotonic regression: of the share of the rise, rise / (rise + run), that each piece adds, weighted with its
-    length rise + run. In weights instead of rates whole numbers stay whole, so that pieces in line are pooled exactly;
-    `in_line` is the largest difference of shares that counts as rounding.
+    length rise + run. In weights instead of rates whole numbers stay whole, so that pieces in line are pooled exactly.
     """
     rise, run = np.diff(y), np.diff(x)
     length = rise + run
     # A weight that is lost in the rounding of the sum makes a piece of no length.
     pieces = np.flatnonzero(length > 0)
     shares = isotonic_regression(rise[pieces] / length[pieces], sample_weight=length[pieces], increasing=False)
-    turns = pieces[np.flatnonzero(np.abs(np.diff(shares)) > in_line)] + 1
+    turns = pieces[np.flatnonzero(np.diff(shares))] + 1
     return np.concatenate([[0], turns, [len(y) - 1]])
-
-
-def hull_of_points(fpr: Vector, tpr: Vector) -> Mask:
-    """Whether each point (n_points,) is a vertex of the upper convex hull of all, (0, 0) and (1, 1).
-
-    Every copy of a vertex is one, also those of (0, 0) and (1, 1). A point on the line between two vertices is not.
-    """
-    x, y = np.append([0.0, 1.0], fpr), np.append([0.0, 1.0], tpr)
-    order = np.lexsort((y, x))
-    # Only a point higher than all before it can be a vertex: what lies lower is below the line from there to (1, 1).
-    before = np.append(-np.inf, np.maximum.accumulate(y[order])[:-1])
-    rising = order[y[order] > before]
-    # A point straight above another is reached by a piece without run, (0, 0) and (1, 1) are the ends.
-    vertices = rising[hull_of_curve(x[rising], y[rising], in_line=IN_LINE)]
-    corners = np.column_stack([np.append(x[vertices], 1.0), np.append(y[vertices], 1.0)])
-    points = np.column_stack([fpr, tpr])
-    return (points[:, np.newaxis] == corners).all(axis=2).any(axis=1)
 
 
 class Cuts(NamedTuple):

@@ -138,12 +138,8 @@ def savings_score(
         Labels of two classes, both present.
     y_pred : array-like of shape (n_samples,)
         Predictions, with the labels of `y_true`.
-    fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-        Costs of a false negative and of a false positive, as in `cost_risk`.
-    pos_label : label, default=None
-        The positive class. If None, the larger of the two labels.
-    sample_weight : float or array-like of shape (n_samples,), default=None
-        Sample weights. If None, all weights are 1.
+    fn_cost, fp_cost, pos_label, sample_weight
+        As in `cost_risk`.
 
     Returns
     -------

@@ -30,16 +30,10 @@ def tp_auc_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
-        Scores, higher for the positive class, or what `positive_class_scores` returns.
+    y_true, y_score, pos_label, sample_weight
+        As in `roc_convex_hull`.
     t : float, default=0.9
         Smallest true positive rate considered, in [0, 1).
-    pos_label : label, default=None
-        The positive class. If None, the larger of the two labels.
-    sample_weight : float or array-like of shape (n_samples,), default=None
-        Sample weights. If None, all weights are 1.
 
     Returns
     -------
@@ -65,16 +59,10 @@ def tn_auc_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
-        Scores, higher for the positive class, or what `positive_class_scores` returns.
+    y_true, y_score, pos_label, sample_weight
+        As in `roc_convex_hull`.
     t : float, default=0.9
         Smallest true negative rate considered, in [0, 1): false positive rates up to 1 - t.
-    pos_label : label, default=None
-        The positive class. If None, the larger of the two labels.
-    sample_weight : float or array-like of shape (n_samples,), default=None
-        Sample weights. If None, all weights are 1.
 
     Returns
     -------

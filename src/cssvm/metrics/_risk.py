@@ -124,16 +124,8 @@ def min_cost_risk(
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
         Scores, higher for the positive class, or what `positive_class_scores` returns.
-    fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-        Costs of a false negative and of a false positive, as in `cost_risk`.
-    pos_label : label, default=None
-        The positive class. If None, the larger of the two labels.
-    sample_weight : float or array-like of shape (n_samples,), default=None
-        Sample weights. If None, all weights are 1.
-    prior : float, default=None
-        Share of the positive class where the model will be used. If None, its weighted share among the samples.
-    normalize : bool, default=False
-        Whether to divide by the risk of being wrong on every sample.
+    fn_cost, fp_cost, pos_label, sample_weight, prior, normalize
+        As in `cost_risk`.
 
     Returns
     -------
@@ -182,16 +174,8 @@ def expected_cost_at(
         Scores, higher for the positive class, or what `positive_class_scores` returns.
     thresholds : float or array-like
         Thresholds, of any shape and order; infinite ones are allowed.
-    fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-        Costs of a false negative and of a false positive, as in `cost_risk`.
-    pos_label : label, default=None
-        The positive class. If None, the larger of the two labels.
-    sample_weight : float or array-like of shape (n_samples,), default=None
-        Sample weights. If None, all weights are 1.
-    prior : float, default=None
-        Share of the positive class where the model will be used. If None, its weighted share among the samples.
-    normalize : bool, default=False
-        Whether to divide by the risk of being wrong on every sample.
+    fn_cost, fp_cost, pos_label, sample_weight, prior, normalize
+        As in `cost_risk`.
 
     Returns
     -------

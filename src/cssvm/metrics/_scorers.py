@@ -45,7 +45,7 @@ def cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
     Returns
     -------
     scorer
-        ``scorer(estimator, X, y)``. It requests `fn_cost`, `fp_cost` and `sample_weight` as metadata.
+        ``scorer(estimator, X, y)``. It requests as metadata the costs that the metric takes, and `sample_weight`.
 
     Examples
     --------
@@ -70,16 +70,7 @@ def cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
 def min_cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
     """Scorer of the negative risk of `min_cost_risk`: the cost of the scores at their best threshold.
 
-    Parameters
-    ----------
-    **kwargs
-        Arguments of `min_cost_risk`: `fn_cost`, `fp_cost`, `pos_label`, `sample_weight`, `prior`,
-        `normalize`.
-
-    Returns
-    -------
-    scorer
-        ``scorer(estimator, X, y)``. It requests `fn_cost`, `fp_cost` and `sample_weight` as metadata.
+    Used like `cost_risk_scorer`, with the arguments of `min_cost_risk`.
     """
     return _make_scorer(min_cost_risk, RESPONSES, kwargs, greater_is_better=False)
 
@@ -87,15 +78,7 @@ def min_cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
 def tp_auc_scorer(**kwargs: Any) -> Callable[..., float]:
     """Scorer of the negative `tp_auc_loss`.
 
-    Parameters
-    ----------
-    **kwargs
-        Arguments of `tp_auc_loss`: `t`, `pos_label`, `sample_weight`.
-
-    Returns
-    -------
-    scorer
-        ``scorer(estimator, X, y)``. It requests `sample_weight` as metadata.
+    Used like `cost_risk_scorer`, with the arguments of `tp_auc_loss`: `t`, `pos_label`, `sample_weight`.
     """
     return _make_scorer(tp_auc_loss, RESPONSES, kwargs, greater_is_better=False)
 
@@ -103,15 +86,7 @@ def tp_auc_scorer(**kwargs: Any) -> Callable[..., float]:
 def tn_auc_scorer(**kwargs: Any) -> Callable[..., float]:
     """Scorer of the negative `tn_auc_loss`.
 
-    Parameters
-    ----------
-    **kwargs
-        Arguments of `tn_auc_loss`: `t`, `pos_label`, `sample_weight`.
-
-    Returns
-    -------
-    scorer
-        ``scorer(estimator, X, y)``. It requests `sample_weight` as metadata.
+    Used like `cost_risk_scorer`, with the arguments of `tn_auc_loss`: `t`, `pos_label`, `sample_weight`.
     """
     return _make_scorer(tn_auc_loss, RESPONSES, kwargs, greater_is_better=False)
 
@@ -119,16 +94,8 @@ def tn_auc_scorer(**kwargs: Any) -> Callable[..., float]:
 def income_scorer(**kwargs: Any) -> Callable[..., float]:
     """Scorer of the `income` of the predictions.
 
-    Parameters
-    ----------
-    **kwargs
-        Arguments of `income`: a benefit or a cost for each outcome (`tp_benefit` or `tp_cost`, and so on), `pos_label`,
-        `sample_weight`.
-
-    Returns
-    -------
-    scorer
-        ``scorer(estimator, X, y)``. It requests the four costs and `sample_weight` as metadata.
+    Used like `cost_risk_scorer`, with the arguments of `income`: a benefit or a cost for each outcome (`tp_benefit` or
+    `tp_cost`, and so on), `pos_label`, `sample_weight`.
     """
     return _make_scorer(income, PREDICT, as_costs(kwargs), greater_is_better=True)
 
@@ -136,15 +103,7 @@ def income_scorer(**kwargs: Any) -> Callable[..., float]:
 def savings_scorer(**kwargs: Any) -> Callable[..., float]:
     """Scorer of the `savings_score` of the predictions.
 
-    Parameters
-    ----------
-    **kwargs
-        Arguments of `savings_score`: `fn_cost`, `fp_cost`, `pos_label`, `sample_weight`.
-
-    Returns
-    -------
-    scorer
-        ``scorer(estimator, X, y)``. It requests `fn_cost`, `fp_cost` and `sample_weight` as metadata.
+    Used like `cost_risk_scorer`, with the arguments of `savings_score`.
     """
     return _make_scorer(savings_score, PREDICT, kwargs, greater_is_better=True)
 

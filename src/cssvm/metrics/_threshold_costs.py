@@ -57,7 +57,11 @@ def threshold_costs(
     random_state: Any = None,
 ) -> ThresholdCosts:
     """Cost at each threshold and its bootstrap band; if None, the threshold of least cost and an even grid."""
-    costs = costs_over_thresholds(scored, threshold, thresholds, normalize)
+    scored.samples.check_both_classes_weighted(BOTH_ERRORS)
+    chosen = float(minimum_risk(scored).threshold if threshold is None else threshold)
+    grid = _even_grid(scored, chosen) if thresholds is None else _given_grid(thresholds)
+    cost = risk_at(scored, np.append(grid, chosen), normalize=normalize)
+    costs = ThresholdCosts(grid, cost[:-1], chosen, float(cost[-1]), normalize)
     if n_resamples == 0:
         return costs
     if n_resamples < 0:
@@ -83,17 +87,6 @@ def threshold_costs(
         cost_interval=(float(low[-1]), float(high[-1])),
         threshold_interval=interval,
     )
-
-
-def costs_over_thresholds(
-    scored: ScoredSamples, threshold: float | None, thresholds: ArrayLike | None, normalize: bool
-) -> ThresholdCosts:
-    """`threshold_costs` without resampling."""
-    scored.samples.check_both_classes_weighted(BOTH_ERRORS)
-    chosen = float(minimum_risk(scored).threshold if threshold is None else threshold)
-    grid = _even_grid(scored, chosen) if thresholds is None else _given_grid(thresholds)
-    cost = risk_at(scored, np.append(grid, chosen), normalize=normalize)
-    return ThresholdCosts(grid, cost[:-1], chosen, float(cost[-1]), normalize)
 
 
 def resampled_costs(
