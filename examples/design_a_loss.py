@@ -13,14 +13,13 @@ threshold
     C*(eta) = h G(eta)^s,    h = C_1 C_{-1} / (C_1 + C_{-1}), the height of the zero-one loss's minimum risk
 
 The loss of y = -1 is the height at eta = 0 of the tangent of C*. It stays bounded if C* reaches eta = 1 with a finite
-slope, that is if s (1 - t) = 1. A larger power is not concave. As link we keep the log odds. Needs the extra `design`.
+slope, that is if s (1 - t) = 1. A larger power is not concave. As link we keep the log odds.
 """
 
 import argparse
 import textwrap
 
 import numpy as np
-import sympy
 from scipy import stats
 from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
@@ -44,14 +43,17 @@ positives do to the exponential loss. The logistic and the hinge loss, which
 grow in proportion to the score, do better still on most of these data sets."""
 
 
-def power_design(s) -> DesignedLoss:
+def power_design(s: float) -> DesignedLoss:
     """The loss with the minimum risk h G^s and the log odds as link."""
-    eta = sympy.Symbol("eta")
-    total = sympy.Integer(C1 + C_MINUS1)
-    t, h = C_MINUS1 / total, C1 * C_MINUS1 / total
-    min_risk = h * (eta / t) ** (s * t) * ((1 - eta) / (1 - t)) ** (s * (1 - t))
-    link = sympy.log(C1 * eta / (C_MINUS1 * (1 - eta)))
-    return design_loss(min_risk, link, C1=C1, C_minus1=C_MINUS1)
+    t, h = C_MINUS1 / (C1 + C_MINUS1), C1 * C_MINUS1 / (C1 + C_MINUS1)
+    exact = LogisticLoss(C1, C_MINUS1)
+    return design_loss(
+        lambda eta: h * (eta / t) ** (s * t) * ((1 - eta) / (1 - t)) ** (s * (1 - t)),
+        exact.link,
+        exact.inverse_link,
+        C1=C1,
+        C_minus1=C_MINUS1,
+    )
 
 
 def design() -> DesignedLoss:
@@ -60,10 +62,9 @@ def design() -> DesignedLoss:
         power_design(2)
     except ValueError as error:
         print(textwrap.fill(f"s = 2: {error}", 80), end="\n\n")
-    loss = power_design(sympy.Rational(C1 + C_MINUS1, C1))
+    loss = power_design((C1 + C_MINUS1) / C1)
     print(f"s = {(C1 + C_MINUS1) / C1:g}: {loss}\n")
     print(loss.report)
-    print(f"\nvalue(+1, v) = {loss.expressions.phi_1}\nvalue(-1, v) = {loss.expressions.phi_minus1}")
     return loss
 
 

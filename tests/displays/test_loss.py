@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cssvm.displays import LossDisplay
-from cssvm.losses import CostSensitiveHinge, ExampleBiasedHinge, ExponentialLoss, LogisticLoss, ZeroOneLoss
+from cssvm.losses import CostSensitiveHinge, ExponentialLoss, HingeLoss, LogisticLoss, ZeroOneLoss
 
 # A value computed by two formulas of a few operations differs by a few roundings.
 ROUNDING = 1e-12
@@ -121,4 +121,4 @@ def test_no_losses_and_missing_names_are_refused():
 
 def test_a_loss_with_many_costs_is_refused():
     with pytest.raises(ValueError, match="one pair of costs"):
-        LossDisplay.from_losses(ExampleBiasedHinge([1.0, 2.0]))
+        LossDisplay.from_losses(HingeLoss(pos_slope=[1.0, 2.0], neg_slope=[1.0, 2.0]))

@@ -9,8 +9,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from cssvm import CostSensitiveSVC
 from cssvm.losses import (
     CostSensitiveHinge,
-    ExampleBiasedHinge,
-    ExampleCostSensitiveHinge,
     ExponentialLoss,
     HingeLoss,
     LogisticLoss,
@@ -128,6 +126,6 @@ def test_strong_duality_with_example_costs(seed):
     K = rbf_kernel(X, gamma=0.5)
     model = CostSensitiveSVC(2.0, kernel="precomputed", tol=1e-6)
     sensitive = model.fit(K, y, fn_cost=cost, fp_cost=2 * cost - 1, kappa="tied")
-    check_duality(ExampleCostSensitiveHinge(cost), sensitive, K, y, 2.0)
+    check_duality(CostSensitiveHinge(cost, cost), sensitive, K, y, 2.0)
     biased = model.fit(K, y, fn_cost=cost, fp_cost=cost, kappa=1.0)
-    check_duality(ExampleBiasedHinge(cost), biased, K, y, 2.0)
+    check_duality(HingeLoss(pos_slope=cost, neg_slope=cost), biased, K, y, 2.0)

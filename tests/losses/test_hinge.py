@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cssvm import paper_costs
-from cssvm.losses import CostSensitiveHinge, ExampleBiasedHinge, ExampleCostSensitiveHinge, HingeLoss
+from cssvm.losses import CostSensitiveHinge, HingeLoss
 
 parameter = st.floats(0.1, 10.0)
 
@@ -68,23 +68,23 @@ def test_example_dependent_hinges_are_their_formulas_row_by_row(cost, seed):
     rng = np.random.default_rng(seed)
     y, f = rng.choice([-1, 1], len(cost)), rng.normal(size=len(cost))
     biased = [c * max(0, 1 - label * score) for c, label, score in zip(cost, y, f, strict=True)]
-    np.testing.assert_allclose(ExampleBiasedHinge(cost).value(y, f), biased)
+    np.testing.assert_allclose(HingeLoss(pos_slope=cost, neg_slope=cost).value(y, f), biased)
     sensitive = [
         c * max(0, 1 - score) if label > 0 else max(0, 1 + (2 * c - 1) * score)
         for c, label, score in zip(cost, y, f, strict=True)
     ]
-    np.testing.assert_allclose(ExampleCostSensitiveHinge(cost).value(y, f), sensitive, atol=1e-12)
+    np.testing.assert_allclose(CostSensitiveHinge(cost, cost).value(y, f), sensitive, atol=1e-12)
 
 
 def test_every_example_has_its_own_threshold():
     cost = np.array([1.0, 2.0, 5.0])
-    np.testing.assert_allclose(ExampleBiasedHinge(cost).threshold, [0.5, 0.5, 0.5])
-    np.testing.assert_allclose(ExampleCostSensitiveHinge(cost).threshold, [1 / 2, 3 / 5, 9 / 14])
-    np.testing.assert_allclose(ExampleCostSensitiveHinge(cost).link(0.55), [1.0, -1 / 3, -1 / 9])
+    np.testing.assert_allclose(HingeLoss(pos_slope=cost, neg_slope=cost).threshold, [0.5, 0.5, 0.5])
+    np.testing.assert_allclose(CostSensitiveHinge(cost, cost).threshold, [1 / 2, 3 / 5, 9 / 14])
+    np.testing.assert_allclose(CostSensitiveHinge(cost, cost).link(0.55), [1.0, -1 / 3, -1 / 9])
 
 
 def test_step_links_have_no_inverse():
-    for loss in (HingeLoss(), CostSensitiveHinge(4, 2), ExampleBiasedHinge([1, 2])):
+    for loss in (HingeLoss(), CostSensitiveHinge(4, 2), HingeLoss(pos_slope=[1, 2], neg_slope=[1, 2])):
         assert not loss.invertible
         with pytest.raises(NotImplementedError, match="has no inverse_link: its link is a step function"):
             loss.inverse_link(0.0)
@@ -98,12 +98,12 @@ def test_parameters_that_are_not_positive_are_refused(name, bad):
 
 
 def test_wrong_costs_are_refused():
-    with pytest.raises(ValueError, match="cost must be positive and finite; got cost=-1"):
-        ExampleBiasedHinge([1.0, -1.0])
-    with pytest.raises(ValueError, match=r"cost must exceed 1/2, .* got cost=0.5"):
-        ExampleCostSensitiveHinge([1.0, 0.5])
-    with pytest.raises(ValueError, match="cost must be a number or an array of numbers"):
-        ExampleBiasedHinge("dear")
+    with pytest.raises(ValueError, match="pos_slope must be positive and finite; got pos_slope=-1"):
+        HingeLoss(pos_slope=[1.0, -1.0], neg_slope=[1.0, -1.0])
+    with pytest.raises(ValueError, match=r"C_minus1 must be a finite number above 1/2, .* got C_minus1=0.5 in row 1"):
+        CostSensitiveHinge([1.0, 0.5], [1.0, 0.5])
+    with pytest.raises(ValueError, match="pos_slope must be a number or an array of numbers"):
+        HingeLoss(pos_slope="high", neg_slope="high")
     with pytest.raises(ValueError, match="C_minus1 must be a finite number above 1/2"):
         CostSensitiveHinge(4, 0.5)
     with pytest.raises(ValueError, match="C1 must be a positive finite number"):
@@ -116,4 +116,4 @@ def test_wrong_costs_are_refused():
 
 def test_rows_and_costs_must_have_the_same_length():
     with pytest.raises(ValueError, match=r"must broadcast .* parameters; y has shape \(\), f has shape \(3,\)"):
-        ExampleBiasedHinge([1.0, 2.0]).value(1, np.zeros(3))
+        HingeLoss(pos_slope=[1.0, 2.0], neg_slope=[1.0, 2.0]).value(1, np.zeros(3))

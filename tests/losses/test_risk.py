@@ -6,7 +6,6 @@ from scipy import stats
 
 from cssvm.losses import (
     CostSensitiveHinge,
-    ExampleBiasedHinge,
     ExponentialLoss,
     HingeLoss,
     LogisticLoss,
@@ -72,7 +71,7 @@ def test_risk_types_without_costs_are_refused():
     with pytest.raises(ValueError, match="C1 must be a positive finite number; got C1=nan"):
         risk_type(ZeroOneLoss(), C1=np.nan, C_minus1=1)
     with pytest.raises(ValueError, match="must be two numbers; it has one for each example"):
-        risk_type(ExampleBiasedHinge([1.0, 2.0]))
+        risk_type(HingeLoss(pos_slope=[1.0, 2.0], neg_slope=[1.0, 2.0]))
 
 
 def uniform(eta):

@@ -13,8 +13,6 @@ from sklearn.metrics import roc_curve
 from cssvm import paper_costs
 from cssvm.losses import (
     CostSensitiveHinge,
-    ExampleBiasedHinge,
-    ExampleCostSensitiveHinge,
     ExponentialLoss,
     HingeLoss,
     LogisticLoss,
@@ -115,7 +113,7 @@ def test_a_flat_minimum_risk_of_type_two_with_a_smooth_link_makes_a_smooth_loss(
 
     flat = design_loss(lambda eta: 1 - distance(eta) ** 4, link, inverse, C1=C1, C_minus1=C_minus1)
     bent = design_loss(lambda eta: 1 - distance(eta) ** 2, link, inverse, C1=C1, C_minus1=C_minus1)
-    assert flat.report.risk_type == bent.report.risk_type == "II"
+    assert flat.risk_type == bent.risk_type == "II"
     assert flat.smooth
     assert not bent.smooth
     # The slopes of the bent one on both sides of 0 differ by (C1 / C_{-1})^2.
@@ -198,11 +196,11 @@ def test_which_type_is_closer_to_the_zero_one_risk_depends_on_the_unit():
 @given(cost=st.floats(0.51, 1e6))
 def test_thresholds_of_single_examples(cost):
     """EDBPH decides at 1/2 whatever the cost, EDCSH at (2 c - 1) / (3 c - 1), below 2/3."""
-    assert ExampleBiasedHinge([cost]).threshold == pytest.approx(0.5)
-    own = ExampleCostSensitiveHinge([cost]).threshold
+    assert HingeLoss(pos_slope=[cost], neg_slope=[cost]).threshold == pytest.approx(0.5)
+    own = CostSensitiveHinge([cost], [cost]).threshold
     assert own == pytest.approx((2 * cost - 1) / (3 * cost - 1))
     assert own < 2 / 3
-    np.testing.assert_allclose(ExampleCostSensitiveHinge([1.0, 1e9]).threshold, [1 / 2, 2 / 3])
+    np.testing.assert_allclose(CostSensitiveHinge([1.0, 1e9], [1.0, 1e9]).threshold, [1 / 2, 2 / 3])
 
 
 def test_a_letter_at_068_has_a_margin_above_that_of_the_donors():

@@ -18,7 +18,6 @@ from cssvm import CostSensitiveSVC, DesignedLossClassifier, paper_costs
 from cssvm._kernels import KERNELS
 from cssvm.losses import (
     CostSensitiveHinge,
-    ExampleBiasedHinge,
     ExponentialLoss,
     HingeLoss,
     LogisticLoss,
@@ -256,9 +255,9 @@ def test_too_few_iterations_warn_with_the_remedy(data):
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
-        ({"loss": ZeroOneLoss()}, "no slope to follow"),
+        ({"loss": ZeroOneLoss()}, "cannot be minimised by gradients"),
         ({"loss": "hinge"}, "must be a Loss from cssvm.losses; got loss='hinge'"),
-        ({"loss": ExampleBiasedHinge(np.ones(120))}, "CostSensitiveSVC instead"),
+        ({"loss": HingeLoss(pos_slope=np.ones(120), neg_slope=np.ones(120))}, "CostSensitiveSVC instead"),
         ({"C": 0.0}, "C of DesignedLossClassifier must be a positive finite number"),
         ({"kernel": "sigmoid"}, "kernel of DesignedLossClassifier must be one of"),
         ({"kernel": "precomputed"}, "must be one of"),

@@ -2,7 +2,7 @@
 
     min over w, b:   1/2 |w|^2 + C sum_i s_i loss(y_i, f(x_i)),    f(x) = w'phi(x) + b
 
-y_i = +1 is the target class, s_i the sample weight, phi(x) = x or Nystroem features of a kernel.
+y_i = +1 is the positive class, s_i the sample weight, phi(x) = x or Nystroem features of a kernel.
 """
 
 from __future__ import annotations
@@ -23,17 +23,14 @@ from .._core.types import Vector
 from .._core.validation import align_to_samples
 from .._kernels import DEFAULT_KERNEL, KERNELS, LINEAR_KERNEL, kernel_class, make_kernel
 from .._solvers.linear import minimise_smooth
-from ..losses import DUAL, GRADIENT, LogisticLoss, Loss
+from ..losses import HingeLoss, LogisticLoss, Loss
 from .feature_map import nystroem
 from .inputs import CHECKS, POSITIVE_C, Check, check_parameters, resolve_gamma, validate_X, validate_X_y
 from .kernel_svc import CostSensitiveSVC
 
-# Positive definite kernels.
 FEATURE_KERNELS = [name for name, kernel in KERNELS.items() if kernel.positive_definite]
 
-# The checks of the parameters shared with the SVMs, and of those that differ.
-PARAMETER_CHECKS: dict[str, Check] = {
-    **CHECKS,
+OWN_CHECKS: dict[str, Check] = {
     "C": POSITIVE_C,
     "kernel": (
         lambda v: isinstance(v, str) and v in FEATURE_KERNELS,
@@ -43,93 +40,72 @@ PARAMETER_CHECKS: dict[str, Check] = {
 }
 
 
-def _has_probabilities(classifier: DesignedLossClassifier) -> bool:
-    """Whether the link of the loss has an inverse; that of a hinge is a step."""
-    try:
-        classifier._resolved_loss().inverse_link(0.0)
-    except (NotImplementedError, ValueError):
-        return False
-    return True
-
-
 class DesignedLossClassifier(BinaryClassifier):
     """Linear or kernel classifier trained with a loss from `cssvm.losses`.
 
-    With y = +1 for the target class, f(x) = w'phi(x) + b minimises::
+    With y = +1 for the positive class, f(x) = w'phi(x) + b minimises::
 
         1/2 |w|^2 + C sum_i s_i loss(y_i, f(x_i))
 
-    and the target is predicted where f > 0, which every loss of `cssvm.losses` makes the rule with the least
-    expected cost, P(y = +1 | x) above the loss's threshold, in the limit of much data.
+    and the positive class is predicted where f > 0. In the limit of many samples this is the rule of least expected
+    cost, P(y = +1 | x) above the threshold of the loss.
 
     Parameters
     ----------
     loss : Loss, default=None
-        A smooth loss, provided or made by `design_loss`, or a `HingeLoss` with one slope and one margin for each
-        class. None means ``LogisticLoss()``.
+        A smooth loss, such as one made by `design_loss`, or a `HingeLoss` with one slope and one margin per class. If
+        None, ``LogisticLoss()``.
     C : float, default=1.0
         Weight of the loss relative to the penalty.
     kernel : str, default="linear"
-        The name of a positive definite kernel, see `cssvm._kernels.KERNEL_NAMES`: ``"linear"`` takes the features as
-        they are, the others are approximated with `n_components` Nystroem features for a smooth loss and exact for
-        a hinge.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels that have one, as in `CostSensitiveSVC`.
-    degree : int, default=3
-        Degree of the polynomial kernel; ignored by other kernels.
-    coef0 : float, default=0.0
-        Constant term of the polynomial and the sigmoid kernel; ignored by other kernels.
+        A positive definite kernel: ``"linear"``, ``"poly"``, ``"rbf"``, ``"laplacian"``, ``"matern32"`` or
+        ``"matern52"``. With a smooth loss, kernels other than the linear one are approximated with Nystroem features.
+    gamma, degree, coef0
+        As in `CostSensitiveSVC`.
     n_components : int, default=300
-        Rows of X that span the Nystroem features, at most the number of rows. Ignored for the linear kernel and
-        for a hinge.
+        Number of Nystroem features, at most the number of samples. Ignored for the linear kernel and for a hinge.
     pos_label : label, default=None
-        The target class, y = +1 in the loss; None means ``classes_[1]``. The sign of `decision_function` does not
-        depend on it: positive always means ``classes_[1]``.
+        The positive class, y = +1 in the loss. If None, ``classes_[1]``. Required if the labels are strings and the
+        costs of the loss differ.
     tol : float, default=1e-6
-        Smooth loss: largest slope, in any of the scaled coordinates, of the mean loss plus penalty at which L-BFGS
-        stops. Hinge: largest violation of the optimality conditions, in units of f.
+        Tolerance for stopping: for a smooth loss, the largest gradient component, in scaled coordinates, of the mean
+        loss plus penalty; for a hinge, the largest KKT violation, in units of the decision function.
     max_iter : int, default=1000
-        Limit on the iterations of L-BFGS; -1 means none. A hinge is solved without a limit.
+        Maximum number of iterations of L-BFGS; -1 means no limit. Ignored for a hinge.
     random_state : int, RandomState or None, default=None
-        Chooses the rows that span the Nystroem features.
+        Draws the samples that span the Nystroem features.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
     coef_ : ndarray of shape (1, n_features) or (1, n_components), or None
-        The weights w, positive towards ``classes_[1]``; None for a hinge with a kernel other than linear.
+        The weights w, positive for ``classes_[1]``; None for a hinge with a kernel other than the linear one.
     intercept_ : ndarray of shape (1,)
-        The constant b, positive towards ``classes_[1]``.
+        The constant b, positive for ``classes_[1]``.
     objective_ : float
         The minimum that was reached.
     n_iter_ : int
-        Iterations of L-BFGS, or steps of the dual solver.
+        Number of iterations of L-BFGS, or of steps of the dual solver.
     loss_ : Loss
-        The loss used.
+        The loss that was used.
     feature_map_ : Nystroem or None
         The fitted feature map; None for the linear kernel and for a hinge.
     svc_ : CostSensitiveSVC or None
-        The machine that solved the dual, with its certificate; None for a smooth loss.
+        The model that solved the dual problem of a hinge; None for a smooth loss.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has string column names.
 
-    Warns
-    -----
-    ConvergenceWarning
-        When the solver stops before it reaches `tol`.
-
     Notes
     -----
-    A hinge with slopes d, a and margins m, n of the target and the other class is the problem of
-    `CostSensitiveSVC` in f / m: ``C / m``, ``fn_cost=d``, ``fp_cost=a`` and ``kappa=n / m``, its objective
-    multiplied by m^2.
+    A hinge with slopes d, a and margins m, n of the positive and the negative class is the problem of
+    `CostSensitiveSVC` in f / m: ``C / m``, ``fn_cost=d``, ``fp_cost=a`` and ``kappa=n / m``, its objective multiplied
+    by m^2.
 
-    An integer weight means repeated rows and a weight of zero a removed row, except that the Nystroem features
-    are spanned by rows drawn whatever their weight. The minimum is the global one for a convex loss; a designed
-    loss need not be convex, and then it is a local one.
+    An integer weight repeats a sample and a weight of zero removes it, except that the samples that span the Nystroem
+    features are drawn whatever their weight. The minimum is global if the loss is convex; designed losses need not be.
 
     Examples
     --------
@@ -142,10 +118,10 @@ class DesignedLossClassifier(BinaryClassifier):
     >>> for fn_cost in (1.0, 20.0):
     ...     classifier = DesignedLossClassifier(LogisticLoss(C1=fn_cost), pos_label=0)
     ...     model = make_pipeline(StandardScaler(), classifier).fit(X, y)
-    ...     missed_tumours = ((model.predict(X) == 1) & (y == 0)).sum()
-    ...     print(f"cost {fn_cost:2.0f}: {missed_tumours} missed")
-    cost  1: 5 missed
-    cost 20: 0 missed
+    ...     false_negatives = ((model.predict(X) == 1) & (y == 0)).sum()
+    ...     print(f"cost {fn_cost:2.0f}: {false_negatives} false negatives")
+    cost  1: 5 false negatives
+    cost 20: 0 false negatives
     """
 
     def __init__(
@@ -175,13 +151,13 @@ class DesignedLossClassifier(BinaryClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DesignedLossClassifier:
-        """Train on X and y; a failed fit leaves the estimator as it was.
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> DesignedLossClassifier:
+        """Fit the model; if this fails, the estimator stays as it was.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training samples.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : float or array-like of shape (n_samples,), default=None
@@ -190,35 +166,35 @@ class DesignedLossClassifier(BinaryClassifier):
         Returns
         -------
         DesignedLossClassifier
-            The estimator itself.
+            The fitted estimator.
         """
         with unchanged_on_failure(self):
-            check_parameters(self, PARAMETER_CHECKS)
+            check_parameters(self, CHECKS | OWN_CHECKS)
             self.loss_ = self._resolved_loss()
             given = align_to_samples(X, y, sample_weight=sample_weight)
             X, y = validate_X_y(self, X, y, pairwise=False)
-            target, positive = self._read_labels(y)
-            target.require_pos_label(fn_cost=self.loss_.costs[0], fp_cost=self.loss_.costs[1])
-            sample = Samples.of(target, positive, **given)
-            sample.check_whole()
-            rows = sample.counted_rows
-            sample = sample.take(rows)
+            positive_class, positive = self._read_labels(y)
+            positive_class.require_pos_label(fn_cost=self.loss_.costs[0], fp_cost=self.loss_.costs[1])
+            samples = Samples.of(positive_class, positive, **given)
+            samples.check_whole()
+            rows = samples.counted_rows
+            samples = samples.take(rows)
             check_both_classes(
-                sample.positive,
+                samples.positive,
                 "the rows with a positive sample_weight",
                 "Give rows of the other class a positive sample_weight.",
             )
-            train = {GRADIENT: self._fit_smooth, DUAL: self._fit_hinge}
-            train[self.loss_.solver](X[rows], sample)
+            fit = self._fit_hinge if isinstance(self.loss_, HingeLoss) else self._fit_smooth
+            fit(X[rows], samples)
         return self
 
-    def _fit_smooth(self, X: Any, sample: Samples) -> None:
+    def _fit_smooth(self, X: Any, samples: Samples) -> None:
         """Minimise over w and b with L-BFGS."""
         solution = minimise_smooth(
             self.loss_,
-            self._map_features(X, sample.weights),
-            sample.signs,
-            sample.weights,
+            self._map_features(X, samples.weights),
+            samples.signs,
+            samples.weights,
             C=self.C,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -237,9 +213,9 @@ class DesignedLossClassifier(BinaryClassifier):
                 stacklevel=3,
             )
 
-    def _fit_hinge(self, X: Any, sample: Samples) -> None:
-        """Solve the dual in f / pos_margin, where the margin of the target is the 1 of `CostSensitiveSVC`."""
-        loss = self.loss_
+    def _fit_hinge(self, X: Any, samples: Samples) -> None:
+        """Solve the dual in f / pos_margin, in which the margin of the positive class is 1."""
+        loss: Any = self.loss_
         svc = CostSensitiveSVC(
             self.C / loss.pos_margin,
             fn_cost=loss.pos_slope,
@@ -252,16 +228,15 @@ class DesignedLossClassifier(BinaryClassifier):
             pos_label=self._positive_class.label,
             tol=self.tol / loss.pos_margin,
         )
-        self.svc_ = svc.fit(X, sample.labels, sample_weight=sample.weights)
+        self.svc_ = svc.fit(X, samples.labels, sample_weight=samples.weights)
         self.feature_map_: Any = None
-        linear = kernel_class(self.kernel).is_linear
-        self.coef_ = loss.pos_margin * svc.coef_ if linear else None
+        self.coef_ = loss.pos_margin * svc.coef_ if kernel_class(self.kernel).is_linear else None
         self.intercept_ = loss.pos_margin * svc.intercept_
         self.objective_ = loss.pos_margin**2 * svc.primal_objective_
         self.n_iter_ = svc.n_iter_
 
     def _map_features(self, X: Any, weights: Vector) -> Any:
-        """phi(x) of each row of X as float64; fits the Nystroem map where there is one."""
+        """phi(x) of each sample as float64; fits the Nystroem map of a kernel that is not linear."""
         self.feature_map_ = None
         X = X.astype(np.float64, copy=False)
         if kernel_class(self.kernel).is_linear:
@@ -271,35 +246,34 @@ class DesignedLossClassifier(BinaryClassifier):
         self.feature_map_ = nystroem(kernel, min(self.n_components, X.shape[0]), self.random_state)
         return self.feature_map_.fit_transform(X)
 
-    def _resolved_loss(self) -> Any:
-        """The loss to train with; one that has no training problem here is refused with the reason."""
-        loss = LogisticLoss() if self.loss is None else self.loss
+    def _resolved_loss(self) -> Loss:
+        """The loss, if it can be minimised here."""
+        loss, name = LogisticLoss() if self.loss is None else self.loss, type(self).__name__
         if not isinstance(loss, Loss):
             raise ValueError(
-                f"loss of {type(self).__name__} must be a Loss from cssvm.losses; got loss={reprlib.repr(loss)}. "
+                f"loss of {name} must be a Loss from cssvm.losses; got loss={reprlib.repr(loss)}. "
                 "Pass for example loss=LogisticLoss(C1=4.0), or make one with design_loss."
             )
-        if loss.has_row_values:
+        if np.ndim(loss.threshold) or (isinstance(loss, HingeLoss) and np.ndim(loss.pos_margin + loss.neg_margin)):
             raise ValueError(
-                f"loss of {type(self).__name__} must have one slope and one margin for each class; got "
-                f"{type(loss).__name__} with a value for each row. Pass these to CostSensitiveSVC instead: "
-                "fit(X, y, fn_cost=..., fp_cost=..., kappa=...)."
+                f"loss of {name} must have one slope and one margin per class; got {type(loss).__name__} with one "
+                "value per sample. Pass these to CostSensitiveSVC instead: fit(X, y, fn_cost=..., fp_cost=..., "
+                "kappa=...)."
             )
-        if loss.solver is None:
+        if not (loss.smooth or isinstance(loss, HingeLoss)):
             raise ValueError(
-                f"loss of {type(self).__name__} must be smooth or a hinge; got loss={reprlib.repr(loss)}, which "
-                "gives a solver no slope to follow. Pass a surrogate with the same costs, for example "
-                "LogisticLoss(C1, C_minus1)."
+                f"loss of {name} must be smooth or a hinge; got loss={reprlib.repr(loss)}, which cannot be minimised "
+                "by gradients. Pass a surrogate with the same costs, for example LogisticLoss(C1, C_minus1)."
             )
         return loss
 
     def decision_function(self, X: Any) -> Vector:
-        """Score f of each row of X, positive for ``classes_[1]``.
+        """Score f of each sample, positive for ``classes_[1]``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
+            Samples to score.
 
         Returns
         -------
@@ -307,21 +281,21 @@ class DesignedLossClassifier(BinaryClassifier):
         """
         check_is_fitted(self)
         X = validate_X(self, X, pairwise=False)
-        if self.svc_ is not None:
+        if isinstance(self.loss_, HingeLoss):
             return self.loss_.pos_margin * self.svc_.decision_function(X)
         features = X if self.feature_map_ is None else self.feature_map_.transform(X.astype(np.float64, copy=False))
         return features @ self.coef_[0] + self.intercept_[0]
 
-    @available_if(_has_probabilities)
+    @available_if(lambda self: getattr(self.loss, "invertible", self.loss is None))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the two classes: the inverse link of the loss at the score of the target.
+        """Probabilities of the two classes, by the inverse link of the loss.
 
-        Only for a loss whose link has an inverse; for a hinge, whose link is a step, use `CalibratedClassifierCV`.
+        Only available if the link is invertible. That of a hinge is not; use `CalibratedClassifierCV` instead.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
+            Samples to score.
 
         Returns
         -------

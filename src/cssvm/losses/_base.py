@@ -1,4 +1,4 @@
-"""What a cost-sensitive loss is, and the checks of its arguments.
+"""The base class of the losses, and the checks of their arguments.
 
 A loss takes a label y in {-1, +1} and a score f. With eta = P(y = +1 | x),
 
@@ -24,173 +24,82 @@ from numpy.typing import ArrayLike
 from .._core.types import Vector, is_number
 from .._core.validation import as_floats
 
-FLOATS = "Convert it to floats."  # the fix for what is no number
-
-# Kinds of solvers that a loss may ask for.
-GRADIENT, DUAL = "gradient", "dual"
+CONVERT = "Convert it to floats."
 
 
 class Loss(ABC):
-    """A cost-sensitive loss: an immutable object made of elementwise functions.
+    """A cost-sensitive loss: an immutable object with elementwise functions.
 
-    Labels, scores and probabilities may be numbers or arrays that broadcast against each other and against the
-    parameters of the loss; numbers give a number. Scores may be infinite, as the link of a certain event is.
+    Labels y in {-1, +1}, scores f and probabilities eta of y = +1 may be numbers or arrays that broadcast against each
+    other and against the parameters of the loss; numbers give a number. Scores may be infinite, since the link of a
+    probability of 0 or 1 is.
 
     Attributes
     ----------
     smooth : bool
-        Whether `gradient` is the derivative of `value` everywhere, so that training by gradients applies.
+        Whether `gradient` is the derivative of `value` everywhere, so that the loss can be minimised by gradients.
     invertible : bool
         Whether `inverse_link` exists.
+    costs : tuple of two floats or ndarrays
+        (C_1, C_{-1}): costs of a false negative and of a false positive whose Bayes rule the loss implements.
+    threshold : float or ndarray
+        C_{-1} / (C_1 + C_{-1}): the Bayes rule predicts +1 for probabilities above it.
     """
 
     smooth: bool = False
     invertible: bool = True
 
     @property
-    def solver(self) -> str | None:
-        """The kind of solver that trains with this loss: "gradient", "dual", or None if there is none."""
-        return GRADIENT if self.smooth else None
-
-    @property
-    def has_row_values(self) -> bool:
-        """Whether its parameters are given for each row rather than for each class."""
-        return False
-
-    @property
     @abstractmethod
     def costs(self) -> tuple[Any, Any]:
-        """(C_1, C_{-1}): costs of a false negative and of a false positive whose Bayes rule the loss implements."""
+        """(C_1, C_{-1}), whose Bayes rule the loss implements."""
 
     @property
     def threshold(self) -> Any:
-        """C_{-1} / (C_1 + C_{-1}): predict +1 for probabilities above it."""
+        """C_{-1} / (C_1 + C_{-1}), the probability above which +1 is predicted."""
         C1, C_minus1 = self.costs
         return C_minus1 / (C1 + C_minus1)
 
     def value(self, y: ArrayLike, f: ArrayLike) -> Vector:
-        """Loss of the score f on the label y.
-
-        Parameters
-        ----------
-        y : array-like of -1 and +1
-            Labels.
-        f : array-like
-            Scores.
-
-        Returns
-        -------
-        ndarray or float
-            The losses, in the broadcast shape.
-        """
+        """Loss of the score f for the label y."""
         return self._elementwise(self._value, y=labels(y), f=scores(f))
 
     def gradient(self, y: ArrayLike, f: ArrayLike) -> Vector:
-        """Derivative of `value` in f; at a kink the subgradient nearest to zero, at a jump zero.
-
-        Parameters
-        ----------
-        y : array-like of -1 and +1
-            Labels.
-        f : array-like
-            Scores.
-
-        Returns
-        -------
-        ndarray or float
-            The derivatives, in the broadcast shape.
-        """
+        """Derivative of `value` in f; at a kink the subgradient nearest to zero, at a jump zero."""
         return self._elementwise(self._gradient, y=labels(y), f=scores(f))
 
     def conditional_risk(self, eta: ArrayLike, f: ArrayLike) -> Vector:
-        """Expected loss of the score f where y = +1 has the probability eta; an impossible label does not count.
-
-        Parameters
-        ----------
-        eta : array-like in [0, 1]
-            Probabilities of y = +1.
-        f : array-like
-            Scores.
-
-        Returns
-        -------
-        ndarray or float
-            The risks, in the broadcast shape.
-        """
+        """Expected loss of the score f if y = +1 has probability eta; a label of probability 0 does not count."""
 
         def risk(eta: Vector, f: Vector) -> Vector:
-            missed, alarmed = self._value(np.ones(()), f), self._value(-np.ones(()), f)
-            return np.add(_expected(eta, missed), _expected(1.0 - eta, alarmed))
+            positive, negative = self._value(np.ones(()), f), self._value(-np.ones(()), f)
+            return np.add(_expected(eta, positive), _expected(1.0 - eta, negative))
 
         return self._elementwise(risk, eta=probabilities(eta), f=scores(f))
 
     def min_risk(self, eta: ArrayLike) -> Vector:
-        """Smallest conditional risk over all scores.
-
-        Parameters
-        ----------
-        eta : array-like in [0, 1]
-            Probabilities of y = +1.
-
-        Returns
-        -------
-        ndarray or float
-            The risks, in the broadcast shape.
-        """
+        """Minimum of the conditional risk over all scores."""
         return self._elementwise(self._min_risk, eta=probabilities(eta))
 
     def link(self, eta: ArrayLike) -> Vector:
-        """Optimal score for a probability.
-
-        Parameters
-        ----------
-        eta : array-like in [0, 1]
-            Probabilities of y = +1.
-
-        Returns
-        -------
-        ndarray or float
-            The scores, in the broadcast shape.
-        """
+        """Score that minimises the conditional risk."""
         return self._elementwise(self._link, eta=probabilities(eta))
 
     def inverse_link(self, f: ArrayLike) -> Vector:
-        """Probability for which a score is optimal.
-
-        Parameters
-        ----------
-        f : array-like
-            Scores.
-
-        Returns
-        -------
-        ndarray or float
-            The probabilities, in the broadcast shape.
+        """Probability for which the score f is optimal.
 
         Raises
         ------
         NotImplementedError
-            If the link is a step function: many probabilities then share one score.
+            If the link is a step function, so that many probabilities share one score.
         """
         return self._elementwise(self._inverse_link, f=scores(f))
 
     def conjugate(self, y: ArrayLike, v: ArrayLike) -> Vector:
-        """Fenchel conjugate sup over u of u v - phi_y(u) of the loss in the margin u = y f.
+        """Fenchel conjugate sup over u of u v - phi_y(u) of the loss in the margin u = y f; it may be infinite.
 
-        The conjugate of a falling loss is infinite for v > 0. Texts that write it for v >= 0, as the appendix of
-        the paper does, mean phi_y*(-v): the dual variable of example i is a_i = -v >= 0.
-
-        Parameters
-        ----------
-        y : array-like of -1 and +1
-            Labels.
-        v : array-like
-            Slopes.
-
-        Returns
-        -------
-        ndarray or float
-            The conjugates, in the broadcast shape; infinite where the supremum is.
+        The conjugate of a decreasing loss is infinite for v > 0. Texts that write it for v >= 0, as the appendix of
+        the paper does, mean phi_y*(-v): the dual variable of sample i is a_i = -v >= 0.
 
         Raises
         ------
@@ -201,7 +110,7 @@ class Loss(ABC):
 
     @abstractmethod
     def _value(self, y: Vector, f: Vector) -> Vector:
-        """`value` of checked arrays; so are the other methods with an underscore."""
+        """`value` of valid arrays; the same holds for the other methods with an underscore."""
 
     @abstractmethod
     def _gradient(self, y: Vector, f: Vector) -> Vector: ...
@@ -213,12 +122,12 @@ class Loss(ABC):
     def _link(self, eta: Vector) -> Vector: ...
 
     def _inverse_link(self, f: Vector) -> Vector:
-        self._refuse("inverse_link", "its link is a step function, many probabilities share one score")
+        self._raise_not_implemented("inverse_link", "its link is a step function, many probabilities share one score")
 
     def _conjugate(self, y: Vector, v: Vector) -> Vector:
-        self._refuse("conjugate", "no closed form is known")
+        self._raise_not_implemented("conjugate", "no closed form is known")
 
-    def _refuse(self, method: str, reason: str) -> NoReturn:
+    def _raise_not_implemented(self, method: str, reason: str) -> NoReturn:
         raise NotImplementedError(f"{type(self).__name__} has no {method}: {reason}.")
 
     def _parameters(self) -> tuple[Any, ...]:
@@ -235,7 +144,7 @@ class Loss(ABC):
             got = ", ".join(f"{name} has shape {a.shape}" for name, a in arguments.items())
             raise ValueError(
                 f"The arguments of {type(self).__name__} must broadcast against each other and against its "
-                f"parameters; {got}. Pass one value for each row, or a single number."
+                f"parameters; {got}. Pass one value per sample, or a single number."
             ) from error
         with np.errstate(all="ignore"):
             result = function(**arguments)
@@ -257,20 +166,20 @@ def of_label(y: Vector, positive: Any, negative: Any) -> Vector:
 
 
 def labels(y: ArrayLike) -> Vector:
-    """`y` as float64, checked to hold -1 and +1 only."""
-    values = as_floats("y", y, FLOATS)
+    """`y` as float64, each -1 or +1."""
+    values = as_floats("y", y, CONVERT)
     wrong = np.abs(values) != 1.0
     if wrong.any():
         raise ValueError(
-            f"y must hold the labels -1 and +1 only; got y={values[wrong][0]:g}. Code the target class as +1, the "
-            "other as -1."
+            f"y must hold the labels -1 and +1 only; got y={values[wrong][0]:g}. Code the positive class as +1, the "
+            "negative class as -1."
         )
     return values
 
 
 def probabilities(eta: ArrayLike) -> Vector:
-    """`eta` as float64, checked to lie in [0, 1]."""
-    values = as_floats("eta", eta, FLOATS)
+    """`eta` as float64 in [0, 1]."""
+    values = as_floats("eta", eta, CONVERT)
     wrong = ~((values >= 0.0) & (values <= 1.0))
     if wrong.any():
         raise ValueError(
@@ -281,9 +190,9 @@ def probabilities(eta: ArrayLike) -> Vector:
 
 def scores(f: ArrayLike, name: str = "f") -> Vector:
     """`f` as float64 without NaN."""
-    values = as_floats(name, f, FLOATS)
+    values = as_floats(name, f, CONVERT)
     if np.isnan(values).any():
-        raise ValueError(f"{name} must be a number; got {name}=nan. Find out which operation made it.")
+        raise ValueError(f"{name} must not contain NaN; got {name}=nan. Check how it was computed.")
     return values
 
 

@@ -1,4 +1,4 @@
-"""Hinge losses: a slope and a margin for each class.
+"""Hinge losses: a slope and a margin for each class, or for each sample.
 
     y = +1:  pos_slope max(0, pos_margin - f)          y = -1:  neg_slope max(0, neg_margin + f)
 
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from .._core.costs import is_tied, paper_costs, tied_kappa
 from .._core.types import Vector
 from .._core.validation import as_floats
-from ._base import DUAL, FLOATS, Loss, of_label, probabilities
+from ._base import CONVERT, Loss, of_label, probabilities
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,7 +43,7 @@ class HingeLoss(Loss):
     pos_slope, pos_margin : float or array-like, default=1.0
         Slope and margin of y = +1, positive.
     neg_slope, neg_margin : float or array-like, default=1.0
-        Slope and margin of y = -1, positive. Arrays broadcast with the scores: one value for each row.
+        Slope and margin of y = -1, positive. Arrays have one value per sample and broadcast with the scores.
 
     Examples
     --------
@@ -60,16 +60,6 @@ class HingeLoss(Loss):
 
     smooth = False
     invertible = False
-
-    @property
-    def solver(self) -> str | None:
-        """The dual one: the loss is not smooth, but its conjugate is an upper bound."""
-        return DUAL
-
-    @property
-    def has_row_values(self) -> bool:
-        """Whether a slope or a margin is given for each row rather than for each class."""
-        return any(np.ndim(value) for value in (self.pos_slope, self.pos_margin, self.neg_slope, self.neg_margin))
 
     def __post_init__(self) -> None:
         for name in ("pos_slope", "pos_margin", "neg_slope", "neg_margin"):
@@ -130,21 +120,23 @@ class HingeLoss(Loss):
 
 
 class CostSensitiveHinge(HingeLoss):
-    """The paper's cost-sensitive hinge loss.
+    """The paper's cost-sensitive hinge loss, with costs of the classes or of each sample.
 
     ::
 
         y = +1:  C1 max(0, 1 - f)          y = -1:  max(0, 1 + (2 C_{-1} - 1) f)
 
     A `HingeLoss` with pos_slope = C1, neg_slope = 2 C_{-1} - 1 and neg_margin = 1 / neg_slope. Its `costs` are the
-    slopes, as for every hinge loss. They are C1 and C_{-1} only for C_{-1} = 1.
+    slopes, as for every hinge loss. They are C1 and C_{-1} only for C_{-1} = 1. With an array of costs c,
+    ``CostSensitiveHinge(c, c)`` is the paper's example-dependent loss; ``HingeLoss(pos_slope=c, neg_slope=c)`` is the
+    example-dependent biased one.
 
     Parameters
     ----------
-    C1 : float, default=1.0
-        The paper's C_1 > 0.
-    C_minus1 : float, default=1.0
-        The paper's C_{-1} > 1/2.
+    C1 : float or array-like, default=1.0
+        The paper's C_1 > 0; an array has one value per sample.
+    C_minus1 : float or array-like, default=1.0
+        The paper's C_{-1} > 1/2; an array has one value per sample.
 
     Examples
     --------
@@ -152,27 +144,29 @@ class CostSensitiveHinge(HingeLoss):
     >>> loss = CostSensitiveHinge(4, 2)
     >>> loss.costs, round(loss.threshold, 4)
     ((4.0, 3.0), 0.4286)
+    >>> CostSensitiveHinge([1, 5], [1, 5]).value([1, -1], [0.5, 0.5])
+    array([0.5, 5.5])
     """
 
-    def __init__(self, C1: float = 1.0, C_minus1: float = 1.0) -> None:
+    def __init__(self, C1: Any = 1.0, C_minus1: Any = 1.0) -> None:
         fn_cost, fp_cost, kappa = paper_costs(C1, C_minus1).values()
         super().__init__(pos_slope=fn_cost, neg_slope=fp_cost, neg_margin=kappa)
 
     @property
-    def C1(self) -> float:
+    def C1(self) -> Any:
         """The paper's C_1."""
         return self.pos_slope
 
     @property
-    def C_minus1(self) -> float:
+    def C_minus1(self) -> Any:
         """The paper's C_{-1}."""
         return (self.neg_slope + 1.0) / 2.0
 
     def printed_risk(self, eta: ArrayLike) -> Any:
         """The minimum risk as the paper prints it, eq. (CstarSVMmm).
 
-        It is the conditional risk of the score sign((C1 + C_{-1}) eta - C_{-1}), largest at C_{-1} / (C1 + C_{-1}) for
-        C_{-1} >= 1. Other scores have a smaller risk, `min_risk`, unless C_{-1} = 1.
+        It is the conditional risk of the score sign((C1 + C_{-1}) eta - C_{-1}), with sign(0) = 1, and largest at
+        C_{-1} / (C1 + C_{-1}) for C_{-1} >= 1. Other scores have a smaller risk, `min_risk`, unless C_{-1} = 1.
 
         Parameters
         ----------
@@ -182,7 +176,7 @@ class CostSensitiveHinge(HingeLoss):
         Returns
         -------
         float or ndarray
-            The risk; where the sign is 0 that of the score 1.
+            The risk.
 
         Examples
         --------
@@ -196,84 +190,16 @@ class CostSensitiveHinge(HingeLoss):
         return self.conditional_risk(eta, above)
 
     def __repr__(self) -> str:
-        return f"CostSensitiveHinge(C1={self.C1}, C_minus1={self.C_minus1})"
-
-
-class _ExampleHinge(HingeLoss):
-    """A hinge loss whose positive slopes are the costs of the examples."""
-
-    @property
-    def cost(self) -> Vector:
-        """Cost of each example."""
-        return self.pos_slope
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(cost={_short(self.cost)})"
-
-
-class ExampleBiasedHinge(_ExampleHinge):
-    """Hinge loss with a slope for each example: c_i max(0, 1 - y_i f_i).
-
-    Row i of the scores belongs to cost i. One cost serves both labels, so every threshold is 1/2: the costs weight
-    the examples but do not move the decision on any of them.
-
-    Parameters
-    ----------
-    cost : array-like of shape (n_samples,)
-        Positive costs.
-
-    Examples
-    --------
-    >>> from cssvm.losses import ExampleBiasedHinge
-    >>> ExampleBiasedHinge([1, 5]).value([1, -1], [0.5, 0.5])
-    array([0.5, 7.5])
-    """
-
-    def __init__(self, cost: ArrayLike) -> None:
-        values = _positive("cost", cost)
-        super().__init__(pos_slope=values, neg_slope=values)
-
-
-class ExampleCostSensitiveHinge(_ExampleHinge):
-    """The paper's hinge loss with a cost for each example.
-
-    ::
-
-        y_i = +1:  c_i max(0, 1 - f_i)          y_i = -1:  max(0, 1 + (2 c_i - 1) f_i)
-
-    Row i of the scores belongs to cost i. A negative example has the slope 2 c_i - 1 and the margin
-    1 / (2 c_i - 1). The label is not known here, so every cost must exceed 1/2.
-
-    Parameters
-    ----------
-    cost : array-like of shape (n_samples,)
-        Costs above 1/2.
-
-    Examples
-    --------
-    >>> from cssvm.losses import ExampleCostSensitiveHinge
-    >>> ExampleCostSensitiveHinge([1, 5]).value([1, -1], [0.5, 0.5])
-    array([0.5, 5.5])
-    """
-
-    def __init__(self, cost: ArrayLike) -> None:
-        values = _positive("cost", cost)
-        if not np.all(values > 0.5):
-            raise ValueError(
-                "cost must exceed 1/2, so that the slope 2 cost - 1 of a negative example is positive; got "
-                f"cost={np.min(values):g}. Scale all costs up so that the smallest is at least 1."
-            )
-        fn_cost, fp_cost, kappa = paper_costs(values, values).values()
-        super().__init__(pos_slope=fn_cost, neg_slope=fp_cost, neg_margin=kappa)
+        return f"CostSensitiveHinge(C1={_short(self.C1)}, C_minus1={_short(self.C_minus1)})"
 
 
 def _positive(name: str, value: Any) -> Any:
     """A positive finite float, or a read-only array of them."""
-    values = np.array(as_floats(name, value, FLOATS))
+    values = np.array(as_floats(name, value, CONVERT))
     wrong = ~((values > 0.0) & (values < np.inf))
     if wrong.any() or values.size == 0 or isinstance(value, bool):
         got = "no value" if values.size == 0 else f"{name}={values[wrong][0] if wrong.any() else value}"
-        raise ValueError(f"{name} must be positive and finite; got {got}. Pass {name}=1.0, or one value for each row.")
+        raise ValueError(f"{name} must be positive and finite; got {got}. Pass {name}=1.0, or one value per sample.")
     if values.ndim == 0:
         return float(values)
     values.flags.writeable = False
@@ -281,4 +207,6 @@ def _positive(name: str, value: Any) -> Any:
 
 
 def _short(values: Any) -> str:
-    return np.array2string(np.asarray(values), separator=", ", threshold=6, edgeitems=2)
+    if np.ndim(values) == 0:
+        return repr(values)
+    return np.array2string(values, separator=", ", threshold=6, edgeitems=2)

@@ -1,10 +1,11 @@
-"""Minimum conditional risks compared with the one of the zero-one loss, C*(eta) = min(C_1 eta, C_{-1} (1 - eta)).
+"""Properties of minimum risks and links, compared with the zero-one loss, C*(eta) = min(C_1 eta, C_{-1} (1 - eta)).
 
-property 1    the maximum is at t = C_{-1} / (C_1 + C_{-1})
+property 1    the maximum of C* is at t = C_{-1} / (C_1 + C_{-1})
 property 2    C*(t - C_{-1} e) = C*(t + C_1 e) for 0 <= e <= 1 / (C_1 + C_{-1})
 type I        property 1 but not property 2
 type II       both
 Bayes gap     E[C*(eta) - min(C_1 eta, C_{-1} (1 - eta))]
+symmetry      f^-1(-v) = 2 t - f^-1(v) of a link f around the threshold
 """
 
 from __future__ import annotations
@@ -20,20 +21,17 @@ from .._core.types import Vector, is_number
 from ._base import Loss, positive_number, probabilities
 from ._classical import ZeroOneLoss
 
-# Distances e from the threshold, relative to the largest, at which the two properties are checked. Left out are the
-# threshold itself, where a formula with sign(eta - t) has another value, though a concave function is continuous, and
-# 0 and 1, where many formulas have none.
+# Distances e from the threshold, relative to the largest, at which the two properties are checked; without the
+# threshold itself, where formulas with sign(eta - t) have another value, and without 0 and 1, where many have none.
 DISTANCES = np.concatenate([[1e-9], np.arange(1, 2000) / 2000])
+RISK_TYPE_TOL = 1e-9  # difference of two risks, relative to the largest, up to which they count as equal
 
-# Difference of two risks, relative to the largest, that counts as none.
-RISK_TYPE_TOL = 1e-9
-
-# A density must integrate to 1 up to this.
-DENSITY_TOLERANCE = 1e-6
-
-# Panels of the quadrature besides the thresholds, so that a narrow peak is not overlooked, and subdivisions allowed.
-PANELS = 32
+DENSITY_TOL = 1e-6  # up to which a density must integrate to 1
+PANELS = 32  # of the quadrature between 0 and 1, so that it finds narrow peaks
 SUBDIVISIONS = 500
+
+SYMMETRY_ENDS = 1e-15  # the probability at either end of the range in which the symmetry of a link is checked
+SYMMETRY_POINTS = 513
 
 
 def risk_type(
@@ -49,12 +47,12 @@ def risk_type(
     loss : Loss or callable
         A loss, or a vectorised minimum risk as a function of eta.
     C1, C_minus1 : float, default=None
-        Costs to judge by; None means the loss's own. A callable needs them.
+        The costs. If None, those of the loss; required for a callable.
 
     Returns
     -------
     {"I", "II", None}
-        The type; None if the largest risk is elsewhere.
+        The type; None if the largest risk is not at the threshold.
 
     Examples
     --------
@@ -77,22 +75,22 @@ def risk_type(
 def bayes_gap(
     loss: Loss, eta: ArrayLike | Callable[[float], float], *, C1: float | None = None, C_minus1: float | None = None
 ) -> float:
-    """Expected distance of a minimum risk from the zero-one loss's, E[C*(eta) - min(C_1 eta, C_{-1} (1 - eta))].
+    """Expected difference to the minimum risk of the zero-one loss, E[C*(eta) - min(C_1 eta, C_{-1} (1 - eta))].
 
     Parameters
     ----------
     loss : Loss
         The loss.
     eta : array-like, callable or frozen distribution
-        How eta = P(y = +1 | x) is distributed over x: a sample, a density on [0, 1], or an object with the method
-        ``pdf`` such as ``scipy.stats.beta(2, 5)``.
+        Distribution of eta = P(y = +1 | x): a sample, a density on [0, 1], or an object with the method ``pdf`` such as
+        ``scipy.stats.beta(2, 5)``.
     C1, C_minus1 : float, default=None
-        Costs of the zero-one loss; None means the loss's own.
+        Costs of the zero-one loss. If None, those of the loss.
 
     Returns
     -------
     float
-        The gap. It is in the units of the loss: a loss can be scaled so that it is small, or negative.
+        The gap. It depends on the scale of the loss, and may be made small, or negative, by scaling it.
 
     Examples
     --------
@@ -109,14 +107,46 @@ def bayes_gap(
 
     density = getattr(eta, "pdf", eta)
     if callable(density):
-        return _expected_gap(gap, density, (loss.threshold, zero_one.threshold))
+        return _integrated(gap, density, (loss.threshold, zero_one.threshold))
     sample = probabilities(eta)  # type: ignore[arg-type]
     if sample.size == 0:
         raise ValueError("eta must hold at least one probability; got none. Pass a sample, or a density.")
     return float(np.mean(gap(sample)))
 
 
-def _expected_gap(gap: Callable[[float], float], density: Callable[[float], float], kinks: tuple[float, ...]) -> float:
+def link_symmetry(loss: Loss) -> float:
+    """Largest deviation of a link from the symmetry f^-1(-v) = 2 t - f^-1(v) around the threshold t.
+
+    The symmetry is sufficient for the Bayes rule with this threshold, not necessary. The linear link has it. The log
+    link has it for equal costs only; for all costs it has odds(f^-1(v)) odds(f^-1(-v)) = (C_{-1} / C_1)^2.
+
+    Parameters
+    ----------
+    loss : Loss
+        A loss with an invertible link.
+
+    Returns
+    -------
+    float
+        Largest ``|f^-1(v) + f^-1(-v) - 2 t|`` over the scores v for which v and -v are in the range of the link.
+
+    Examples
+    --------
+    >>> from cssvm.losses import LogisticLoss, ZeroOneLoss, link_symmetry
+    >>> print(f"{link_symmetry(ZeroOneLoss(4, 2)):.3f} {link_symmetry(LogisticLoss(4, 2)):.3f}")
+    0.000 0.333
+    """
+    return asymmetry(loss.link, loss.inverse_link, loss.threshold)
+
+
+def asymmetry(link: Callable[[Any], Any], inverse_link: Callable[[Any], Any], threshold: float) -> float:
+    """`link_symmetry` of a pair of functions."""
+    lower, upper = link(np.array([SYMMETRY_ENDS, 1.0 - SYMMETRY_ENDS]))
+    v = np.linspace(0.0, min(-lower, upper), SYMMETRY_POINTS)
+    return float(np.abs(inverse_link(v) + inverse_link(-v) - 2.0 * threshold).max())
+
+
+def _integrated(gap: Callable[[float], float], density: Callable[[float], float], kinks: tuple[float, ...]) -> float:
     """Integral of gap times density over [0, 1]."""
     breaks = np.unique([*np.linspace(0.0, 1.0, PANELS + 1)[1:-1], *kinks])
 
@@ -132,16 +162,16 @@ def _expected_gap(gap: Callable[[float], float], density: Callable[[float], floa
         return value
 
     total = integral(checked)
-    if not abs(total - 1.0) <= DENSITY_TOLERANCE:
+    if not abs(total - 1.0) <= DENSITY_TOL:
         raise ValueError(
-            f"eta must be a density on [0, 1]; it integrates to {total:.8g}, not to 1. Divide by that, or cut the "
-            "distribution off at 0 and 1."
+            f"eta must be a density on [0, 1]; it integrates to {total:.8g}, not to 1. Divide it by that, or truncate "
+            "the distribution to [0, 1]."
         )
     return integral(lambda eta: checked(eta) * gap(eta))
 
 
 def _costs(loss: Any, C1: Any, C_minus1: Any) -> tuple[float, float]:
-    """The costs given, or else those of the loss."""
+    """The given costs, or else those of the loss."""
     if (C1 is None) != (C_minus1 is None):
         raise ValueError(f"C1 and C_minus1 must be given together; got C1={C1!r}, C_minus1={C_minus1!r}. Pass both.")
     if C1 is not None:
@@ -151,7 +181,7 @@ def _costs(loss: Any, C1: Any, C_minus1: Any) -> tuple[float, float]:
     C1, C_minus1 = loss.costs
     if not (is_number(C1) and is_number(C_minus1)):
         raise ValueError(
-            "The costs of the loss must be two numbers; it has one for each example. Pass C1 and C_minus1, or take "
-            "the loss of one example."
+            "The costs of the loss must be two numbers; it has one for each example. Pass C1 and C_minus1, or use the "
+            "loss of a single sample."
         )
     return C1, C_minus1
