@@ -100,11 +100,11 @@ def test_parameters_that_are_not_positive_are_refused(name, bad):
 def test_wrong_costs_are_refused():
     with pytest.raises(ValueError, match="pos_slope must be positive and finite; got pos_slope=-1"):
         HingeLoss(pos_slope=[1.0, -1.0], neg_slope=[1.0, -1.0])
-    with pytest.raises(ValueError, match=r"C_minus1 must be a finite number above 1/2, .* got C_minus1=0.5 in row 1"):
+    with pytest.raises(ValueError, match=r"C_minus1 must be a finite number above 0\.5.*; got C_minus1=0\.5 in row 1"):
         CostSensitiveHinge([1.0, 0.5], [1.0, 0.5])
     with pytest.raises(ValueError, match="pos_slope must be a number or an array of numbers"):
         HingeLoss(pos_slope="high", neg_slope="high")
-    with pytest.raises(ValueError, match="C_minus1 must be a finite number above 1/2"):
+    with pytest.raises(ValueError, match=r"C_minus1 must be a finite number above 0\.5"):
         CostSensitiveHinge(4, 0.5)
     with pytest.raises(ValueError, match="C1 must be a positive finite number"):
         CostSensitiveHinge(0, 2)

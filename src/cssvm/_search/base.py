@@ -19,11 +19,11 @@ from .._core.folds import Fold, OutOfFold
 from .._core.prediction_costs import COSTS
 from .._core.samples import Samples
 from .._core.types import Vector, is_number
-from .._core.validation import align_to_samples
+from .._core.validation import align_to_samples, check_parameters
 from .._kernels import LINEAR_KERNEL, is_pairwise, kernel_class
 from .._runtime.interrupts import SearchInterruptedWarning
 from .._runtime.threads import in_this_process
-from .._svm.inputs import CHECKS, check_parameters, validate_raw, validate_transformed, validate_X, validate_X_y
+from .._svm.inputs import CHECKS, validate_raw, validate_transformed, validate_X, validate_X_y
 from .decision import (
     BAYES,
     LEAST_ODDS_RATIO,

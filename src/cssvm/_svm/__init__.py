@@ -2,7 +2,7 @@
 
 from .boundary_movement import BoundaryMovementSVC
 from .designed_loss import DesignedLossClassifier
-from .feature_map_gap import FeatureMapGap, feature_map_gap
+from .feature_map import FeatureMapGap, feature_map_gap
 from .kernel_svc import BiasedPenaltySVC, CostSensitiveSVC
 from .linear_svc import CostSensitiveLinearSVC
 

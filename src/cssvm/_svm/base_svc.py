@@ -15,7 +15,7 @@ from .._core.costs import WeightedCostTotals, is_tied, margins_and_upper_bounds,
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Status, Vector
 from .._core.validation import align_to_samples
-from .inputs import check_parameters, validate_X_y
+from .inputs import validate_parameters, validate_X_y
 
 UNUSABLE_GAP = 0.1  # relative duality gap above which a model that did not converge should not be used
 SCALING = "scale the features (for example with StandardScaler), lower C or raise tol"
@@ -32,7 +32,10 @@ class BaseSVC(BinaryClassifier):
     min over w, b:  1/2 |w|^2 + C sum_i s_i cost_i max(0, m_i - y_i f(x_i))
     """
 
-    _pairwise = False  # whether X is a kernel matrix
+    @property
+    def _pairwise(self) -> bool:
+        """Whether X is a kernel matrix."""
+        return False
 
     def fit(
         self,
@@ -82,7 +85,7 @@ class BaseSVC(BinaryClassifier):
 
     def _validate(self, X: Any, y: Any, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> tuple[Any, Samples]:
         """Check parameters and data; X and its samples with labels, weights and costs."""
-        check_parameters(self)
+        validate_parameters(self)
         given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
         X, y = validate_X_y(self, X, y, pairwise=self._pairwise)
         return X, self._read_sample(y, **given)

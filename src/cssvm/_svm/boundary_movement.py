@@ -108,7 +108,7 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
         self.cache_size = cache_size
         self.verbose = verbose
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,

@@ -20,12 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._core.classifier import BinaryClassifier, unchanged_on_failure
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Vector
-from .._core.validation import align_to_samples
+from .._core.validation import POSITIVE_C, Check, align_to_samples
 from .._kernels import DEFAULT_KERNEL, KERNELS, LINEAR_KERNEL, kernel_class, make_kernel
 from .._solvers.linear import minimise_smooth
 from ..losses import HingeLoss, LogisticLoss, Loss
 from .feature_map import nystroem
-from .inputs import CHECKS, POSITIVE_C, Check, check_parameters, resolve_gamma, validate_X, validate_X_y
+from .inputs import resolve_gamma, validate_parameters, validate_X, validate_X_y
 from .kernel_svc import CostSensitiveSVC
 
 FEATURE_KERNELS = [name for name, kernel in KERNELS.items() if kernel.positive_definite]
@@ -169,8 +169,8 @@ class DesignedLossClassifier(BinaryClassifier):
             The fitted estimator.
         """
         with unchanged_on_failure(self):
-            check_parameters(self, CHECKS | OWN_CHECKS)
-            self.loss_ = self._resolved_loss()
+            validate_parameters(self, **OWN_CHECKS)
+            self.loss_: Any = self._resolved_loss()
             given = align_to_samples(X, y, sample_weight=sample_weight)
             X, y = validate_X_y(self, X, y, pairwise=False)
             positive_class, positive = self._read_labels(y)
@@ -215,7 +215,7 @@ class DesignedLossClassifier(BinaryClassifier):
 
     def _fit_hinge(self, X: Any, samples: Samples) -> None:
         """Solve the dual in f / pos_margin, in which the margin of the positive class is 1."""
-        loss: Any = self.loss_
+        loss = self.loss_
         svc = CostSensitiveSVC(
             self.C / loss.pos_margin,
             fn_cost=loss.pos_slope,
@@ -281,7 +281,7 @@ class DesignedLossClassifier(BinaryClassifier):
         """
         check_is_fitted(self)
         X = validate_X(self, X, pairwise=False)
-        if isinstance(self.loss_, HingeLoss):
+        if self.svc_ is not None:
             return self.loss_.pos_margin * self.svc_.decision_function(X)
         features = X if self.feature_map_ is None else self.feature_map_.transform(X.astype(np.float64, copy=False))
         return features @ self.coef_[0] + self.intercept_[0]

@@ -8,8 +8,6 @@ means repeated samples and a weight of zero a removed sample.
 
 from __future__ import annotations
 
-import reprlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,80 +15,28 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
-from .._core.costs import SCALE
 from .._core.moments import feature_moments
-from .._core.types import Vector, is_integer, is_number
+from .._core.types import Vector, is_integer
+from .._core.validation import CHECKS as COMMON_CHECKS
+from .._core.validation import Check, check_parameters, is_one_of
 from .._kernels import DEFAULT_KERNEL, KERNEL_NAMES, kernel_class
 
-LARGEST_DEGREE = 2**63  # compiled code counts to there
 SAFE = (1e-100, 1e100)  # entries whose squares, and sums of many of them, are normal numbers
 CONSTANT_ULPS = 8  # a standard deviation below so many units of rounding of the mean is that of a constant X
 
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return is_number(value) and bool(np.isfinite(float(value)))
-    except OverflowError:  # an integer too large for a float
-        return False
-
-
-def _is_positive(value: Any) -> bool:
-    return _is_finite(value) and value > 0
-
-
-def _is_one_of(value: Any, names: tuple[str, ...]) -> bool:
-    return isinstance(value, str) and value in names
-
-
-Check = tuple[Callable[[Any], bool], str, str]  # whether a value is valid, what is expected, a valid example
-
-# Checks of the parameters that several classifiers have, by name.
-CHECKS: dict[str, Check] = {
-    "C": (lambda v: _is_one_of(v, (SCALE,)) or _is_positive(v), 'a positive finite number or "scale"', "C=1.0"),
+CHECKS: dict[str, Check] = COMMON_CHECKS | {
     "kernel": (
-        lambda v: callable(v) or _is_one_of(v, KERNEL_NAMES),
+        lambda v: callable(v) or is_one_of(v, KERNEL_NAMES),
         f"a callable or one of {list(KERNEL_NAMES)}",
         f'kernel="{DEFAULT_KERNEL}"',
     ),
-    "gamma": (
-        lambda v: _is_one_of(v, ("scale", "auto")) or _is_positive(v),
-        'a positive finite number, "scale" or "auto"',
-        'gamma="scale"',
-    ),
-    "degree": (lambda v: is_integer(v) and 0 <= v < LARGEST_DEGREE, "a non-negative integer", "degree=3"),
-    "coef0": (_is_finite, "a finite number", "coef0=0.0"),
     "n_components": (lambda v: is_integer(v) and v > 0, "a positive integer", "n_components=300"),
-    "tol": (_is_positive, "a positive finite number", "tol=1e-3"),
-    "max_iter": (
-        lambda v: is_integer(v) and (v == -1 or v > 0),
-        "a positive integer, or -1 for no limit",
-        "max_iter=-1",
-    ),
-    "cache_size": (
-        lambda v: _is_one_of(v, ("auto",)) or _is_positive(v),
-        'a positive number of megabytes or "auto"',
-        'cache_size="auto"',
-    ),
-    "verbose": (
-        lambda v: isinstance(v, bool) or (is_integer(v) and v >= 0),
-        "a bool or a non-negative integer",
-        "verbose=0",
-    ),
 }
-POSITIVE_C: Check = (_is_positive, "a positive finite number", "C=1.0")
 
 
-def check_parameters(estimator: BaseEstimator, checks: dict[str, Check] = CHECKS) -> None:
-    """Raise a ValueError for the first invalid constructor parameter; parameters it does not have are skipped."""
-    for name, (is_valid, expected, example) in checks.items():
-        if not hasattr(estimator, name):
-            continue
-        value = getattr(estimator, name)
-        if not is_valid(value):
-            raise ValueError(
-                f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "
-                f"Pass for example {example}."
-            )
+def validate_parameters(estimator: BaseEstimator, **own_checks: Check) -> None:
+    """Check the constructor parameters of an estimator: those in `CHECKS` that it has, and its own."""
+    check_parameters(estimator, {name: each for name, each in CHECKS.items() if hasattr(estimator, name)} | own_checks)
 
 
 def validate_X_y(estimator: BaseEstimator, X: Any, y: Any, *, pairwise: bool) -> tuple[Any, Any]:

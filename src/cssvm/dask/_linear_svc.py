@@ -23,8 +23,7 @@ from .._solvers.linear.active_set import FEW_ROWS
 from .._solvers.linear.interior import Certificate
 from .._solvers.linear.linear_solver import FINE_SHARE, SMALL, WIDEST, with_centre
 from .._svm import linear_svc as local
-from .._svm.inputs import CHECKS as SVM_CHECKS
-from .._svm.inputs import check_parameters
+from .._svm.inputs import validate_parameters
 from . import _predict as lazy
 from ._blocks import BlockReader, DaskBlocks
 from ._partitions import Partition, Problem, Reader, Totals, read_partitions
@@ -32,7 +31,7 @@ from ._preparation import MAP_ROWS, SPARE, Preparation
 from ._session import Session, Task
 from ._survey import LabelCounts, Survey, combine, survey
 
-CHECKS = SVM_CHECKS | {
+OWN_CHECKS: dict[str, Any] = {
     "scale": (lambda value: isinstance(value, bool), "True or False", "scale=True"),
     "feature_map": (
         lambda value: value is None or (hasattr(value, "fit") and hasattr(value, "transform")),
@@ -208,7 +207,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     ) -> CostSensitiveLinearSVC:
         """Implement `fit`; choose_pos_label : sets pos_label once the labels are known, may raise."""
         with unchanged_on_failure(self), Session(self.client) as session:
-            check_parameters(self, CHECKS)
+            validate_parameters(self, **OWN_CHECKS)
             for name in ("fn_cost", "fp_cost", "kappa"):
                 values[name] = resolve_cost(self, name, values[name])
             reader, partitions = read_partitions(X, features, y=y, **values)
