@@ -106,7 +106,7 @@ def test_wrong_costs_are_refused():
         HingeLoss(pos_slope="high", neg_slope="high")
     with pytest.raises(ValueError, match=r"C_minus1 must be a finite number above 0\.5"):
         CostSensitiveHinge(4, 0.5)
-    with pytest.raises(ValueError, match="C1 must be a positive finite number"):
+    with pytest.raises(ValueError, match="C1 must be a finite number above 0"):
         CostSensitiveHinge(0, 2)
     with pytest.raises(ValueError, match="kappa must be positive and finite; got kappa=0"):
         HingeLoss.from_costs(4, 1, 0)
