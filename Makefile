@@ -19,7 +19,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .DELETE_ON_ERROR:
 # Two targets must not install into one environment at the same time.
 .NOTPARALLEL:
-.PHONY: help demo test test-system test-lowest coverage sanitize fuzz mutate lint format docs package bench benchsearch benchmeasures benchnested benchtuning benchwrappers benchlinear benchdask proofdask reproduce reproduce-full clean
+.PHONY: help demo test test-system test-lowest coverage sanitize fuzz mutate lint format docs package bench reproduce reproduce-full clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,32 +72,8 @@ docs: $(VENV)/.installed-docs  ## Build the site into build/docs, warnings being
 package: $(VENV)/.installed-package  ## Build wheel and sdist, check them, try the wheel in an empty environment
 	@PATH="$(abspath $(BIN)):$$PATH" .ci/package $(PYTHON)
 
-bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (half an hour; ARGS="--quick" to see it run)
+bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (half an hour; ARGS="--help" lists cases and other benchmarks)
 	@$(BIN)/python -m benchmarks $(ARGS)
-
-benchsearch: $(VENV)/.installed-bench  ## Time the search against GridSearchCV over SVC (half an hour)
-	@$(BIN)/python -m benchmarks.search $(ARGS)
-
-benchmeasures: $(VENV)/.installed-bench  ## Time the measures on a million scores
-	@$(BIN)/python -m benchmarks.measures $(ARGS)
-
-benchnested: $(VENV)/.installed-bench  ## Compare ways to choose and decide, nested, on small real data sets (an hour)
-	@$(BIN)/python -m benchmarks.nested $(ARGS)
-
-benchtuning: $(VENV)/.installed-bench  ## Measure the solvers' tuning constants on this machine (some minutes)
-	@$(BIN)/python -m benchmarks.tuning $(ARGS)
-
-benchwrappers: $(VENV)/.installed-bench  ## Time the wrappers, and show what their decisions cost (some minutes)
-	@$(BIN)/python -m benchmarks.wrappers $(ARGS)
-
-benchlinear: $(VENV)/.installed-bench  ## Time the linear SVM against LinearSVC and SGDClassifier (some minutes)
-	@$(BIN)/python -m benchmarks.linear $(ARGS)
-
-benchdask: $(VENV)/.installed-all  ## Time the linear SVM on a Dask cluster of this machine (half an hour)
-	@$(BIN)/python -m benchmarks.cluster times $(ARGS)
-
-proofdask: $(VENV)/.installed-all  ## Train on twice the memory of all workers, and show what dies of it (some minutes)
-	@$(BIN)/python -m benchmarks.cluster memory $(ARGS)
 
 reproduce: $(VENV)/.installed-all  ## Run the paper's study on small data sets into reproduction/ (minutes; ARGS="--sets heart")
 	@$(BIN)/python -m study --quick $(ARGS)

@@ -1,9 +1,14 @@
-"""Command line of the benchmarks: parse, run each case, print its table, write everything as JSON."""
+"""Command line of the benchmarks: `python -m benchmarks NAME` runs one of `OTHERS`, without a name the kernel SVM fits.
+
+A run of fits prints the table of each case and writes everything as JSON.
+"""
 
 import argparse
 import json
 import os
+import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from benchmarks import first, real, report, tables, timing
@@ -13,11 +18,28 @@ from benchmarks.peers import PEERS, REFERENCE
 LATEST = Path(__file__).parent / "results" / "latest.json"
 REPEATS = 3
 QUICK_REPEATS = 1
+OTHERS = {
+    "agreement": "scores next to those of Clarabel and LIBSVM",
+    "cluster": "the linear SVM on a Dask cluster of this machine",
+    "document": "write the tables of committed runs into the documents",
+    "linear": "the linear SVM against LinearSVC and SGDClassifier",
+    "measures": "the measures on a million scores",
+    "nested": "ways to choose and decide, nested, on small real data sets",
+    "search": "the search against GridSearchCV over SVC",
+    "serving": "decisions on single rows",
+    "streaming": "time and memory of `cssvm predict` on a million rows",
+    "tuning": "the solvers' tuning constants on this machine",
+    "wrappers": "the wrappers, and the cost of their decisions",
+}
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Time cssvm against other exact kernel SVM solvers."
+        prog="python -m benchmarks [NAME]",
+        description="Time cssvm against other exact kernel SVM solvers.",
+        epilog="Other benchmarks by NAME, each with --help:\n"
+        + "\n".join(f"  {name:<10}  {what}" for name, what in OTHERS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--cases",
@@ -46,7 +68,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         "--data",
         type=Path,
         metavar="FOLDER",
-        help=f"where real data sets lie (default: ${real.FOLDER_VARIABLE}, or ../shared/data beside the repository)",
+        help=f"folder of real data sets (default: ${real.FOLDER_VARIABLE}, or ../shared/data next to the repository)",
     )
     parser.add_argument("--quick", action="store_true", help="tiny problems: shows that it runs, not how fast")
     parser.add_argument("--json", type=Path, default=LATEST, metavar="PATH", help="where to write the results")
@@ -119,6 +141,10 @@ def run(options: argparse.Namespace) -> dict:
 
 
 def main(arguments: list[str] | None = None) -> None:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in OTHERS:
+        import_module(f"benchmarks.{arguments[0]}").main(arguments[1:])
+        return
     options = parse_arguments(arguments)
     if options.show is not None:
         print(tables.whole_run(json.loads(options.show.read_text())))

@@ -5,6 +5,7 @@ Clarabel, through cvxpy, solves the dual as a general quadratic program; scikit-
 `test`.
 """
 
+import argparse
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,7 +66,8 @@ def differences() -> Iterator[tuple[str, str, float, float]]:
     yield compared("costs of rows", "SVC, sample_weight", sampled, fn_cost=rows, fp_cost=rows)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
+    argparse.ArgumentParser(prog="python -m benchmarks agreement", description=__doc__).parse_args(arguments)
     print(f"{'problem':36}{'also solved by':20}{'scores differ by':>18}{'gap':>10}")
     for what, who, difference, gap in differences():
         print(f"{what:36}{who:20}{difference:18.0e}{gap:10.0e}")

@@ -241,7 +241,7 @@ def prove_memory(home: Path, n_rows: int, limit_mb: int) -> dict[str, Any]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks cluster", description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=("times", "memory"), default="times")
     parser.add_argument("--quick", action="store_true", help="tiny data, to see it run")
     parser.add_argument("--rows", type=int, metavar="N", help="of the proof of memory")

@@ -4,6 +4,7 @@ A table stands between a line `<!-- NAME: python -m benchmarks.document -->` and
 the documents to the committed runs.
 """
 
+import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -55,13 +56,12 @@ def size(record: dict[str, Any]) -> str:
 
 
 def ratio(record: dict[str, Any], name: str, verb: str = "fit") -> str:
-    """Time of a peer over cssvm's, with the target it misses; `~` where the time is carried on from fewer rows."""
+    """Time of a peer over cssvm's; `~` where the time is extrapolated from fewer rows."""
     peer = next((peer for peer in record["peers"] if peer["peer"] == name), None)
     if peer is None or peer[f"{verb}_ratio"] is None:
         return ""
     about = "~" if verb == "fit" and peer["extrapolated"] else ""
-    missed = f" (target {peer[f'{verb}_target']:g})" if peer[f"{verb}_verdict"] == "miss" else ""
-    return f"{about}{peer[f'{verb}_ratio']:.1f}{missed}"
+    return f"{about}{peer[f'{verb}_ratio']:.1f}"
 
 
 def fit_row(record: dict[str, Any]) -> list[str]:
@@ -78,13 +78,13 @@ def shown_first() -> str:
 
 
 def all_fits() -> str:
-    """All cases, with growth and memory, and prediction where it has a target."""
+    """All cases, with growth and memory, and prediction of as many rows."""
     rows = []
     for record in [*run_of("fits")["cases"], *run_of("long")["cases"]]:
         ours = reference(record) or {}
         name, shape, seconds, gap, *ratios = fit_row(record)
         rows.append([name, shape, seconds, gap, significant(ours["growth"]), significant(ours["peak_mb"]), *ratios])
-        if record["predict_targets"] or record["n_predict"] >= record["n"] > 10_000:
+        if record["n_predict"] >= record["n"] > 10_000:
             shape = f"{record['n_predict']:,} rows, {ours['n_support']:,} vectors"
             seconds = significant(ours["predict_median"])
             rows.append(["its prediction", shape, seconds, "", "", "", *(ratio(record, p, "predict") for p in PEERS)])
@@ -95,8 +95,8 @@ def all_fits() -> str:
 
 def first_results() -> str:
     """Times to the first result."""
-    rows = [[record["name"], f"{record['seconds']:.2g}", f"{record['target']:g}"] for record in run_of("fits")["first"]]
-    return markdown(["first", "s", "target"], rows)
+    rows = [[record["name"], f"{record['seconds']:.2g}"] for record in run_of("fits")["first"]]
+    return markdown(["first", "s"], rows)
 
 
 def searches() -> str:
@@ -129,9 +129,9 @@ def nested_means() -> str:
     records = run_of("nested")["cases"]
     rows = []
     for method, (mean, error) in nested.relative(records).items():
-        cheaper, dearer = nested.counts(records, method)
-        rows.append([method, f"{mean:+.1%}", f"{error:.1%}", f"{cheaper} / {dearer}"])
-    head = ["method", "mean cost, relative to the search's", "standard error over sets", "cheaper / dearer"]
+        cheaper, costlier = nested.counts(records, method)
+        rows.append([method, f"{mean:+.1%}", f"{error:.1%}", f"{cheaper} / {costlier}"])
+    head = ["method", "mean cost, relative to the search's", "standard error over sets", "cheaper / costlier"]
     return markdown(head, rows)
 
 
@@ -155,7 +155,7 @@ def linear_machines() -> str:
 
 
 def passes() -> str:
-    """What reading rows costs."""
+    """The time of passes over rows."""
     rows = [
         [
             f"{record['name']}, {record['d']} features",
@@ -167,7 +167,7 @@ def passes() -> str:
 
 
 def cluster_times() -> str:
-    """The linear SVM on a cluster of this machine, beside the same fit in one process."""
+    """The linear SVM on a cluster of this machine, next to the same fit in one process."""
     records: dict[tuple[int, int], dict[int, dict[str, Any]]] = {}
     for record in run_of("cluster")["times"]["cases"]:
         records.setdefault((record["rows"], record["features"]), {})[record["workers"]] = record
@@ -184,7 +184,7 @@ def cluster_times() -> str:
 
 
 def cluster_rounds() -> str:
-    """What the proof of memory asks of its two workers, round by round."""
+    """The rounds of the memory test with its two workers."""
     run = run_of("cluster")["memory"]["cases"]
     rows = []
     for own in run["rounds"]:
@@ -220,7 +220,8 @@ def filled(text: str) -> str:
     return text
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
+    argparse.ArgumentParser(prog="python -m benchmarks document", description=__doc__).parse_args(arguments)
     for document in DOCUMENTS:
         text = document.read_text()
         document.write_text(filled(text))

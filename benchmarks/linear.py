@@ -270,7 +270,7 @@ def agreement() -> list[dict[str, Any]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.linear", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks linear", description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="+", choices=list(FN_COSTS), default=list(FN_COSTS), metavar="NAME")
     parser.add_argument("--rows", type=int, metavar="N", help="at most, of each case")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")

@@ -111,7 +111,7 @@ def bootstrap_table(seconds: Mapping[str, float]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.measures", description="Time the metrics.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks measures", description="Time the metrics.")
     parser.add_argument(
         "--rows", type=int, default=ROWS, metavar="N", help="scores of the metrics (default %(default)s)"
     )

@@ -129,13 +129,13 @@ def relative(records: list[dict[str, Any]]) -> dict[str, tuple[float, float]]:
 
 
 def counts(records: list[dict[str, Any]], method: str) -> tuple[int, int]:
-    """In how many cases a method is cheaper than the search, and in how many dearer."""
+    """In how many cases a method is cheaper than the search, and in how many costlier."""
     apart = np.array([record["costs"][method] - record["costs"][BASE] for record in records])
     return int(np.sum(apart < -EQUAL)), int(np.sum(apart > EQUAL))
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.nested", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks nested", description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real data, as docs/datasets.md says")
     parser.add_argument("--sets", nargs="+", choices=list(SMALL), default=list(SMALL), metavar="SET")
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help="at most, of each set")

@@ -148,7 +148,7 @@ def paper_grids(n: int, repeats: int) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks search", description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 4_000, 8_000], metavar="N")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
     parser.add_argument("--liquidsvm", type=Path, metavar="PATH", help="python of an environment that has liquidSVM")

@@ -113,7 +113,7 @@ def of_frames(n: int, calls: int) -> list[list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description="Time decisions on single rows.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks serving", description="Time decisions on single rows.")
     parser.add_argument("--calls", type=int, default=CALLS, metavar="N", help="timed rows (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="tiny models: shows that it runs, measures nothing")
     options = parser.parse_args(arguments)

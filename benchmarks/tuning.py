@@ -240,7 +240,7 @@ def choice_rows(sizes: Sizes, choices: Sequence[Choice]) -> list[list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.tuning", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks tuning", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="tiny problems: shows that it runs, measures nothing")
     parser.add_argument(
         "--constants", nargs="+", metavar="NAME", help="only these of the second table (default: all of them)"

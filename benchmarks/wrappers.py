@@ -146,7 +146,7 @@ def line(record: dict[str, Any]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.wrappers", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks wrappers", description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, metavar="N", help="at most, of each case")
     parser.add_argument("--json", type=Path, metavar="PATH", help="where to write the results")
     options = parser.parse_args(arguments)
