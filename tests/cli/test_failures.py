@@ -57,7 +57,7 @@ def here(folder, model, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (replaced(TRAIN, target="nonsense"), "has no column 'nonsense'"),
         (["train", "loans.csv", "--out", "out"], "the column of labels must be named"),
@@ -103,14 +103,14 @@ def here(folder, model, tmp_path, monkeypatch):
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
 )
-def test_bad_input_is_one_line_and_exit_code_2(arguments, said, cssvm, here):
+def test_bad_input_is_one_line_and_exit_code_2(arguments, expected, cssvm, here):
     before = sorted(os.listdir(here))
     result = cssvm(*arguments)
     assert result.exit_code == 2
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert line.startswith("cssvm: ")
-    assert said in line
+    assert expected in line
     assert sorted(os.listdir(here)) == before
 
 
@@ -121,7 +121,7 @@ def test_a_failure_leaves_the_file_that_was_there(cssvm, here):
 
 
 def test_wrong_use_has_exit_code_2_and_names_the_option(cssvm):
-    for arguments, said in (
+    for arguments, expected in (
         (["train"], "Missing"),
         (["train", "x.csv"], "--out"),
         (["train", "x.csv", "--out", "y", "--grid", "0"], "--grid"),
@@ -132,11 +132,11 @@ def test_wrong_use_has_exit_code_2_and_names_the_option(cssvm):
     ):
         result = cssvm(*arguments)
         assert result.exit_code == 2
-        assert said in result.stderr
+        assert expected in result.stderr
         assert "Traceback" not in result.stderr
 
 
-def test_a_mistake_of_ours_keeps_its_traceback():
+def test_an_internal_error_keeps_its_traceback():
     @command("cssvm nothing")
     def verb():
         raise ZeroDivisionError
@@ -165,19 +165,19 @@ def test_ctrl_c_ends_a_verb_at_once_where_a_search_by_itself_would_keep_what_it_
 
 
 @pytest.mark.parametrize(
-    ("out", "said"), [("new.csv", "stopped; nothing was written."), ("-", "stopped."), (os.devnull, "stopped.")]
+    ("out", "expected"), [("new.csv", "stopped; nothing was written."), ("-", "stopped."), (os.devnull, "stopped.")]
 )
-def test_ctrl_c_says_that_nothing_was_written_only_of_files_that_appear_whole(out, said, capsys):
+def test_ctrl_c_reports_that_nothing_was_written_only_for_files_written_atomically(out, expected, capsys):
     @command("cssvm nothing")
     def verb(out):
         os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(typer.Exit):
         verb(out=out)
-    assert capsys.readouterr().err == f"cssvm: {said}\n"
+    assert capsys.readouterr().err == f"cssvm: {expected}\n"
 
 
-def test_ctrl_c_in_fetch_says_what_stays(cssvm, monkeypatch):
+def test_ctrl_c_in_fetch_reports_what_is_kept(cssvm, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
@@ -188,7 +188,7 @@ def test_ctrl_c_in_fetch_says_what_stays(cssvm, monkeypatch):
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_warnings_are_lines_unless_quiet_is_asked_for(quiet, capsys):
+def test_warnings_are_lines_unless_quiet(quiet, capsys):
     @command("cssvm nothing")
     def verb(quiet):
         warnings.warn("careful", UserWarning, stacklevel=1)
@@ -199,9 +199,9 @@ def test_warnings_are_lines_unless_quiet_is_asked_for(quiet, capsys):
 
 def test_groups_and_order_of_time_exclude_each_other(cssvm, folder, tmp_path):
     arguments = ["train", folder / "loans.csv", "--target", "outcome", "--group", "home", "--by-time"]
-    refused = cssvm(*arguments, "--out", tmp_path / "m.skops")
-    assert refused.exit_code == 2
-    assert "give one of the two" in refused.stderr
+    rejected = cssvm(*arguments, "--out", tmp_path / "m.skops")
+    assert rejected.exit_code == 2
+    assert "give one of the two" in rejected.stderr
 
 
 @pytest.mark.system
@@ -224,7 +224,7 @@ def test_ctrl_c_while_the_command_line_is_imported_is_exit_code_130_without_a_tr
 @pytest.mark.system
 @pytest.mark.skipif(shutil.which("sh") is None, reason="needs a shell")
 @pytest.mark.parametrize(
-    ("verb", "said"),
+    ("verb", "expected"),
     [
         ("predict loans.skops - <&-", "the standard input is closed."),
         ("predict loans.skops new.csv >&-", "the standard output is closed."),
@@ -235,12 +235,12 @@ def test_ctrl_c_while_the_command_line_is_imported_is_exit_code_130_without_a_tr
         ),
     ],
 )
-def test_streams_that_are_closed_or_full_are_one_line_and_exit_code_2(verb, said, here):
+def test_streams_that_are_closed_or_full_are_one_line_and_exit_code_2(verb, expected, here):
     command = f"'{sys.executable}' -m cssvm {verb}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"cssvm: {said}")
+    assert line.startswith(f"cssvm: {expected}")
 
 
 @pytest.mark.system
@@ -253,9 +253,9 @@ def test_ctrl_c_is_exit_code_130_and_one_line(model, tmp_path):
     process = subprocess.Popen([sys.executable, "-m", "cssvm", *verb], stderr=subprocess.PIPE, text=True)
     with rows.open("w"):  # opens when the process does
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=600)
+        _, printed = process.communicate(timeout=600)
     assert process.returncode == 130
-    assert said == "cssvm: stopped; nothing was written.\n"
+    assert printed == "cssvm: stopped; nothing was written.\n"
     assert not out.exists()
 
 
@@ -308,7 +308,7 @@ def test_a_link_that_leads_to_itself_is_one_line(cssvm, model, folder, tmp_path)
 
 
 @pytest.mark.parametrize("out", ["-", "decisions.csv"])
-def test_a_text_cannot_be_a_formula_unless_that_is_asked_for(cssvm, model, folder, tmp_path, out):
+def test_a_string_cannot_be_a_formula_unless_allowed(cssvm, model, folder, tmp_path, out):
     rows = pd.read_csv(folder / "new.csv", dtype=str).head(2)
     rows.assign(**{"=name": ["=1+1", "-5"]}).to_csv(tmp_path / "new.csv", index=False)
     where = out if out == "-" else tmp_path / out
@@ -333,7 +333,7 @@ def test_control_characters_of_a_card_do_not_reach_the_terminal(cssvm, tmp_path)
     assert "\x1b" not in cssvm("info", tmp_path / "\x1b[2J.skops").stderr
 
 
-def test_info_of_a_model_fitted_with_costs_of_rows_says_so(cssvm, tmp_path):
+def test_info_states_that_a_model_was_fitted_with_sample_costs(cssvm, tmp_path):
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
     save_model(CostSensitiveSVC(fp_cost=2.0).fit(X, y, fn_cost=[1.0, 2.0, 3.0, 4.0]), tmp_path / "m.skops")
     assert "a cost for each row if missed, 2.0 for a false alarm" in cssvm("info", tmp_path / "m.skops").stdout
@@ -346,9 +346,9 @@ def test_info_of_a_model_fitted_with_costs_of_rows_says_so(cssvm, tmp_path):
 @pytest.mark.parametrize("verb", ["predict", "report"])
 def test_the_output_never_takes_the_place_of_what_it_is_made_from(cssvm, here, verb, what, out):
     before = (here / out).read_bytes()
-    refused = cssvm(verb, "loans.skops", "loans.csv", "--out", out)
-    assert refused.exit_code == 2
-    assert f"{out} is the {what}, which the output would replace" in " ".join(refused.output.split())
+    rejected = cssvm(verb, "loans.skops", "loans.csv", "--out", out)
+    assert rejected.exit_code == 2
+    assert f"{out} is the {what}, which the output would replace" in " ".join(rejected.output.split())
     assert (here / out).read_bytes() == before
 
 
@@ -394,7 +394,7 @@ def test_ctrl_c_in_the_evaluation_of_train_keeps_the_model(cssvm, here, tmp_path
     assert load_model(out).card.measures == {}
 
 
-def test_sigterm_in_the_evaluation_of_train_says_that_the_model_is_complete(cssvm, here, tmp_path, stopped_evaluation):
+def test_sigterm_in_the_evaluation_of_train_keeps_the_model(cssvm, here, tmp_path, stopped_evaluation):
     out = tmp_path / "model.skops"
     stopped_evaluation(signal.SIGTERM)
     found = cssvm(*replaced(TRAIN, out=out), "--quiet")

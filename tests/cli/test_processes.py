@@ -38,7 +38,7 @@ def test_help_and_usage_errors_import_nothing_that_computes_and_take_little_time
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
     for arguments in (["train", "--help"], ["train"]):
         seconds = [cpu_seconds(lambda arguments=arguments: process(*arguments)) for _ in range(3)]
-        assert min(seconds) < 1.5  # about 0.3 on a quiet machine
+        assert min(seconds) < 1.5  # about 0.3 on an idle computer
 
 
 def test_every_verb_has_an_example_in_its_help(cssvm):
@@ -84,7 +84,7 @@ def test_a_model_trained_by_one_process_decides_in_another_as_in_python(process,
 
 @pytest.mark.system
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_rows_come_and_decisions_go_through_pipes_and_a_reader_may_leave(model, folder):
+def test_rows_and_decisions_go_through_pipes_and_the_reader_may_close_them(model, folder):
     command = f"cat '{folder / 'new.csv'}' | '{sys.executable}' -m cssvm predict '{model}' - | head -n 2"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     header, first = done.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""Each verb is one call of the tables' functions: same numbers, for people in 80 columns and for machines as JSON."""
+"""Each verb is one call of the tables' functions: same numbers, in 80 columns or as JSON."""
 
 import csv
 import io
@@ -23,12 +23,12 @@ def decisions(text):
     return dict(zip(header, zip(*rows, strict=True), strict=True))
 
 
-def test_train_prints_the_money_of_evaluate_and_writes_the_model(cssvm, folder, tmp_path):
+def test_train_prints_the_costs_of_evaluate_and_writes_the_model(cssvm, folder, tmp_path):
     out = tmp_path / "model.skops"
     arguments = ["train", folder / "loans.csv", *OF_LOANS, "--currency", "EUR", "--out", out, *SMALL]
-    for_machines = cssvm(*arguments, "--json", "--quiet")
-    found = json.loads(for_machines.stdout)
-    assert for_machines.stderr == ""
+    as_json = cssvm(*arguments, "--json", "--quiet")
+    found = json.loads(as_json.stdout)
+    assert as_json.stderr == ""
     trained = train_table(
         folder / "loans.csv", target="outcome", pos_label="bad", fn_cost="0.6*amount", fp_cost="0.1*amount", Cs=2,
         gammas=2, cv=2, currency="EUR",
@@ -44,14 +44,14 @@ def test_train_prints_the_money_of_evaluate_and_writes_the_model(cssvm, folder, 
     assert found["card"]["currency"] == "EUR"
     assert load_model(out).card.parameters == trained.card.parameters
 
-    for_people = cssvm(*arguments)
-    lines = for_people.stdout.splitlines()
+    printed = cssvm(*arguments)
+    lines = printed.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     cost = trained.evaluation.model.cost
     (model_line,) = (line for line in lines if line.startswith("model  ") and "[" in line)
     assert f"{cost.value:.4g} [{cost.low:.3g}, {cost.high:.3g}]" in model_line
-    assert "cost per case" in for_people.stdout
-    assert for_people.stderr.splitlines()[-1] == f"cssvm: model written to {out}"
+    assert "cost per case" in printed.stdout
+    assert printed.stderr.splitlines()[-1] == f"cssvm: model written to {out}"
 
 
 def test_predict_writes_to_the_standard_output_what_it_writes_to_a_file(cssvm, folder, model, tmp_path):
@@ -84,7 +84,7 @@ def test_predict_reads_the_standard_input_and_costs_of_its_own(cssvm, folder, mo
 
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory):
-    """The same rows, with gaps, quoted commas, leading zeros and labels, in a file of each kind."""
+    """The same rows, with missing values, quoted commas, leading zeros and labels, in a file of each kind."""
     frame, files = applicants(60, seed=5), tmp_path_factory.mktemp("kinds")
     return {kind: write(files, frame, kind) for kind in KINDS}
 
@@ -106,7 +106,7 @@ def test_train_makes_the_same_model_of_every_kind_of_file(kind, cssvm, folder, m
 
 @pytest.mark.parametrize("kind", [*KINDS[1:], "standard input"])
 @pytest.mark.parametrize("verb", ["predict", "evaluate", "report"])
-def test_every_verb_says_the_same_of_every_kind_of_file(verb, kind, cssvm, model, labelled, tmp_path):
+def test_every_verb_returns_the_same_for_every_kind_of_file(verb, kind, cssvm, model, labelled, tmp_path):
     """As of plain CSV."""
     out = tmp_path / "out"
     options = {
@@ -115,15 +115,15 @@ def test_every_verb_says_the_same_of_every_kind_of_file(verb, kind, cssvm, model
         "report": ["--out", out, "--resamples", "5"],
     }[verb]
     file = "-" if kind == "standard input" else labelled[kind]
-    said, written = [], []
+    results, written = [], []
     for data in (labelled["csv"], file):
         result = cssvm(verb, model, data, *options, "--json", stdin=labelled["csv"].read_bytes())
         assert result.exit_code == 0, result.stderr
-        said.append(json.loads(result.stdout))
+        results.append(json.loads(result.stdout))
         written.append(decisions(out.read_text()) if verb == "predict" else None)
-    totals = [each.pop("expected_cost", 0.0) for each in said]
+    totals = [each.pop("expected_cost", 0.0) for each in results]
     assert totals[0] == pytest.approx(totals[1], rel=1e-12)  # a sum over parts rounds differently
-    assert said[0] == said[1]
+    assert results[0] == results[1]
     assert written[0] == written[1]
 
 
@@ -163,7 +163,7 @@ def test_evaluate_prints_the_measures_of_its_function(cssvm, model, tmp_path):
     assert any(line.startswith("AUC") and f"{expected.measures['AUC'].value:.4g}" in line for line in lines)
 
 
-def test_report_writes_a_page_with_the_money_that_evaluate_prints(cssvm, model, tmp_path):
+def test_report_writes_a_page_with_the_costs_that_evaluate_prints(cssvm, model, tmp_path):
     (tmp_path / "labelled.csv").write_bytes(as_csv(applicants(60, seed=5)))
     options = ["--resamples", "20", "--json"]
     page = tmp_path / "page.html"
@@ -247,12 +247,12 @@ def test_warnings_are_one_line_each(cssvm, folder, tmp_path):
     assert cssvm(*arguments, "--quiet").stderr == ""
 
 
-def test_options_of_the_search_are_refused_where_a_cluster_trains(cssvm, folder, tmp_path):
+def test_search_options_are_rejected_with_a_cluster(cssvm, folder, tmp_path):
     arguments = ["train", folder / "loans.csv", "--target", "outcome", "--scheduler", "tcp://127.0.0.1:1"]
-    refused = cssvm(*arguments, "--grid", "10", "--out", tmp_path / "m.skops")  # the default, but given
-    assert refused.exit_code == 2
-    assert "--grid" in refused.stderr
-    assert "without a search" in refused.stderr
+    rejected = cssvm(*arguments, "--grid", "10", "--out", tmp_path / "m.skops")  # the default, but given
+    assert rejected.exit_code == 2
+    assert "--grid" in rejected.stderr
+    assert "without a search" in rejected.stderr
     assert "without a search" not in cssvm(*arguments, "--out", tmp_path / "m.skops").stderr
 
 
@@ -262,7 +262,7 @@ def test_the_linear_kernel_is_shown_without_gamma(cssvm, folder, tmp_path):
         assert ("gamma" in cssvm(*arguments, "--out", tmp_path / "m.skops").stdout) == shows_gamma
 
 
-def test_weighted_counts_are_said_to_be_weighted(cssvm, folder, tmp_path):
+def test_weighted_counts_are_marked_as_weighted(cssvm, folder, tmp_path):
     data, out = tmp_path / "weighted.csv", tmp_path / "m.skops"
     pd.read_csv(folder / "loans.csv").assign(times=2.5).to_csv(data, index=False)
     arguments = ["train", data, *OF_LOANS, "--weight", "times", "--out", out, *SMALL]

@@ -92,7 +92,7 @@ def test_a_threshold_of_scikit_learn_is_stated_on_the_response_that_it_cuts():
 
 
 @pytest.mark.parametrize("unknown", [0.0, np.nan, None], ids=["zero", "missing", "known"])
-def test_amounts_of_past_targets_do_not_reach_the_scores(unknown):
+def test_amounts_known_for_past_positives_do_not_reach_the_scores(unknown):
     """No cut of the scores may be better than the ranking by the probability and the estimate, which know no label."""
     given = AMOUNT if unknown is None else np.where(Y == 1, AMOUNT, unknown)
     model = DirectCostClassifier(LogisticRegression(), LinearRegression(), cv=2)
@@ -144,25 +144,25 @@ def test_a_fitted_model_decides_as_it_is():
     assert found.held_out.models == [fitted]
 
 
-def test_a_fitted_model_decides_by_the_costs_of_the_rows():
+def test_a_fitted_model_decides_by_the_costs_of_the_samples():
     fitted = CostThresholdClassifier(LogisticRegression()).fit(X[:150], Y[:150])
     found = evaluate(fitted, X[150:], Y[150:], fn_cost=AMOUNT[150:], fp_cost=1.0, cv="prefit", n_resamples=10)
     decided = fitted.predict(X[150:], fn_cost=AMOUNT[150:], fp_cost=1.0)
     np.testing.assert_array_equal(found.decisions["model"], decided == 1)
 
 
-def test_labels_that_a_fitted_model_does_not_know_are_refused():
+def test_labels_unknown_to_a_fitted_model_are_rejected():
     fitted = CostSensitiveSVC().fit(X, np.where(Y == 1, "yes", "no"))
     with pytest.raises(ValueError, match=r"y must hold the classes \['no', 'yes'\]"):
         evaluate(fitted, X, Y, cv="prefit", pos_label=1)
 
 
-def test_a_name_of_the_table_is_no_name_for_another_model():
+def test_reserved_names_of_the_table_are_rejected_for_other_models():
     with pytest.raises(ValueError, match="Give this model another name"):
         evaluate(CostSensitiveSVC(), X, Y, compare={"model": LogisticRegression()})
 
 
-def test_decisions_from_elsewhere_cost_what_the_metrics_say():
+def test_predictions_made_elsewhere_cost_what_the_metrics_compute():
     scores = np.random.default_rng(0).normal(size=len(Y)) + Y
     weights = np.random.default_rng(1).integers(0, 3, len(Y)).astype(float)
     outcomes = {"tp_cost": 0.0, "fp_cost": 1.0, "tn_cost": 0.0, "fn_cost": AMOUNT}
@@ -174,7 +174,7 @@ def test_decisions_from_elsewhere_cost_what_the_metrics_say():
         evaluate_predictions(np.zeros(5, int), np.zeros(5, int), fp_cost=1.0)
 
 
-def test_decisions_from_elsewhere_have_the_intervals_of_evaluate_groups_too():
+def test_predictions_made_elsewhere_have_the_intervals_of_evaluate_also_with_groups():
     fitted = CostSensitiveSVC().fit(X[:120], Y[:120])
     rows, y, amount = X[120:], Y[120:], AMOUNT[120:]
     weights = np.random.default_rng(1).integers(0, 3, 120).astype(float)
@@ -195,7 +195,7 @@ def test_decisions_from_elsewhere_have_the_intervals_of_evaluate_groups_too():
     assert by_row.model.cost.low != found.model.cost.low
 
 
-def test_groups_of_other_rows_are_refused():
+def test_groups_of_the_wrong_length_are_rejected():
     outcomes = {"tp_cost": 0.0, "fp_cost": 1.0, "tn_cost": 0.0, "fn_cost": 5.0}
     for groups in (np.arange(len(Y) + 1), 3, np.zeros((len(Y), 1))):
         with pytest.raises(ValueError, match="groups must hold one value for each sample"):
@@ -204,7 +204,7 @@ def test_groups_of_other_rows_are_refused():
             evaluate(CostSensitiveSVC(), X, Y, groups=groups)
 
 
-def test_costs_that_only_targets_have_are_warned_of_where_decisions_see_them():
+def test_leakage_by_costs_known_for_positives_only_is_warned_of():
     X, y = make_classification(200, 4, weights=[0.7], flip_y=0.1, random_state=0)
     amount = np.random.default_rng(0).lognormal(2.0, 1.0, len(y))
     model = CostThresholdClassifier(LogisticRegression())
@@ -215,7 +215,7 @@ def test_costs_that_only_targets_have_are_warned_of_where_decisions_see_them():
         evaluate(model, X, y, fn_cost=amount, fp_cost=2.0, cv=2, n_resamples=20)
 
 
-def test_a_fitted_model_is_not_said_to_have_seen_none_of_the_rows():
+def test_the_table_states_whether_the_models_were_trained_without_the_samples():
     X, y = make_classification(200, 4, weights=[0.7], flip_y=0.1, random_state=0)
     model = LogisticRegression().fit(X, y)
     assert "which must not be in the model's training data" in str(evaluate(model, X, y, cv="prefit", n_resamples=20))
@@ -246,7 +246,7 @@ def test_folds_that_hold_out_no_weight_are_rejected():
 ROUTED = {
     "bayes": CostThresholdClassifier(LogisticRegression(), cv=2),
     "tuned": CostThresholdClassifier(LogisticRegression(), method="tuned", cv=2),
-    "two learners": DirectCostClassifier(LogisticRegression(), Ridge(), cv=2),
+    "two estimators": DirectCostClassifier(LogisticRegression(), Ridge(), cv=2),
     "two pipelines": DirectCostClassifier(
         make_pipeline(StandardScaler(), LogisticRegression()), make_pipeline(StandardScaler(), Ridge()), cv=2
     ),
@@ -260,7 +260,7 @@ ROUTED = {
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("model", ROUTED.values(), ids=ROUTED)
-def test_weights_and_costs_reach_all_learners_with_and_without_metadata_routing(model):
+def test_weights_and_costs_reach_all_estimators_with_and_without_metadata_routing(model):
     weights = np.random.default_rng(1).lognormal(0.0, 1.5, len(Y))
     given = {"fn_cost": AMOUNT, "fp_cost": 0.5, "sample_weight": weights, "cv": FOLDS, "n_resamples": 10}
     found = []
@@ -319,7 +319,7 @@ def test_a_model_that_is_trained_without_the_weights_is_noted(model, weights, no
 @pytest.mark.parametrize(
     "model", [MODELS["tied probabilities"], make_pipeline(StandardScaler(), MODELS["probabilities"])]
 )
-def test_a_model_that_decides_by_costs_of_rows_stands_beside_a_logistic_regression_that_does_so(model):
+def test_a_model_that_decides_by_sample_costs_is_compared_with_a_logistic_regression_that_does_so(model):
     found = evaluate(model, X, Y, fn_cost=AMOUNT, fp_cost=1.0, cv=FOLDS, n_resamples=10)
     expected = np.empty(len(Y), dtype=bool)
     for train, held_out in FOLDS.split(X, Y):
@@ -339,7 +339,7 @@ def test_a_model_that_decides_by_costs_of_rows_stands_beside_a_logistic_regressi
     ],
     ids=["costs of classes", "one threshold", "amounts that are not known"],
 )
-def test_costs_that_the_model_does_not_decide_by_row_by_row_are_no_baselines_either(model, fn_cost):
+def test_no_logistic_baseline_if_the_model_does_not_decide_by_sample_costs(model, fn_cost):
     found = evaluate(model, X, Y, fn_cost=fn_cost, fp_cost=1.0, cv=FOLDS, n_resamples=10)
     assert ROW_COSTS not in found.decisions
     assert "cost-blind SVC" in found.decisions

@@ -70,7 +70,7 @@ def test_nothing_is_wider_than_a_phone(kind, opened):
 
 
 @pytest.mark.parametrize("width", [375, 1280])
-def test_boxes_of_numbers_and_the_table_of_support_vectors_are_not_cut_off(width, opened):
+def test_number_fields_and_the_table_of_support_vectors_are_not_cut_off(width, opened):
     from cssvm import CostSensitiveSVC, Report
 
     rows = case("class")

@@ -1,4 +1,4 @@
-"""The moving part says what `cssvm.metrics` says, for any costs and any share of the target."""
+"""The sliders show what `cssvm.metrics` computes, for any costs and any share of the positive class."""
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_the_whole_page_is_reached_by_the_tab_key(opened):
 
 
 @pytest.mark.parametrize("typed", ["", "-3"])
-def test_a_number_that_is_none_is_marked_and_changes_nothing(typed, opened):
+def test_an_invalid_number_is_marked_and_changes_nothing(typed, opened):
     page = opened(case("class").report())
     before = page.locator("#answer").inner_text()
     page.locator("#fn-number").fill(typed)

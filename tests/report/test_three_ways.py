@@ -23,7 +23,7 @@ from tests.report.test_report import Cells
 from tests.tables.applicants import read_decisions
 
 N_PAST, N_RESAMPLES = 600, 200
-NUMBERS, WORDS = ["amount", "income", "years_employed"], ["housing", "purpose"]
+NUMBERS, CATEGORIES = ["amount", "income", "years_employed"], ["housing", "purpose"]
 ALL_ROUNDING = {"rel": 1e-12}  # the same sums, perhaps in another order
 
 
@@ -36,13 +36,13 @@ class InPython:
     """What one would write by hand: pandas, a ColumnTransformer, a search and `evaluate`."""
 
     def __init__(self):
-        loans = pd.read_csv(ROOT / "examples" / "loans.csv").fillna(dict.fromkeys(WORDS, ""))
+        loans = pd.read_csv(ROOT / "examples" / "loans.csv").fillna(dict.fromkeys(CATEGORIES, ""))
         self.past, self.new = loans[:N_PAST], loans[N_PAST:]
         with_gaps = [name for name in NUMBERS if self.past[name].isna().any()]
         prepared = make_column_transformer(
             (make_pipeline(SimpleImputer(strategy="mean"), StandardScaler()), NUMBERS),
             (MissingIndicator(features="all"), with_gaps),
-            (OneHotEncoder(handle_unknown="ignore"), WORDS),
+            (OneHotEncoder(handle_unknown="ignore"), CATEGORIES),
         )
         model = CostSensitiveSVCCV(transformer=prepared, decision="bayes", pos_label="default", Cs=3, gammas=3, cv=3)
         tuned = CostThresholdClassifier(make_pipeline(prepared, SVC()), method="tuned", cv=3, pos_label="default")
@@ -50,14 +50,14 @@ class InPython:
         self.trained = evaluate(model, X, y, **costs, cv=3, compare={"tuned threshold": tuned})
         self.model = model.fit(X, y, **costs)
         X, y, costs = self.given(self.new)
-        self.judged = evaluate(self.model, X, y, **costs, cv="prefit", n_resamples=N_RESAMPLES)
+        self.evaluated = evaluate(self.model, X, y, **costs, cv="prefit", n_resamples=N_RESAMPLES)
         self.decided = self.model._decide(X, **costs)
         self.risk = cost_risk(y, self.decided.labels, pos_label="default", **costs)
 
     @staticmethod
     def given(rows):
         costs = {"fn_cost": 0.6 * rows["amount"], "fp_cost": 0.1 * rows["amount"]}
-        return rows[NUMBERS + WORDS], rows["outcome"], costs
+        return rows[NUMBERS + CATEGORIES], rows["outcome"], costs
 
 
 class InTheShell:
@@ -113,23 +113,23 @@ def test_training_prints_the_policies_of_evaluate(python, shell):
 def test_new_rows_get_the_same_decisions_and_cost_the_same(python, shell):
     assert shell.decisions["label"].tolist() == python.decided.labels.tolist()
     assert shell.decisions["probability"] == pytest.approx(python.decided.probabilities, **ALL_ROUNDING)
-    measured, judged = shell.measured["measures"], python.judged
-    assert judged.model.cost.value == pytest.approx(python.risk, **ALL_ROUNDING)
+    measured, evaluated = shell.measured["measures"], python.evaluated
+    assert evaluated.model.cost.value == pytest.approx(python.risk, **ALL_ROUNDING)
     for name, policy in (("cost per case", "model"), ("act on nobody",) * 2, ("act on everybody",) * 2):
         ends = tuple(measured[name][end] for end in ("value", "low", "high"))
-        assert ends == pytest.approx(tuple(judged[policy].cost), **ALL_ROUNDING)
-    assert shell.measured["total"] == pytest.approx(judged.model.total, **ALL_ROUNDING)
-    assert shell.measured["n_acted"] == shell.predicted["n_positives"] == judged.model.actions
+        assert ends == pytest.approx(tuple(evaluated[policy].cost), **ALL_ROUNDING)
+    assert shell.measured["total"] == pytest.approx(evaluated.model.total, **ALL_ROUNDING)
+    assert shell.measured["n_acted"] == shell.predicted["n_positives"] == evaluated.model.actions
     reported = {policy["name"]: policy for policy in shell.reported["policies"]}
-    assert list(reported) == [policy.name for policy in judged.policies]
-    for policy in judged.policies:
+    assert list(reported) == [policy.name for policy in evaluated.policies]
+    for policy in evaluated.policies:
         assert tuple(reported[policy.name]["cost"].values()) == pytest.approx(tuple(policy.cost), **ALL_ROUNDING)
         assert reported[policy.name]["total"] == pytest.approx(policy.total, **ALL_ROUNDING)
 
 
 def test_the_page_shows_these_numbers(python, shell):
     cells = Cells(shell.page.read_text())
-    for policy in python.judged.policies:
+    for policy in python.evaluated.policies:
         _, cost, _, total, difference, *counts = cells.row(policy.name)
         assert same(cost, policy.cost.value)
         assert same(total, policy.total)
@@ -143,7 +143,7 @@ def test_the_page_shows_these_numbers(python, shell):
             assert same(difference, policy.difference.value)
 
 
-def test_a_browser_computes_them_anew(python, shell, opened):
+def test_a_browser_computes_them_again(python, shell, opened):
     """The moving part, at the costs that the rows have."""
 
     class Written:
@@ -153,7 +153,7 @@ def test_a_browser_computes_them_anew(python, shell, opened):
 
     page = opened(Written)
     for name, policy in (("own", "model"), ("nobody", "act on nobody"), ("everybody", "act on everybody")):
-        expected = python.judged[policy]
+        expected = python.evaluated[policy]
         for measure, value in (("risk", expected.cost.value), ("total", expected.total)):
             shown = page.locator(f"#{name}-{measure}").get_attribute("value")
             assert float(shown) == pytest.approx(value, rel=1e-9)

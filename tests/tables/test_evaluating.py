@@ -149,7 +149,7 @@ def test_rows_are_resampled_in_batches_not_one_call_for_each_measure(saved, labe
 
 @pytest.mark.parametrize(("fn_cost", "fp_cost"), [(5.0, 1.0), (300.0, "0.1*amount"), ("0.6*amount", 100.0)])
 @pytest.mark.parametrize("decision", ["bayes", "zero"])
-def test_the_best_threshold_costs_what_the_report_says_and_not_more_than_the_decisions(
+def test_the_best_threshold_costs_as_in_the_report_and_not_more_than_the_decisions(
     decision, fn_cost, fp_cost, frame, labelled
 ):
     trained = train_table(frame, fn_cost=fn_cost, fp_cost=fp_cost, decision=decision, **TRAIN)
@@ -172,12 +172,12 @@ def test_whole_weights_are_repeated_rows(saved, labelled):
 
 
 def test_rows_without_labels_are_left_out_and_chunks_change_nothing(saved, labelled, monkeypatch):
-    gaps = labelled.assign(outcome=labelled["outcome"].where(np.arange(120) % 3 > 0))
-    whole = evaluate_table(saved, gaps, n_resamples=1)
+    partly = labelled.assign(outcome=labelled["outcome"].where(np.arange(120) % 3 > 0))
+    whole = evaluate_table(saved, partly, n_resamples=1)
     assert (whole.n_rows, whole.n_unlabelled) == (80, 40)
-    expected = evaluate_table(saved, gaps.dropna(subset="outcome"), n_resamples=1)
+    expected = evaluate_table(saved, partly.dropna(subset="outcome"), n_resamples=1)
     monkeypatch.setattr(sources, "CHUNK_ROWS", 7)
-    chunked = evaluate_table(saved, gaps, n_resamples=1)
+    chunked = evaluate_table(saved, partly, n_resamples=1)
     for name, value in expected.measures.items():
         assert whole.measures[name].value == pytest.approx(value.value, rel=1e-12)
         assert chunked.measures[name].value == pytest.approx(value.value, rel=1e-12)
@@ -198,7 +198,7 @@ def test_a_model_without_probabilities_has_no_brier_score(frame, labelled):
     assert found.measures["cost per case"].value == pytest.approx(risk)
 
 
-def test_labels_that_the_model_does_not_know_are_refused(saved, labelled):
+def test_labels_unknown_to_the_model_are_rejected(saved, labelled):
     strange = labelled.assign(outcome=labelled["outcome"].where(np.arange(120) != 17, "ugly"))
     with pytest.raises(TableError, match="holds 'ugly' in row 18; the labels of the model are 'bad', 'good'"):
         evaluate_table(saved, strange)
@@ -211,7 +211,7 @@ def test_labels_that_the_model_does_not_know_are_refused(saved, labelled):
 
 
 @pytest.mark.parametrize("unknown", [0.0, np.nan], ids=["zero", "missing"])
-def test_amounts_of_past_targets_tell_the_scores_of_estimated_amounts_nothing(unknown):
+def test_amounts_known_for_past_positives_do_not_reach_scores_by_estimated_amounts(unknown):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
     y = (rng.random(300) < 1 / (1 + np.exp(1 - frame["a"]))).astype(int).to_numpy()

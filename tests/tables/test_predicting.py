@@ -29,14 +29,14 @@ def model(frame, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def new():
-    """Other rows, without labels, with gaps, a new word and a column more."""
+    """Other rows, without labels, with missing values, unseen categories and one more column."""
     found = applicants(90, seed=1).drop(columns="outcome")
     found.loc[5, "home"] = "houseboat"
     found.loc[7, "zip"] = "00001"
     return found.assign(customer=np.arange(1000, 1090))
 
 
-def said(model, frame, **costs):
+def predictions(model, frame, **costs):
     """Labels, scores and probabilities of the target, by the methods of the model itself."""
     loaded = load_model(model).model
     X = frame.fillna({"home": ""})[["income", "amount", "home", "zip"]]
@@ -51,10 +51,10 @@ def costs_of(frame):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_row_gets_what_the_model_says_from_any_file(kind, model, new, tmp_path):
+def test_every_row_gets_the_prediction_of_the_model_from_any_file(kind, model, new, tmp_path):
     found = predict_table(model, write(tmp_path, new, kind), tmp_path / "out.csv")
     written = read_decisions(tmp_path / "out.csv")
-    labels, scores, probabilities = said(model, new, **costs_of(new))
+    labels, scores, probabilities = predictions(model, new, **costs_of(new))
     assert written["label"].tolist() == labels.tolist()
     np.testing.assert_array_equal(written["score"], scores)
     np.testing.assert_array_equal(written["probability"], probabilities)
@@ -68,7 +68,7 @@ def test_every_row_gets_what_the_model_says_from_any_file(kind, model, new, tmp_
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet in parts"])
-def test_what_training_has_not_seen_is_counted(model, new, tmp_path, kind):
+def test_missing_values_and_unseen_categories_are_counted(model, new, tmp_path, kind):
     found = predict_table(model, write(tmp_path, new, kind), tmp_path / "out.csv")
     assert +found.missing == {"income": int(new["income"].isna().sum())}
     assert +found.unseen_categories == {"home": 1, "zip": 1}
@@ -76,7 +76,7 @@ def test_what_training_has_not_seen_is_counted(model, new, tmp_path, kind):
 
 
 @pytest.mark.parametrize("keep", [(), ("customer",)])
-def test_of_parquet_no_more_columns_are_read_than_needed(model, new, tmp_path, monkeypatch, keep):
+def test_only_needed_columns_of_parquet_are_read(model, new, tmp_path, monkeypatch, keep):
     read, asked = RowGroups.batches, []
 
     def noted(self, n_rows, stored):
@@ -104,7 +104,7 @@ def test_the_size_of_chunks_changes_nothing(kind, model, new, tmp_path, monkeypa
     assert len(seen) >= 13
 
 
-def test_kept_columns_stand_in_front_as_they_were_written(model, new, tmp_path):
+def test_kept_columns_come_first_unchanged(model, new, tmp_path):
     data = write(tmp_path, new, "csv")
     predict_table(model, data, tmp_path / "out.csv", keep=["zip", "customer"])
     first = (tmp_path / "out.csv").read_text().splitlines()[:2]
@@ -114,7 +114,7 @@ def test_kept_columns_stand_in_front_as_they_were_written(model, new, tmp_path):
         predict_table(model, new.assign(label=1), tmp_path / "out.csv", keep=["label"])
 
 
-def test_an_entry_that_is_kept_reads_back_as_it_was_whatever_is_in_it(model, new, tmp_path):
+def test_kept_entries_read_back_unchanged(model, new, tmp_path):
     notes = ["a\rb", "a\nb", "a\r\nb", 'say "no"', "a,b", "\r", "a\u2028b", '5"']
     predict_table(model, new.head(len(notes)).assign(note=notes), tmp_path / "out.csv", keep=["note"])
     again = open_table(tmp_path / "out.csv").whole()
@@ -122,7 +122,7 @@ def test_an_entry_that_is_kept_reads_back_as_it_was_whatever_is_in_it(model, new
     assert b"\r\n5" not in (tmp_path / "out.csv").read_bytes()
 
 
-def test_a_name_that_ends_in_gz_is_packed(model, new, tmp_path):
+def test_output_with_a_name_in_gz_is_compressed(model, new, tmp_path):
     predict_table(model, new, tmp_path / "out.csv")
     predict_table(model, new, tmp_path / "out.csv.gz")
     assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()) == (tmp_path / "out.csv").read_bytes()
@@ -133,7 +133,7 @@ def test_a_name_that_ends_in_gz_is_packed(model, new, tmp_path):
 def test_decisions_can_go_to_parquet(model, new, tmp_path):
     predict_table(model, new, tmp_path / "out.parquet", keep=["customer"])
     written = pq.read_table(tmp_path / "out.parquet")
-    labels, scores, _ = said(model, new, **costs_of(new))
+    labels, scores, _ = predictions(model, new, **costs_of(new))
     assert written.schema.field("customer").type == pa.int64()
     assert written["label"].to_pylist() == labels.tolist()
     np.testing.assert_array_equal(np.asarray(written["score"]), scores)
@@ -141,7 +141,7 @@ def test_decisions_can_go_to_parquet(model, new, tmp_path):
 
 def test_costs_of_new_rows_can_be_given_in_place_of_those_of_training(model, new, tmp_path):
     predict_table(model, new, tmp_path / "out.csv", fn_cost=3, fp_cost="0.01*amount")
-    labels, _, probabilities = said(model, new, fn_cost=3.0, fp_cost=0.01 * new["amount"].to_numpy())
+    labels, _, probabilities = predictions(model, new, fn_cost=3.0, fp_cost=0.01 * new["amount"].to_numpy())
     written = read_decisions(tmp_path / "out.csv")
     assert written["label"].tolist() == labels.tolist()
     np.testing.assert_array_equal(written["cost_of_leaving"], 3.0 * probabilities)
@@ -158,7 +158,7 @@ def test_a_model_with_one_threshold_takes_no_costs_and_has_no_probabilities(fram
         predict_table(file, new, tmp_path / "out.csv", fn_cost=3)
 
 
-def test_models_saved_from_python_decide_on_tables_too(frame, tmp_path):
+def test_models_saved_from_python_predict_tables(frame, tmp_path):
     X, y = frame[["amount", "income"]].fillna(0.0), (frame["outcome"] == "bad").to_numpy().astype(int)
     svm = make_pipeline(StandardScaler(), CostSensitiveSVC(fn_cost=5.0)).fit(X, y)
     bayes = CostThresholdClassifier(make_pipeline(StandardScaler(), CostSensitiveSVC()), fn_cost=5.0).fit(X, y)
@@ -195,7 +195,7 @@ def _without_amount(model):
     return saved.model, ModelCard.from_model(saved.model, columns=columns, fn_cost="0.6*amount", fp_cost=1.0)
 
 
-def test_libsvm_rows_are_decided_by_the_model_of_libsvm_rows(tmp_path):
+def test_a_model_of_libsvm_rows_predicts_libsvm_rows(tmp_path):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 80)
     lines = [f"{label} 1:{rng.normal() + label:.6f} 2:{rng.normal():.6f}" for label in y]
@@ -211,12 +211,12 @@ def test_libsvm_rows_are_decided_by_the_model_of_libsvm_rows(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+49 30", "-a", "@x", "\t=1", "\r=1", "-1+1", "=\n", "+1e5x", "--5"])
-def test_a_text_that_a_spreadsheet_evaluates_gets_an_apostrophe(text):
+def test_a_string_that_a_spreadsheet_would_evaluate_gets_an_apostrophe(text):
     assert escape_formula(text) == "'" + text
 
 
 @pytest.mark.parametrize("value", ["-5", "+5.25", "-.5e-3", "-", "=", "a=b", "", "1-2", -5, -0.5, None, True])
-def test_numbers_and_harmless_texts_are_written_as_they_are(value):
+def test_numbers_and_harmless_strings_are_written_unchanged(value):
     assert escape_formula(value) is value
 
 

@@ -65,7 +65,8 @@ def card_facts(card: ModelCard) -> list[tuple[str, ...]]:
         ("model", ", ".join([str(found.get("estimator", "")), *chosen])),
     ]
     if card.n_rows and card.n_positives is not None:
-        facts.insert(0, ("rows", f"{card.n_rows:,}, {card.n_positives:,} positive ({card.n_positives / card.n_rows:.1%})"))
+        share = f"{card.n_positives:,} positive ({card.n_positives / card.n_rows:.1%})"
+        facts.insert(0, ("rows", f"{card.n_rows:,}, {share}"))
     if gap is not None:
         facts.append(("certificate", f"{card.certificate.get('status')}, duality gap {gap:.1g}"))
     return [*facts, *(("note", note) for note in card.notes)]

@@ -182,15 +182,20 @@ def _predict_part(
 ) -> Iterator[PredictedTable]:
     """Write the predictions for the rows of a part, chunk by chunk; yields the counts of each."""
     known = {column.name for column in scorer.card.columns} | {*keep}
-    for rows in _needed_chunks(scorer, part, known):
+    if not isinstance(part, ParquetPart) or not known.issubset(part.schema.names):  # the latter raises below
+        chunks = part.chunks(CHUNK_ROWS)
+    else:
+        used = known | scorer.cost_columns(part.schema.names)
+        chunks = part.chunks(CHUNK_ROWS, [name for name in part.schema.names if name in used])
+    for rows in chunks:
         _check_kept(rows, keep)
         scorer.issues = InputIssues()
         costs = scorer.costs(rows) if scorer.decides_by else {}
         predicted = scorer.predict(rows, costs)
         expected, acted = predicted.expected_costs(), predicted.labels == scorer.positive_class.label
         write(_output(rows, keep, predicted, expected))
-        names = part.schema.names if isinstance(part, ParquetPart) else rows.names
-        used = known | scorer.cost_columns(names)
+        all_names = part.schema.names if isinstance(part, ParquetPart) else rows.names
+        used = known | scorer.cost_columns(all_names)
         yield PredictedTable(
             n_rows=len(rows),
             n_positives=int(np.count_nonzero(acted)),
@@ -198,7 +203,7 @@ def _predict_part(
             expected_cost=None if expected is None else float(np.where(acted, *expected).sum()),
             missing=scorer.issues.missing,
             unseen_categories=scorer.issues.unseen_categories,
-            not_read=[name for name in names if name not in used],
+            not_read=[name for name in all_names if name not in used],
         )
 
 
@@ -211,15 +216,6 @@ def _output(
     values = (predicted.labels, predicted.scores, predicted.probabilities, *(expected or (None, None)))
     written = {name: pa.array(value) for name, value in zip(COLUMNS, values, strict=True) if value is not None}
     return pa.table({name: rows.rows[name] for name in keep} | written)
-
-
-def _needed_chunks(scorer: TableScorer, part: Source | ParquetPart, known: set[str]) -> Iterator[Chunk]:
-    """The rows of a part; of Parquet only the known columns and those of costs are read."""
-    if not isinstance(part, ParquetPart) or not known.issubset(part.schema.names):  # raises later
-        return part.chunks(CHUNK_ROWS)
-    names = part.schema.names
-    used = known | scorer.cost_columns(names)
-    return part.chunks(CHUNK_ROWS, [name for name in names if name in used])
 
 
 def _check_kept(rows: Chunk, keep: Sequence[str]) -> None:
