@@ -86,8 +86,8 @@ def here(folder, model, tmp_path, monkeypatch):
         (["predict", "loans.skops", "new.csv", "--out", "no/out"], "there is no folder no"),
         (["predict", "loans.skops", "new.csv", "--out", "."], "is a folder"),
         (["predict", "damaged.skops", "new.csv", "--out", "out"], "damaged or altered"),
-        (["predict", "short.skops", "new.csv", "--out", "out"], "no model file of cssvm"),
-        (["predict", "loans.csv", "new.csv", "--out", "out"], "no model file of cssvm"),
+        (["predict", "short.skops", "new.csv", "--out", "out"], "is not a model file of cssvm"),
+        (["predict", "loans.csv", "new.csv", "--out", "out"], "is not a model file of cssvm"),
         (["predict", "absent.skops", "new.csv", "--out", "out"], "absent.skops cannot be read"),
         (["evaluate", "loans.skops", "new.csv"], "has no column 'outcome'"),
         (
