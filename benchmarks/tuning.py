@@ -1,6 +1,6 @@
 """Measure what the solvers' tuning constants stand for on this machine: `python -m benchmarks.tuning`.
 
-Two tables. The first has the costs that `cssvm._solvers.dual.tuning` counts in nanoseconds: each is timed by itself, at several
+Two tables. The first has the costs that `cssvm._solvers.dual.tuning` counts in nanoseconds: each is timed at several
 sizes, and fitted. Decisions depend on their ratios alone, so compare columns up to a common factor. The second varies
 one constant at a time and times whole solves with each value by turns: the best value here, and what the value in the
 code loses against it. A loss within the noise of the machine, a few percent, is no reason to change anything.
