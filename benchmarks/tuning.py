@@ -31,7 +31,7 @@ FEATURES = 20
 GAMMAS = (0.2 / FEATURES, 1.0 / FEATURES, 4.0 / FEATURES)
 CS = np.geomspace(0.01, 100.0, 8)
 FN_COST = 4.0
-STEPS = 300  # pair steps that are timed together
+STEPS = 300  # SMO steps that are timed together
 COST_COLUMNS: tuple[Column, ...] = (("cost", 28), ("in the code", 13), ("here", 11), ("here / code", 13))
 CHOICE_COLUMNS: tuple[Column, ...] = (
     ("constant", 25), ("solves", 15), ("in the code", 13), ("best here", 11), ("code / best", 13),
@@ -41,7 +41,7 @@ CHOICE_COLUMNS: tuple[Column, ...] = (
 class Sizes(NamedTuple):
     """How much is measured."""
 
-    pair_steps: Sequence[int]  # variables
+    smo_steps: Sequence[int]  # variables
     newton: Sequence[int]  # free variables
     interior: Sequence[tuple[int, int]]  # rows and features
     path_rows: int
@@ -117,7 +117,7 @@ def problem_of(n: int, C: float = 1.0) -> tuple[np.ndarray, DualProblem]:
     return data.X, DualProblem(*signed_terms(y, np.ones(n), C * np.where(y > 0, FN_COST, 1.0)))
 
 
-def pair_step_cost(sizes: Sequence[int], repeats: int) -> tuning.SMOStepCost:
+def smo_step_cost(sizes: Sequence[int], repeats: int) -> tuning.SMOStepCost:
     """Time steps from zero in float32, at tolerance 0, so that all of them are taken."""
     ns = []
     for n in sizes:
@@ -171,7 +171,7 @@ def interior_cost(sizes: Sequence[tuple[int, int]], repeats: int) -> tuning.Inte
 def cost_rows(sizes: Sizes) -> list[list[str]]:
     with threadpool_limits(1), threads.single_threaded_blas():
         measured_costs = (
-            ("SMO_STEP", tuning.SMO_STEP, pair_step_cost(sizes.pair_steps, sizes.repeats)),
+            ("SMO_STEP", tuning.SMO_STEP, smo_step_cost(sizes.smo_steps, sizes.repeats)),
             ("NEWTON", tuning.NEWTON, newton_cost(sizes.newton, sizes.repeats)),
             ("INTERIOR", tuning.INTERIOR, interior_cost(sizes.interior, sizes.repeats)),
         )

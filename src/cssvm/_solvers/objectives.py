@@ -1,6 +1,8 @@
-"""The minimum of a piecewise linear function, which is where the bias of a hinge loss lies.
+"""Objectives that the solvers share: the best intercept of a weighted hinge loss, and the relative duality gap.
 
-sum_i upper_i max(0, k_i - b) - lower_i max(0, b - k_i),    lower <= 0 <= upper
+    loss(b) = sum_i upper_i max(0, k_i - b) - lower_i max(0, b - k_i),    lower <= 0 <= upper
+
+is piecewise linear in b, with a kink at every k_i.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ FLAT = 1e-12  # a slope below this share of all upper bounds is zero: sums of co
 
 
 def optimal_intercept(kinks: Vector, lower: Vector, upper: Vector) -> float:
-    """The b at which the function is least, (n,) float64 each.
+    """The b at which the loss is least; the arguments are (n,) float64.
 
     Its slope is sum(-lower_i, k_i < b) - sum(upper_i, k_i > b). Where it is zero between two kinks the middle is taken.
     """
-    order = np.argsort(kinks)  # in which order equal kinks come makes no difference
+    order = np.argsort(kinks)  # the order of equal kinks makes no difference
     kinks, total, below = kinks[order], np.cumsum(upper[order]), np.cumsum(-lower[order])
     right = below - (total[-1] - total)  # slope just right of each kink, ascending
     flat = FLAT * (total[-1] + below[-1])
@@ -27,3 +29,16 @@ def optimal_intercept(kinks: Vector, lower: Vector, upper: Vector) -> float:
         return float(kinks[first])
     last = min(last, int(np.searchsorted(right, flat, side="right")))  # from it on the function rises
     return float(0.5 * (kinks[first] + kinks[last]))
+
+
+def least_hinge_loss(kinks: Vector, lower: Vector, upper: Vector) -> tuple[float, float]:
+    """The optimal intercept, and the loss there."""
+    intercept = optimal_intercept(kinks, lower, upper)
+    above = kinks - intercept
+    positive = np.maximum(above, 0.0)
+    return intercept, float((upper * positive - lower * (positive - above)).sum())
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """(primal - dual) / max(|primal|, |dual|), at least 0: rounding errors can change the sign of the difference."""
+    return max(0.0, primal - dual) / max(abs(primal), abs(dual), np.finfo(float).tiny)

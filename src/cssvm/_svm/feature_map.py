@@ -29,9 +29,8 @@ from .._core.types import Vector
 from .._core.validation import align_to_samples
 from .._kernels import KERNELS, Kernel, kernel_class, make_kernel
 from .._kernels.functions import Poly, Rbf
-from .._solvers.dual.certificate import relative_gap
 from .._solvers.linear import LinearFunction, recover_dual
-from .._solvers.objectives import optimal_intercept
+from .._solvers.objectives import least_hinge_loss, relative_gap
 from .inputs import resolve_gamma, validate_transformed
 from .linear_svc import CostSensitiveLinearSVC
 
@@ -220,8 +219,7 @@ class _Problem(NamedTuple):
         """Hinge loss of the scores f (n,) with the best intercept."""
         kinks, positive = self.linear - f, self.linear > 0
         lower, upper = np.where(positive, 0.0, -self.upper_bounds), self.upper_bounds * positive
-        above = kinks - optimal_intercept(kinks, lower, upper)
-        return float(self.upper_bounds @ np.maximum(np.where(positive, above, -above), 0.0))
+        return least_hinge_loss(kinks, lower, upper)[1]
 
     def _values(self, vectors: Any, coef: Vector) -> Vector:
         return self.kernel.expand(self.X, np.arange(len(coef)), vectors, coef, np.float64)

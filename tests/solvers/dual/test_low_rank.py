@@ -64,7 +64,7 @@ def test_the_interior_solution_is_feasible_and_optimal(seed, n, exponent, zero):
 @pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
 @pytest.mark.parametrize("n", [1500, 5000])
 def test_noisy_linear_problems_are_solved_whatever_C_is(n, C):
-    """Pair steps alone take minutes for the largest of them."""
+    """SMO steps alone take minutes for the largest of them."""
     X, y = noisy(n)
     upper_bounds = C * np.where(y > 0, 4.0, 1.0)
     solution = solve(rows_of(LINEAR, X, upper_bounds, tol=1e-3), signed(y, np.ones(n), upper_bounds))
@@ -82,8 +82,8 @@ def test_noisy_linear_problems_are_solved_whatever_C_is(n, C):
     assert 0.0 <= primal - dual <= 1e-5 * primal
 
 
-def test_what_pair_steps_do_not_solve_in_time_is_solved_by_the_interior_point_method(monkeypatch):
-    """A kernel matrix does not tell its rank, so pair steps have the first try."""
+def test_what_smo_steps_do_not_solve_in_time_is_solved_by_the_interior_point_method(monkeypatch):
+    """A kernel matrix does not tell its rank, so SMO steps have the first try."""
     monkeypatch.setattr(tuning, "WORK", tuning.WorkLimit(5e7, 0.0, 0.0))
     X, y = noisy(1000)
     upper_bounds = np.full(1000, 1000.0)
@@ -133,7 +133,7 @@ def test_features_without_any_information_are_no_obstacle():
     assert solution.status == Status.CONVERGED
 
 
-def test_a_small_budget_is_no_reason_for_pair_steps():
+def test_a_small_budget_is_no_reason_for_smo_steps():
     X, y = noisy(3000, d=2)
     upper_bounds = np.full(3000, 100.0)
     solution = solve(rows_of(LINEAR, X, upper_bounds, tol=1e-3, cache_size=4), signed(y, np.ones(3000), upper_bounds))

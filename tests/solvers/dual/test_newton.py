@@ -79,7 +79,7 @@ def test_newton_rounds_never_lower_the_objective(small_system, monkeypatch):
 
 @pytest.mark.parametrize("small_system", [0, 500])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_few_newton_rounds_end_what_pair_steps_have_begun(dtype, small_system, monkeypatch):
+def test_a_few_newton_rounds_end_what_smo_steps_have_begun(dtype, small_system, monkeypatch):
     monkeypatch.setattr(tuning, "SMALL_SYSTEM", small_system)
     X, y, margins, upper_bounds = random_problem(200, 11, C=50.0)
     K, problem = gram(KERNELS[1], X).astype(dtype), signed(y, margins, upper_bounds)

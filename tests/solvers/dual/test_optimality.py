@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cssvm._solvers.dual import DualProblem, tuning
-from cssvm._solvers.dual.certificate import bias_interval, distances, is_free, level, may_shrink, violation
+from cssvm._solvers.dual.certificate import bias_interval, can_be_shrunk, distances, is_free, level, violation
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 
@@ -87,7 +87,7 @@ def test_free_variables_and_violators_never_sleep(depth, monkeypatch):
         beta, gradient, lower, upper = STATES[name]
         bottom, top = bias_interval(beta, gradient, lower, upper)
         distance = distances(beta, gradient, lower, upper, bottom, top)
-        sleeps = may_shrink(beta, gradient, lower, upper, bottom, top)
+        sleeps = can_be_shrunk(beta, gradient, lower, upper, bottom, top)
         np.testing.assert_array_equal(sleeps, distance > depth * (top - bottom))
         assert not sleeps[(lower < beta) & (beta < upper)].any()
         assert not sleeps[distance <= 0].any()

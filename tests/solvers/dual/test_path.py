@@ -61,7 +61,7 @@ def test_scores_do_not_depend_on_the_way_to_C(C):
         assert np.abs(scores[0] - other).max() < 1e-3
 
 
-def test_an_indefinite_kernel_is_solved_by_pair_steps_alone():
+def test_an_indefinite_kernel_is_solved_by_smo_steps_alone():
     X, unit = unit_problem(80, 2)
     K = np.tanh(2.0 * X @ X.T - 1.0)
     for C, solution in zip(CS[:4], solve_path(K, K.diagonal(), unit, CS[:4], tol=TOL), strict=True):
@@ -80,7 +80,7 @@ def test_a_solution_without_bounded_variables_needs_no_step_for_a_larger_C():
 
 
 def test_a_kernel_of_low_rank_is_solved_to_tolerance_for_large_C():
-    """K_FF is singular there, Newton's direction leads far out, and pair steps alone need millions."""
+    """K_FF is singular there, Newton's direction leads far out, and SMO steps alone need millions."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)) * [1.0, 30.0, 0.1] + 5.0
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=200) > 5.0, 1.0, -1.0)
@@ -142,7 +142,7 @@ def test_a_path_gone_on_with_is_bitwise_the_uninterrupted_one(dtype, cut, monkey
         assert (a.bias, a.n_iter) == (b.bias, b.n_iter)
 
 
-def test_a_solve_ends_where_neither_pair_steps_nor_rounds_get_ahead(monkeypatch):
+def test_a_solve_ends_where_neither_smo_steps_nor_rounds_get_ahead(monkeypatch):
     """In float32 a violation just past the tolerance can be within it: then there is no step to take."""
     monkeypatch.setattr(smo_newton, "update_by_smo", lambda *args: (0, 2 * TOL))
     monkeypatch.setattr(smo_newton.NewtonSteps, "take", lambda self, tol: 0.0)
@@ -154,7 +154,7 @@ def test_a_solve_ends_where_neither_pair_steps_nor_rounds_get_ahead(monkeypatch)
     assert solution.n_iter == 0
 
 
-def test_too_few_pair_steps_are_reported(monkeypatch):
+def test_too_few_smo_steps_are_reported(monkeypatch):
     monkeypatch.setattr(tuning, "PATH_MAX_STEPS", 0)
     X, unit = unit_problem(100, 6)
     K = gram(KERNELS[1], X)

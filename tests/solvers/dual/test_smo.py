@@ -1,4 +1,4 @@
-"""The compiled pair steps against a NumPy twin."""
+"""The compiled SMO steps against a NumPy twin."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from cssvm._solvers.dual.decomposition import empty_block, update_border
 from cssvm._solvers.dual.smo import MIN_CURVATURE, update_by_smo
 
 
-def pair_steps(K, G, beta, lower, upper, tol, max_steps):
-    """The algorithm of `pairs.py` in plain NumPy."""
+def smo_steps(K, G, beta, lower, upper, tol, max_steps):
+    """The algorithm of `smo.py` in plain NumPy."""
     G, beta = G.copy(), beta.copy()
     for step in range(max_steps + 1):
         grows, shrinks = beta < upper, beta > lower
@@ -26,7 +26,7 @@ def pair_steps(K, G, beta, lower, upper, tol, max_steps):
 
 
 @pytest.mark.parametrize("q", [2, 63, 64, 65, 200])
-def test_pair_steps_equal_their_numpy_twin(q):
+def test_smo_steps_equal_their_numpy_twin(q):
     rng = np.random.default_rng(q)
     X = rng.normal(size=(q, 3))
     K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))
@@ -34,7 +34,7 @@ def test_pair_steps_equal_their_numpy_twin(q):
     y[:2] = 1, -1
     upper_bound = rng.uniform(0.5, 2.0, q)
     lower, upper = np.minimum(0, y * upper_bound), np.maximum(0, y * upper_bound)
-    expected = pair_steps(K, y, np.zeros(q), lower, upper, 1e-3, 50)
+    expected = smo_steps(K, y, np.zeros(q), lower, upper, 1e-3, 50)
     beta, G = np.zeros(q), y.copy()
     steps, violation = update_by_smo(K, K.diagonal().copy(), G, beta, lower, upper, 1e-3, 50)
     assert steps == expected[0]

@@ -91,7 +91,9 @@ def test_a_problem_of_near_rows_is_a_lower_bound_whose_alpha_is_feasible_for_all
     whole = solve_interior(LocalBlocks.from_samples(X, linear, upper_bounds), tol=1e-9)
     for seed in range(5):
         point = LinearFunction(whole.coef + 0.3 * np.random.default_rng(seed).normal(size=5), whole.bias)
-        near_margin, fixed = LocalBlocks.from_samples(X, linear, upper_bounds, 40).near_margin([point], np.full((2, 2), 0.4))
+        near_margin, fixed = LocalBlocks.from_samples(X, linear, upper_bounds, 40).near_margin(
+            [point], np.full((2, 2), 0.4)
+        )
         assert 0 < near_margin.counts().sum() < 300
         if not fixed.can_be_balanced:
             continue

@@ -117,7 +117,10 @@ def test_passes_leave_the_state_they_are_given_as_it_was(setting):
 @pytest.mark.parametrize("block_rows", [1, 7, 64])
 def test_blocks_of_any_size_have_the_same_sums_up_to_rounding(setting, block_rows):
     X, linear, upper_bounds, _, step = setting
-    one, many = LocalBlocks.from_samples(X, linear, upper_bounds), LocalBlocks.from_samples(X, linear, upper_bounds, block_rows)
+    one, many = (
+        LocalBlocks.from_samples(X, linear, upper_bounds),
+        LocalBlocks.from_samples(X, linear, upper_bounds, block_rows),
+    )
     assert len(one.blocks) == 1
     assert len(many.blocks) == -(-700 // block_rows)
     for a, b in zip(one.measure(None), many.measure(None), strict=True):

@@ -1,17 +1,17 @@
-"""The dual problem and its two solvers.
+"""The dual problem of kernel SVMs and its solvers.
 
-`solve` is for one problem of any size, `solve_path` for many values of C with the kernel matrix in memory; a `DualPath` can
-be left and gone on with later.
+`solve` is for one problem of any size, `solve_path` for many values of C with the kernel matrix in memory; a `DualPath`
+can be continued from its state.
 """
 
-from .problem import DualProblem, KernelRows, Solution, Status
+from .problem import DualProblem, Solution, Status
 from .smo_newton import DualPath, PathState, Workspace, solve_path
 from .solver import solve
 
 __all__ = [
     "DualPath",
     "DualProblem",
-    "KernelRows",
+    "GramRows",
     "PathState",
     "Solution",
     "Status",

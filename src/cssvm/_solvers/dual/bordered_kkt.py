@@ -1,23 +1,20 @@
-"""The linear system of a Newton step: changes of the moving variables that level their gradient.
+"""The KKT system of a Newton step, with a border, on Cholesky factors that are computed on all threads.
 
-With V the moving variables and the changes of all others known, the changes d of V have
+With V the moving variables and the changes of all others given, the changes d of V level the gradient on V:
 
     (K_VV + ridge I) d + b 1 = residual - K_V,others change_others,      sum of all changes = 0
 
-V differs from round to round and within a round, by little. So the matrix of some members F is factorised once, and
-what V has beside F (A) or lacks of it (B) borders the system, together with b:
+V differs little from one step to the next, and within a step. So the matrix of some members F is factorised once, and
+the variables that V has in addition to F (A) or lacks of it (B) border the system, together with b:
 
     K_FF d_F + U u = r,   U = [K_FA  1  E_B],   u = (d_A, b, multipliers of d_B = change_B)
 
 Each column of U costs one solution with the factor: much less than another factorisation as long as they are few. So a
 factor also outlives changes of the working set: a member whose place another variable has taken is held at 0.
 
-
-Cholesky factors on all threads.
-
-The matrix is walked in panels of `TILE` columns: factorise the tile on the diagonal, multiply the tiles below it by its
-inverse, take their products from the rest. Tiles depend on the size of the matrix alone, so the factor is the same for
-any number of threads, which LAPACK on several threads does not promise.
+A matrix is factorised in panels of `TILE` columns: factorise the tile on the diagonal, multiply the tiles below it by
+its inverse, subtract their products from the rest. Tiles depend on the size of the matrix alone, so the factor is the
+same for any number of threads, which LAPACK on several threads does not promise.
 """
 
 from __future__ import annotations
@@ -30,6 +27,9 @@ from ..._core.types import Mask, RowNumbers, Vector
 from ..._runtime import threads
 from ..._runtime.sums import update_gathered
 
+TILE = 256
+COLUMNS_AT_ONCE = 1024  # of a product: its result stays in the cache until it is subtracted
+SIDES_AT_ONCE = 64  # right-hand sides per task
 GATHERED_ROWS = 256  # per task
 # Work, in units of 1 / m^2 of what a new column of the border takes.
 FACTORISING = 2 / 3  # times m^3
@@ -56,7 +56,7 @@ class BorderedKKT:
         self._row_of_held = np.full(len(members), -1)
 
     def replace(self, places: RowNumbers) -> None:
-        """Note that the kernel has the values of other variables at these places."""
+        """Mark the places at which the kernel now has the values of other variables."""
         is_new = np.zeros(len(self.kernel), bool)
         is_new[places] = True
         self._is_gone |= is_new[self.members]
@@ -75,7 +75,7 @@ class BorderedKKT:
         return n_border > 0 and bool(anew < bordered)
 
     def is_close_to(self, moving: Mask) -> bool:
-        """Whether the `moving` variables are the members but for a few, so that the border adds little rounding."""
+        """Whether the border of the `moving` variables is small, so that it adds little rounding."""
         added, held = self._border_of(moving)
         return len(added) + len(held) <= CLOSE_SHARE * len(self.members)
 
@@ -85,7 +85,7 @@ class BorderedKKT:
         return added, np.flatnonzero(self._is_gone | ~moving[self.members])
 
     def update_change(self, change: Vector, residual: Vector, moving: Mask) -> None:
-        """Write the changes of the `moving` variables into `change` (n,), which has those of all others."""
+        """Write the changes of the `moving` variables into `change` (n,), which holds those of all others."""
         added, held = self._border_of(moving)
         others = np.flatnonzero(np.where(moving | self._is_member, 0.0, change))
         target, total = residual[self.members], -float(change[others].sum())
@@ -136,15 +136,10 @@ def _block(kernel: np.ndarray, rows: RowNumbers, columns: RowNumbers) -> np.ndar
 
 
 def _shifted(block: np.ndarray, ridge: float, dtype: DTypeLike) -> np.ndarray:
-    """The block plus ridge I, in `dtype`; one of that type already is overwritten."""
+    """The block plus ridge I, in `dtype`; overwrites a block of that type."""
     block = block.astype(dtype, copy=False)
     block.flat[:: len(block) + 1] += np.asarray(ridge, dtype)
     return block
-
-
-TILE = 256
-COLUMNS_AT_ONCE = 1024  # of a product: its result stays in the cache until it is subtracted
-SIDES_AT_ONCE = 64  # right-hand sides per task
 
 
 class Factor:

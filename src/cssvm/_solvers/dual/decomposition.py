@@ -1,7 +1,7 @@
-"""The decomposition: pair steps on working sets, with the gradient of all other variables brought up to date in bulk.
+"""The decomposition: SMO steps on working sets, with the gradient of all other variables brought up to date in bulk.
 
 The main loop is four verbs: select a working set of the variables that violate optimality most, fetch the kernel values
-among them, solve the problem restricted to them (`turns.py`), update the gradient of all variables. Pair steps
+among them, solve the problem restricted to them (`smo_newton.py`), update the gradient of all variables. SMO steps
 inside a working set cost a microsecond each and kernel rows a hundred, so working sets are large and solved well: few
 variables change more than once or twice, and their rows need not be kept. A problem no larger than one working set is
 solved in one go.
@@ -26,13 +26,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..._core.types import RowNumbers, Vector
+from ..._kernels import GramRows
 from ..._runtime import threads
 from ..._runtime.compiler import njit
 from . import tuning
 from .bordered_kkt import BorderedKKT
-from .certificate import bias_interval, distances, is_free, max_active, may_shrink, violation
+from .certificate import bias_interval, can_be_shrunk, distances, is_free, max_active, violation
 from .newton import ridge_for, update_to_optimum
-from .problem import DualProblem, KernelRows, Status, WorkingSet, feasible, update_balanced
+from .problem import DualProblem, Status, WorkingSet, feasible, update_balanced
 from .smo_newton import SMONewton
 
 PHASES = ("kernel", "select", "local", "interior", "path", "update", "finish", "check")
@@ -44,7 +45,7 @@ class Decomposition:
     """State of one solve."""
 
     def __init__(
-        self, rows: KernelRows, problem: DualProblem, start: ArrayLike | None = None, most_work_ns: float = np.inf
+        self, rows: GramRows, problem: DualProblem, start: ArrayLike | None = None, most_work_ns: float = np.inf
     ):
         self.rows, self.problem = rows, problem
         self.n = len(problem.linear)
@@ -53,7 +54,7 @@ class Decomposition:
         whole = self.n <= min(tuning.WHOLE_PROBLEM, self.last_size)
         self.size = self.n if whole else min(tuning.FIRST_WORKING_SET, self.last_size)
         self.begun = time.perf_counter()
-        self.n_iter = self.n_recorded = 0  # pair steps, and those of them in the trace
+        self.n_iter = self.n_recorded = 0  # SMO steps, and those of them in the trace
         self.work_ns = 0.0  # by the costs in `tuning.py`, which are the same on every machine
         self.most_work_ns = most_work_ns
         self.trace: list[WorkingSet] = []
@@ -61,7 +62,7 @@ class Decomposition:
         self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
         self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
         self.fresh = empty_block(0, 0, rows.dtype)  # room for those of new members
-        self.kkt: BorderedKKT | None = None  # what Newton rounds have factorised last
+        self.kkt: BorderedKKT | None = None  # what Newton steps have factorised last
         self.active: RowNumbers | None = None  # sorted; None: all
         self.shrunk: list[tuple[RowNumbers, Vector]] = []  # columns with the change of beta they have missed
         self.beta = np.zeros(self.n) if start is None else feasible(start, problem)
@@ -167,7 +168,7 @@ class Decomposition:
         return True
 
     def approach(self, tol: float, limit: float) -> Status:
-        """Take working sets until the violation is at most `tol` or `limit` pair steps have been made."""
+        """Take working sets until the violation is at most `tol` or `limit` SMO steps have been made."""
         gained, idle = 0.0, 0
         while True:
             bottom, top = self.bias_interval()
@@ -210,7 +211,7 @@ class Decomposition:
         return self.beta[variables], self.gradient[variables], lower[variables], upper[variables]
 
     def bias_interval(self) -> tuple[float, float]:
-        """`optimality.bias_interval` of the variables awake."""
+        """`certificate.bias_interval` of the variables awake."""
         return bias_interval(*self.at(self.active))
 
     def shrink(self, bottom: float, top: float) -> None:
@@ -220,7 +221,7 @@ class Decomposition:
         active = np.arange(self.n) if self.active is None else self.active
         member = np.zeros(self.n, bool)
         member[self.working] = True
-        kept = member[active] | ~may_shrink(*self.at(self.active), bottom, top)
+        kept = member[active] | ~can_be_shrunk(*self.at(self.active), bottom, top)
         if np.count_nonzero(kept) <= max_active(len(active)):
             self.shrunk.append((active[~kept], np.zeros(self.n)))
             self.active = active[kept]
@@ -322,7 +323,7 @@ class Decomposition:
         limit: int,
         kkt: BorderedKKT | None = None,
     ) -> SMONewton:
-        """Pair steps and Newton rounds on a part of the problem, whose beta and gradient are updated."""
+        """SMO steps and Newton steps on a part of the problem, whose beta and gradient are updated."""
         share, left_ns = tuning.FIT_NEWTON_SHARE, self.work_left_ns()
         smo_newton = SMONewton(
             kernel, diagonal, part, beta, gradient, newton_share=share, kkt=kkt, most_work_ns=left_ns

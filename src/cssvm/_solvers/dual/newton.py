@@ -1,18 +1,18 @@
-"""Newton steps on the free variables: rounds that fix many variables at once, and the active-set finish.
+"""Newton steps on the free variables: many variables at once, and the exact active-set finish.
 
-With F the free variables the optimum keeps G constant on F. The step that achieves it solves
+With F the free variables the optimum keeps G constant on F. The direction that achieves it solves
 
     K_FF d + b 1 = G_F,   1'd = 0
 
-`NewtonSteps` lets violators at a bound into F, fixes the variables that d takes past a bound there and solves for the others
-again; what is left is clipped, balanced, and cut where the objective would fall. Many variables change sides in one
-round, which is what pair steps cannot do: for large C they need a hundred thousand steps where five rounds do. It may
-fail: where K_FF is close to singular d leads far out. Large systems are factorised once for many rounds, on all threads
-(`free_system.py`); small ones, of which a search solves thousands side by side, anew each time in compiled code.
+A step of `NewtonSteps` adds violators at a bound to F, fixes the variables that d takes past a bound there and solves
+for the others again; the rest is clipped, balanced, and shortened if the objective would decrease. Many variables
+change sides in one step: for large C, SMO needs a hundred thousand steps where five Newton steps do. It may fail: where
+K_FF is close to singular d is too long. Large systems are factorised once for many steps, on all threads
+(`bordered_kkt.py`); small ones, of which a search solves thousands side by side, each time in compiled code.
 
 `update_to_optimum` moves along d up to the first bound. A variable that reaches its bound leaves F. After a full step,
-variables at a bound whose gradient lies on the wrong side of the level enter F. Every step ascends, so stopping early
-is safe.
+variables at a bound whose gradient lies on the wrong side of the level enter F. Every step ascends, so it can stop at
+any time.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ FULL_STEP = 1.3  # curvature over slope up to which a full step, which ends at b
 
 
 def ridge_for(kernel: np.ndarray, diagonal: Vector) -> float:
-    """What is added to the diagonal of K_FF: equal rows make it singular."""
+    """What is added to the diagonal of K_FF, which equal samples make singular."""
     return RIDGES[kernel.itemsize] * float(np.abs(diagonal).mean())
 
 
 class Finish(NamedTuple):
-    """What came of the active-set finish: whether the optimum was reached, and the work it took in nanoseconds."""
+    """Whether the active-set finish reached the optimum, and its work in nanoseconds."""
 
     reached: bool
     work_ns: float
 
 
 class NewtonSteps:
-    """Newton rounds, given K (n, n or more); they update `beta` and its `gradient`, (n,) float64.
+    """Newton steps, given K (n, n or more); they update `beta` and its `gradient`, (n,) float64.
 
-    Systems are solved in `dtype`, and again in float64 where that fails. `system`, of earlier rounds on the same memory
-    of the kernel, is used as long as it pays.
+    Systems are solved in `dtype`, and again in float64 if that fails. `kkt`, of earlier steps on the same memory of the
+    kernel, is used as long as it pays.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class NewtonSteps:
         self.kkt = kkt
 
     def is_factorised(self, tol: float) -> bool:
-        """Whether there is a system by which the next round does without a factorisation."""
+        """Whether the next step needs no new factorisation."""
         if self.kkt is None:
             return False
         _, moving = self._moving(tol)
@@ -79,7 +79,7 @@ class NewtonSteps:
         return self.kkt.is_close_to(moving) and not self.kkt.is_cheaper_anew(moving)
 
     def take(self, tol: float) -> float:
-        """One round; returns the share of its direction that was followed, 0 if it does not ascend."""
+        """Take one step; returns the share of its direction that was followed, 0 if it does not ascend."""
         _, lower, upper = self.problem
         middle, moving = self._moving(tol)
         members = np.flatnonzero(moving)
@@ -113,17 +113,14 @@ class NewtonSteps:
         return length
 
     def _moving(self, tol: float) -> tuple[float, Mask]:
-        """The level, and the free variables with those at a bound that violate optimality at it, (n,)."""
+        """The level, and a mask (n,) of the free variables and of those at a bound that violate optimality there."""
         middle = level(self.beta, self.gradient, self.problem.lower, self.problem.upper)
         above, entering = self.gradient - middle, tuning.TOLERANCE_SHARE * tol
         grows, shrinks = self.beta < self.problem.upper, self.beta > self.problem.lower
         return middle, (grows & (shrinks | (above > entering))) | (shrinks & (above < -entering))
 
     def _bounded_change(self, moving: Mask, residual: Vector) -> tuple[Vector, Vector]:
-        """Change of all variables that levels the gradient of those `moving`, what goes past a bound fixed at it.
-
-        Returned with the direction that would do so if there were no bounds.
-        """
+        """Change (n,) that levels the gradient of those `moving`, fixed at bounds that they pass; and it without bounds."""
         room_down, room_up = self.problem.lower - self.beta, self.problem.upper - self.beta
         change = np.zeros(len(moving))
         direction = change
@@ -142,7 +139,7 @@ class NewtonSteps:
     def _small_change(
         self, members: RowNumbers, residual: Vector, room_down: Vector, room_up: Vector
     ) -> tuple[Vector, Vector]:
-        """As `_bounded_change`, of the members alone; zero where the matrix is not positive definite."""
+        """`_bounded_change` of the members alone, compiled; zero if the matrix is not positive definite."""
         m, n_trials = len(members), tuning.FIXING_TRIALS
         while True:
             change, direction = np.zeros(m), np.zeros(m)
@@ -154,7 +151,7 @@ class NewtonSteps:
             self.dtype = np.dtype(np.float64)
 
     def _kkt_for(self, moving: Mask) -> BorderedKKT:
-        """The system of the `moving` variables: the last one with a border, or a new one where that is less work."""
+        """The system of the `moving` variables: the last one with a border, or a new one if that is less work."""
         if self.kkt is None or self.kkt.is_cheaper_anew(moving):
             self.kkt = None  # free its memory
             members = np.flatnonzero(moving)
@@ -173,10 +170,7 @@ def _update_small_change(  # type: ignore[no-untyped-def]
     change, direction, kernel, members, residual, room_down, room_up, ridge, n_trials,
     inside, fixed, block, sides, numbers, address,
 ):  # fmt: skip
-    """As `NewtonSteps._small_change`; False if the first matrix is not positive definite.
-
-    Memory comes from outside, because what Numba has for it takes a second to compile.
-    """
+    """`NewtonSteps._small_change`, in memory allocated outside; False if the first matrix is not positive definite."""
     n = n_before = len(inside)
     for _ in range(n_trials):
         n_fixed = len(inside) - n
@@ -218,10 +212,7 @@ def _update_small_change(  # type: ignore[no-untyped-def]
 
 
 def up_to_first_bound(direction: Vector, room_down: Vector, room_up: Vector) -> tuple[Vector, Mask]:
-    """As much of `direction` as there is room for, and which variables stop it; those are taken exactly to their bound.
-
-    room_down <= 0 <= room_up is how far each variable is from its bounds.
-    """
+    """The part of `direction` that stays within room_down <= 0 <= room_up, and a mask of the variables that stop it."""
     room = np.where(direction > 0.0, room_up, room_down)
     reach = np.full(len(direction), np.inf)
     np.divide(room, direction, out=reach, where=direction != 0.0)
@@ -233,10 +224,10 @@ def up_to_first_bound(direction: Vector, room_down: Vector, room_up: Vector) -> 
 def update_to_optimum(
     kernel: np.ndarray, beta: Vector, gradient: Vector, problem: DualProblem, ridge: float, budget_ns: float, tol: float
 ) -> Finish:
-    """The active-set finish, given K (n, n or more) float64; True if the optimum was reached to rounding, or to `tol`.
+    """The active-set finish, given K (n, n or more) float64: to the optimum up to rounding, or to `tol`.
 
-    Steps are taken until they have used up `budget_ns`; each factorises K_FF, and a variable reaches or leaves its
-    bound. Repeated steps remove what the ridge distorts.
+    Steps are taken until `budget_ns` is used; each factorises K_FF, and a variable reaches or leaves its bound.
+    Repeated steps remove what the ridge distorts.
     """
     lower, upper = problem.lower, problem.upper
     free = is_free(beta, problem)

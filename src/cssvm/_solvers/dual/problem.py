@@ -7,24 +7,24 @@ With beta_i = y_i a_i the labels leave the problem::
 
     p_i = y_i m_i;   [lower_i, upper_i] = [0, c_i] if y_i = +1, [-c_i, 0] if y_i = -1
 
-The gradient is G = p - K beta. beta is optimal if and only if some b has G_i <= b wherever beta_i may grow and G_i >= b
-wherever it may shrink; b is then the bias of f = K beta + b, and the slack of example i is max(0, y_i (G_i - b)).
+The gradient is G = p - K beta. beta is optimal if and only if some b has G_i <= b wherever beta_i may increase and G_i >= b
+wherever it may decrease; b is then the bias of f = K beta + b, and the slack of sample i is max(0, y_i (G_i - b)).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._core.types import Mask, RowNumbers, Vector
+from ..._core.types import Mask, Vector
 from ..._core.types import Status as Status
 
-BALANCING = 50  # passes that share out an imbalance over the room left; each takes all of it but for rounding
-SHOWS = 1e6  # times the excess: a variable larger than that may take it and stay inside its bounds
+BALANCING = 50  # passes that distribute an imbalance over the room left; each removes all of it but rounding
+SHOWS = 1e6  # times the excess: a larger variable can take it and stay inside its bounds
 BALANCED = 1e-13  # a sum of beta this small, relative to that of |beta|, is zero
 
 
@@ -40,47 +40,15 @@ class DualProblem(NamedTuple):
         return DualProblem(self.linear, C * self.lower, C * self.upper)
 
 
-class KernelRows(Protocol):
-    """What the streaming solver asks of a kernel of n rows: see `cssvm._kernels.gram`.
-
-    `diagonal` is (n,) float64, `dtype` the type of kernel values, `budget` the bytes that working sets may take.
-    `computes_columns` says that fewer columns cost less in proportion; of stored rows all are read faster than some.
-    `rank` is one that K does not exceed, as far as is known without looking at it; `errors` (n,) float64 are what
-    cancelling distances leave in kernel values of rows close to each other.
-    """
-
-    n: int
-    rank: int
-    errors: Vector
-    dtype: np.dtype
-    diagonal: Vector
-    budget: int
-    computes_columns: bool
-
-    def update_block(self, out: np.ndarray, left: RowNumbers, right: RowNumbers) -> None:
-        """Write K[left][:, right] into the corner of `out`, which may be larger."""
-
-    def update_gradient(
-        self, gradient: Vector, indices: RowNumbers, change: Vector, columns: RowNumbers | None = None
-    ) -> None:
-        """Take change @ K[indices][:, columns] from `gradient`; None means all columns."""
-
-    def reference_values(self, left: RowNumbers, right: RowNumbers) -> np.ndarray:
-        """K[left][:, right] in float64, by other code than the two above."""
-
-    def to_float64(self) -> KernelRows:
-        """The same kernel in float64."""
-
-
 class WorkingSet(NamedTuple):
-    """What became of one working set."""
+    """What happened to one working set."""
 
     violation: float  # before this set was solved
     n_active: int
     size: int
     n_entered: int  # members new to it
     n_moved: int
-    n_steps: int  # pair steps
+    n_steps: int  # SMO steps
     seconds: float  # since the solve began
 
 
@@ -88,11 +56,10 @@ class WorkingSet(NamedTuple):
 class Solution:
     """Signed variables with their certificate.
 
-    `violation` is max G over variables that may grow minus min G over variables that may shrink; `gap` is
+    `violation` is max G over variables that may increase minus min G over variables that may decrease; `gap` is
     (primal - dual) / max(|primal|, |dual|) at `bias`, the bias that minimises the primal for these variables.
-    `deviation` is how far the gradient is from one computed by other code, going by a sample of the rows, and `hidden`
-    what such errors may hide of the gap; it is part of it.
-    `rounding` is an error of the gradient that no arithmetic in float64 can rule out.
+    `deviation` estimates the error of the gradient by independent code at some samples; `hidden` is what errors of that
+    size may hide of the gap, and part of it; `rounding` bounds the rounding error of a gradient in float64.
     """
 
     beta: Vector
@@ -112,14 +79,14 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """Whether the violation is within the tolerance asked for."""
+        """Whether the violation is within the tolerance."""
         return self.status == Status.CONVERGED
 
 
 def update_balanced(beta: Vector, lower: Vector, upper: Vector) -> bool:
-    """Make variables, or changes of them, sum to zero by taking from each in proportion to its room.
+    """Make variables, or changes of them, sum to zero by moving each in proportion to its room.
 
-    False if there is not enough. What is at a bound stays there.
+    Returns False if there is not enough room. Variables at a bound stay there.
     """
     inside = (beta > lower) & (beta < upper)
     for _ in range(BALANCING):
@@ -136,9 +103,9 @@ def update_balanced(beta: Vector, lower: Vector, upper: Vector) -> bool:
 
 
 def _update_last_digits(beta: Vector, inside: Mask) -> None:
-    """Take what is left of the sum, exactly, from the smallest variable inside its bounds that does not show it.
+    """Subtract what is left of the sum, exactly, from the smallest variable that is large enough not to be changed by it.
 
-    Rows of a linear kernel that are far from zero multiply it by the squares of their features.
+    Otherwise samples of a linear kernel that are far from zero multiply it by the squares of their features.
     """
     excess = math.fsum(beta)
     sizes = np.where(inside & (np.abs(beta) > SHOWS * abs(excess)), np.abs(beta), np.inf)
@@ -148,7 +115,7 @@ def _update_last_digits(beta: Vector, inside: Mask) -> None:
 
 
 def feasible(start: ArrayLike, problem: DualProblem) -> Vector:
-    """`start` put into the bounds, then the side with the larger sum scaled down until the sum is zero."""
+    """`start` clipped to the bounds, then the sign with the larger sum scaled down until the sum is zero."""
     beta = np.clip(np.asarray(start, dtype=np.float64), problem.lower, problem.upper)
     up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
     if abs(up - down) <= BALANCED * (up + down):

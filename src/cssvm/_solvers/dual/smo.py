@@ -1,9 +1,9 @@
-"""Pair steps (sequential minimal optimisation): one pair of variables at a time.
+"""SMO steps (sequential minimal optimisation): change one pair of variables at a time.
 
 Maximise over beta   p'beta - 1/2 beta'K beta,   sum(beta) fixed,   lower <= beta <= upper,   given G = p - K beta.
 
-A step moves beta_i up and beta_j down by d, with i the variable of largest gradient among those that may grow and j
-the one among those that may shrink that promises the largest gain (G_i - G_j)^2 / (K_ii + K_jj - 2 K_ij)
+A step moves beta_i up and beta_j down by d, with i the variable of largest gradient among those that can increase
+and j the one among those that can decrease that promises the largest gain (G_i - G_j)^2 / (K_ii + K_jj - 2 K_ij)
 (second-order selection; Fan, Chen and Lin 2005). The optimum along the pair is
 d = (G_i - G_j) / (K_ii + K_jj - 2 K_ij), cut at the bounds.
 
@@ -21,7 +21,7 @@ from ..._runtime.compiler import fmax, fmin, njit
 from . import tuning
 
 CHUNK = 64  # long enough to amortise a horizontal maximum, short enough to search in
-FORBIDDEN = np.inf  # added to a gradient, keeps its variable from being picked whatever the gradient is
+FORBIDDEN = np.inf  # added to a gradient, keeps its variable from being selected
 ONE = np.uintp(1)
 MIN_CURVATURE = 1e-12  # stands in for K_ii + K_jj - 2 K_ij <= 0: equal rows, indefinite kernels
 
@@ -36,10 +36,10 @@ def update_by_smo(
     tol: float,
     limit: int,
 ) -> tuple[int, float]:
-    """Take up to `limit` pair steps until the violation is at most `tol`; returns steps taken and violation left.
+    """Take up to `limit` SMO steps until the violation is at most `tol`; returns steps taken and violation left.
 
     kernel (q, q or more), diagonal (q,) and gradient (q,) are of one float type, beta, lower, upper (q,) float64.
-    Compiled code does not hear Ctrl-C, so steps are taken a tenth of a second's worth at a time.
+    Compiled code cannot be interrupted by Ctrl-C, so it is called for a tenth of a second at a time.
     """
     at_once = max(1, int(1e9 * tuning.UNNOTICED_SECONDS / tuning.SMO_STEP.ns(len(beta))))
     penalties = np.zeros((2, len(beta)), gradient.dtype)
@@ -88,7 +88,7 @@ def _update_gradient(gradient, grown, shrunk, step):  # type: ignore[no-untyped-
 
 @njit
 def _update_by_smo(kernel, diagonal, gradient, penalties, beta, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
-    """As `update_by_smo`, in one go."""
+    """`update_by_smo` without interruption."""
     kind = gradient.dtype.type
     q = gradient.shape[0]
     growth, shrinkage = penalties[0], penalties[1]

@@ -1,8 +1,8 @@
-"""Pair steps and Newton rounds by turns, on a problem whose kernel values are in memory.
+"""SMO steps and Newton steps by turns, on a problem whose kernel values are in memory.
 
-Pair steps (`pairs.py`) find out which variables are free; where many rest at their bounds they are made among the
-others only, on a copy of their part of K. Once they have cost a certain share of a Newton round, Newton rounds
-(`newton.py`) take over, and pair steps again should those not get ahead.
+SMO steps (`smo.py`) find out which variables are free; where many rest at their bounds they are made among the
+others only, on a copy of their part of K. Once they have cost a certain share of a Newton step, Newton steps
+(`newton.py`) take over, and SMO steps again should those not get ahead.
 
 
 Memory that the paths of many problems share: fresh memory is slow to touch.
@@ -12,8 +12,8 @@ Solutions for growing upper bounds, each begun where the last one ended, with th
 For C_1 < C_2 < ... maximise   p'beta - 1/2 beta'K beta,   sum(beta) = 0,   C lower <= beta <= C upper.
 
 From C to r C the solution is multiplied by t in [1, r], which keeps it feasible and costs no kernel value, as K beta is
-multiplied as well: t = r where most variables that count rest at their bounds, and the best t otherwise. Pair steps and
-Newton rounds by turns (`turns.py`) do the rest.
+multiplied as well: t = r where most variables that count rest at their bounds, and the best t otherwise. SMO steps and
+Newton steps by turns (`smo_newton.py`) do the rest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..._runtime import threads
 from ..._runtime.sums import update_gathered, update_minus_rows
 from . import tuning
 from .bordered_kkt import BorderedKKT
-from .certificate import bias_interval, certified, is_free, max_active, may_shrink, violation
+from .certificate import bias_interval, can_be_shrunk, certified, is_free, max_active, violation
 from .newton import NewtonSteps, ridge_for, update_to_optimum
 from .problem import DualProblem, Solution, Status
 from .smo import update_by_smo
@@ -40,8 +40,8 @@ class SMONewton:
     """The state: `beta` and its `gradient` p - K beta, (n,) float64, within the bounds of `problem`.
 
     kernel : (n, n or more) float32 or float64; diagonal : (n,) float64. `workspace` holds copies of parts of the
-    kernel matrix; without one there are none. `round_share` is how long pair steps go on before a Newton round, in
-    costs of a round. `system` is what Newton rounds have factorised last.
+    kernel matrix; without one there are none. `round_share` is how long SMO steps go on before a Newton step, in
+    costs of a round. `system` is what Newton steps have factorised last.
     """
 
     def __init__(
@@ -65,12 +65,12 @@ class SMONewton:
         self._ridge = ridge_for(kernel, diagonal)
         self._workspace, self._newton_share, self.kkt = workspace, newton_share, kkt
         self._largest_bound = float((problem.upper - problem.lower).max())
-        self._variance = 0.0  # of the error that pair steps have left in the gradient
+        self._variance = 0.0  # of the error that SMO steps have left in the gradient
         self.work_ns = 0.0  # spent so far, by the costs in `tuning.py`
         self.most_work_ns = most_work_ns
 
     def solve(self, tol: float, limit: int, first_steps: int) -> tuple[bool, int]:
-        """Bring the violation of the true gradient to at most `tol`; whether that was reached, and pair steps taken."""
+        """Bring the violation of the true gradient to at most `tol`; whether that was reached, and SMO steps taken."""
         total, idle = 0, False
         while total < limit and not self._is_spent():
             steps, left = self.take(tol, limit - total, first_steps)
@@ -84,7 +84,7 @@ class SMONewton:
         return False, total
 
     def take(self, tol: float, limit: int, first_steps: int) -> tuple[int, float]:
-        """Pair steps and Newton rounds by turns down to a violation of `tol`; returns pair steps and violation."""
+        """SMO steps and Newton steps by turns down to a violation of `tol`; returns SMO steps and violation."""
         taken, n_failed, count = 0, 0, first_steps
         if self._newton_steps().is_factorised(tol):
             left = self._take_newton_steps(tol)
@@ -110,7 +110,7 @@ class SMONewton:
             count = first_steps
 
     def _take_smo_steps(self, tol: float, count: int) -> tuple[int, float]:
-        """Up to `count` pair steps; returns their number and the violation left."""
+        """Up to `count` SMO steps; returns their number and the violation left."""
         _, lower, upper = self.problem
         if (
             self._workspace is not None
@@ -120,21 +120,21 @@ class SMONewton:
             bottom, top = bias_interval(self.beta, self.gradient, lower, upper)
             if top - bottom <= tol:
                 return 0, max(0.0, top - bottom)
-            active = np.flatnonzero(~may_shrink(self.beta, self.gradient, lower, upper, bottom, top))
+            active = np.flatnonzero(~can_be_shrunk(self.beta, self.gradient, lower, upper, bottom, top))
             if len(active) <= max_active(self.n):
                 accuracy = max(tuning.TOLERANCE_SHARE * tol, tuning.LOCAL_ACCURACY_SHARE * (top - bottom))
                 return self._take_active_smo_steps(active, self._workspace.part(len(active)), accuracy, count)
         gradient = self.gradient.astype(self.kernel.dtype)
         steps, left = update_by_smo(self.kernel, self.diagonal, gradient, self.beta, lower, upper, tol, count)
         self.gradient[:] = gradient
-        # A pair step moves no variable by more than the largest upper bound; its effect is rounded.
+        # An SMO step moves no variable by more than the largest upper bound; its effect is rounded.
         self._variance += steps * (float(np.finfo(self.kernel.dtype).eps) * self._largest_bound) ** 2
         return steps, left
 
     def _take_active_smo_steps(
         self, active: RowNumbers, part: np.ndarray, accuracy: float, count: int
     ) -> tuple[int, float]:
-        """Pair steps among some variables, on a copy of their `part` of the kernel matrix; as `_take_pair_steps`.
+        """SMO steps among some variables, on a copy of their `part` of the kernel matrix; as `_take_smo_steps`.
 
         The gradient of all variables is then brought up to date in float64.
         """
@@ -149,7 +149,7 @@ class SMONewton:
         return steps, self._violation()
 
     def _newton_ns(self) -> float:
-        """Nanoseconds of a Newton round."""
+        """Nanoseconds of a Newton step."""
         n_free = int(np.count_nonzero(is_free(self.beta, self.problem)))
         return tuning.NEWTON.ns(n_free, self.n)
 
@@ -158,7 +158,7 @@ class SMONewton:
         return NewtonSteps(self.kernel, self.beta, self.gradient, self.problem, self._ridge, dtype, self.kkt)
 
     def _take_newton_steps(self, tol: float) -> float:
-        """Newton rounds as long as they get ahead; returns the violation left."""
+        """Newton steps as long as they get ahead; returns the violation left."""
         newton = self._newton_steps()
         for _ in range(tuning.MAX_NEWTON_STEPS):
             self.work_ns += tuning.STEP_OVERHEAD_NS + self._newton_ns()
@@ -172,7 +172,7 @@ class SMONewton:
     def _finish(self, tol: float, n_steps: int) -> float:
         """The active-set finish; returns the violation left.
 
-        It is for kernels of low rank, on which Newton rounds fail but few variables are free, and needs float64.
+        It is for kernels of low rank, on which Newton steps fail but few variables are free, and needs float64.
         """
         if self.kernel.dtype == np.float64:
             share_ns = tuning.FINISH_SHARE * n_steps * tuning.SMO_STEP.ns(self.n)
@@ -310,7 +310,7 @@ class DualPath(SMONewton):
     def advance(self, C: float, tol: float, most_work_ns: float | None = None) -> Solution:
         """Solve for upper bounds of `C`, at least the last one's, to a violation of at most `tol`.
 
-        It is given up after `PATH_MAX_STEPS` pair steps for each row, or `most_work_ns`; None: what a fit may take.
+        It is given up after `PATH_MAX_STEPS` SMO steps for each row, or `most_work_ns`; None: what a fit may take.
         """
         begun = time.perf_counter()
         per_row = tuning.PATH_NEXT_STEPS if self.C else tuning.PATH_FIRST_STEPS

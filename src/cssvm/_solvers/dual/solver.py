@@ -1,6 +1,6 @@
 """One problem, from its kernel to a solution with a true certificate, by one means after the other.
 
-Kernels of low rank begin with the interior-point method, where it takes less time than the first pair steps would. The
+Kernels of low rank begin with the interior-point method, where it takes less time than the first SMO steps would. The
 decomposition works in the precision that the kernel's rows come in, and a sample of its gradient is computed again by
 other code. Where float32 shows in it, the gradient is corrected and the solution with it: the change is small, so that
 float32 will do for it. Where that is not enough, the decomposition goes on in float64 from where it was.
@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._core.types import Vector
+from ..._kernels import GramRows
 from ..._runtime import threads
 from ..linear.blocks import LocalBlocks
 from ..linear.interior import Certificate, solve_interior
 from . import tuning
 from .certificate import certified
 from .decomposition import Decomposition, empty_block
-from .problem import DualProblem, KernelRows, Solution, Status, update_balanced
+from .problem import DualProblem, Solution, Status, update_balanced
 from .smo_newton import DualPath
 
 FACTOR_COPIES = 3  # of the factor of K, which an interior-point solution has in memory
@@ -35,19 +36,19 @@ SPARE_PIVOTS = 2  # more than the rank of K, for what rounding errors leave of i
 
 
 def solve(
-    rows: KernelRows, problem: DualProblem, *, tol: float = 1e-3, max_iter: int = -1, start: ArrayLike | None = None
+    rows: GramRows, problem: DualProblem, *, tol: float = 1e-3, max_iter: int = -1, start: ArrayLike | None = None
 ) -> Solution:
     """Maximise the dual to a violation of at most `tol`.
 
     Parameters
     ----------
-    rows : KernelRows
+    rows : GramRows
         The kernel: blocks of its values and sums of its rows.
     problem : DualProblem
     tol : float
         Largest violation of optimality allowed, in units of the decision function.
     max_iter : int
-        Limit on pair steps; -1 for none but that on the work of each means.
+        Limit on SMO steps; -1 for none but that on the work of each means.
     start : (n,) array, optional
         Where to begin; put into the bounds and balanced if need be.
     """
@@ -56,7 +57,7 @@ def solve(
 
 
 def _solve_with_fallbacks(
-    rows: KernelRows, problem: DualProblem, tol: float, max_iter: int, start: ArrayLike | None
+    rows: GramRows, problem: DualProblem, tol: float, max_iter: int, start: ArrayLike | None
 ) -> Solution:
     """As `solve`, on threads of its own."""
     limit, work_ns = (max_iter, np.inf) if max_iter >= 0 else (np.inf, tuning.WORK.ns(rows.n))
@@ -79,7 +80,7 @@ def _solve_with_fallbacks(
 
 
 def _first_steps_ns(state: Decomposition) -> float:
-    """What pair steps may take before all variables are looked at for the first time, as many as there are rows."""
+    """What SMO steps may take before all variables are looked at for the first time, as many as there are rows."""
     return tuning.MAX_STEPS_PER_SET * state.n * tuning.SMO_STEP.ns(state.size)
 
 
@@ -104,7 +105,7 @@ def _interior(state: Decomposition, ns: float) -> Decomposition | None:
     return state.to_float64(*interior)
 
 
-def low_rank_factor(rows: KernelRows, most: int) -> np.ndarray | None:
+def low_rank_factor(rows: GramRows, most: int) -> np.ndarray | None:
     """F (n, r) with K = F F' up to rounding, by Cholesky's method with pivots, for rows in float64.
 
     None if r would exceed `most`, if K has negative eigenvalues, or if its diagonal is zero.
@@ -183,7 +184,7 @@ def _path_of_growing_bounds(state: Decomposition, tol: float) -> Decomposition |
 
 
 def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
-    """What the decomposition makes of it, up to `limit` pair steps, in float64 if need be."""
+    """What the decomposition makes of it, up to `limit` SMO steps, in float64 if need be."""
     to_float64 = state.rows.dtype == np.float64
     state.run(tol if to_float64 else tuning.ROUGH_SHARE * tol, limit)
     status = state.status(tol, limit)
@@ -213,7 +214,7 @@ def _hides(solution: Solution, tol: float) -> bool:
 def _certified(state: Decomposition, status: Status, tol: float) -> Solution:
     """What the solve has come to; it has not converged if by other code's gradient it may not have."""
     with state.timed("check"):
-        state.balance()  # what pair steps have left of it is below the rounding errors of the gradient
+        state.balance()  # what SMO steps have left of it is below the rounding errors of the gradient
         solution = certified(
             state.beta,
             state.gradient,

@@ -1,4 +1,4 @@
-"""What the solvers' decisions are tuned by: costs in nanoseconds, shares, and pair steps per row.
+"""What the solvers' decisions are tuned by: costs in nanoseconds, shares, and SMO steps per row.
 
 `python -m benchmarks.tuning` measures on any machine what these numbers stand for. Compiled functions take them as
 arguments, never as globals: Numba keeps compiled code on disk and would not notice a change in this file.
@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 
 class SMOStepCost(NamedTuple):
-    """Nanoseconds of a pair step: fixed_ns + per_variable_ns n."""
+    """Nanoseconds of an SMO step: fixed_ns + per_variable_ns n."""
 
     fixed_ns: float
     per_variable_ns: float
 
     def ns(self, n: int) -> float:
-        """Nanoseconds of a pair step among n variables."""
+        """Nanoseconds of an SMO step among n variables."""
         return self.fixed_ns + self.per_variable_ns * n
 
 
@@ -81,7 +81,7 @@ ACTIVE_SHARE = 0.8  # of the variables that may stay awake for the sleep of the 
 
 # How well a part of the problem is solved.
 LOCAL_ACCURACY_SHARE = 0.3  # of the violation the part was chosen for: the other variables move meanwhile
-TOLERANCE_SHARE = 0.5  # of the tolerance: to which the last part is solved, past which a variable enters a Newton round
+TOLERANCE_SHARE = 0.5  # of the tolerance: to which the last part is solved, past which a variable enters a Newton step
 
 # Working sets of the decomposition.
 WHOLE_PROBLEM = 4096  # problems up to this size are one working set
@@ -91,10 +91,10 @@ KEPT_SHARE = 0.75  # of a working set that stays for the next one
 KNOWN_SHARE = 0.15  # of the variables awake that are members, past which an update leaves members out
 SETTLED_SHARE = 0.1  # of members that are new below which a working set is solved to the tolerance at once
 
-# Pair steps at a time.
+# SMO steps at a time.
 MAX_STEPS_PER_SET = 20  # at most in a working set, before all variables are looked at and the finish has a try
-STEPS_PER_LOOK = 4  # at most between two looks at which variables sleep and at what a Newton round costs
-FIT_FIRST_STEPS = 6.0  # before a Newton round is considered: until most variables are on the right side
+STEPS_PER_LOOK = 4  # at most between two looks at which variables sleep and at what a Newton step costs
+FIT_FIRST_STEPS = 6.0  # before a Newton step is considered: until most variables are on the right side
 PATH_FIRST_STEPS = 0.6  # the same on a path, whose first upper bound is small; fewer do not pay for a copy
 PATH_NEXT_STEPS = 0.25  # the same on a path from its last solution, which is closer
 COPIED_PROBLEM = (
@@ -102,14 +102,14 @@ COPIED_PROBLEM = (
 )
 
 # Newton steps.
-FIT_NEWTON_SHARE = 0.2  # of its cost on one thread that pair steps take before a Newton round; a fit has them all
+FIT_NEWTON_SHARE = 0.2  # of its cost on one thread that SMO steps take before a Newton step; a fit has them all
 PATH_NEWTON_SHARE = 2.0  # the same on a path, of which several run side by side
 SMALL_SYSTEM = 500  # variables up to which a Newton step is one call of compiled code
 FIXING_TRIALS = 3  # of a round, after each of which variables past a bound are fixed there and the others solved again
 LARGE_FIXING_TRIALS = 8  # the same for large systems, where another trial takes no factorisation
-SHORT_SHARE = 0.3  # of its length: a round cut to less shows that pair steps are needed first
+SHORT_SHARE = 0.3  # of its length: a round cut to less shows that SMO steps are needed first
 FAILED_NEWTON_RUNS = 2  # of rounds before the active-set finish has a try
-FINISH_SHARE = 2.0  # of the time of all pair steps before it that the finish may take
+FINISH_SHARE = 2.0  # of the time of all SMO steps before it that the finish may take
 DRIFT_SHARE = 0.1  # of the tolerance: estimated error of the path's float32 gradient past which it is computed anew
 
 # Correction of float32.
@@ -122,9 +122,9 @@ CERTAIN_DEVIATIONS = 3.0  # of the gradient, that a corrected solution stays bel
 NEAR_DEVIATIONS = 4.0  # of the gradient: rows closer than that to being picked are corrected
 
 # Limits that end what does not get ahead.
-MAX_NEWTON_STEPS = 30  # Newton rounds in a row: usual are 2 to 8
+MAX_NEWTON_STEPS = 30  # Newton steps in a row: usual are 2 to 8
 MAX_IDLE_SETS = 5  # working sets in a row without a gain, before the solver calls itself stalled
 WORK = WorkLimit(fixed_ns=1.5e9, per_row_ns=1e6, per_pair_ns=50.0)  # of each of the means that a fit has
 FIRST_SHARE = 0.3  # of that work for the first attempt at a problem for which there is another
 STAGE = 10.0  # by which upper bounds grow from one problem to the next on the path to one that is too hard
-PATH_MAX_STEPS = 2000  # pair steps after which a solution of the path is given up
+PATH_MAX_STEPS = 2000  # SMO steps after which a solution of the path is given up

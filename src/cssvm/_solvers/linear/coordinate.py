@@ -23,7 +23,7 @@ import numpy as np
 
 from ..._core.types import Status, Vector
 from ..._runtime.compiler import njit
-from ..objectives import optimal_intercept
+from ..objectives import least_hinge_loss
 from .interior import AT_ZERO, Certificate, LinearSolution
 from .passes import LinearFunction, balanced
 from .rows import SparseTile
@@ -69,9 +69,7 @@ def _certificate(
 ) -> Certificate:
     """The certificate with the primal and dual objectives of these variables, where they are better."""
     kinks = linear - tile.scores(w, 0.0)
-    bias = optimal_intercept(kinks, lower, upper)
-    above = kinks - bias
-    loss = float(upper @ np.maximum(above, 0.0) - lower @ np.maximum(-above, 0.0))
+    bias, loss = least_hinge_loss(kinks, lower, upper)
     beta = balanced(alpha, linear)
     pull = tile.sum(beta)
     return best.with_primal(LinearFunction(w.copy(), bias), loss).with_dual(float(beta @ linear - 0.5 * pull @ pull))

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..._core.types import Status, Vector
+from ..objectives import relative_gap
 from .blocks import Blocks
 from .passes import FixedSamples, LinearFunction, Measure, Prediction, Step
 
@@ -43,10 +44,10 @@ class Certificate(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """(primal - dual) / max(|primal|, |dual|), at least 0; 1 as long as nothing is known."""
+        """The relative gap; 1 as long as nothing is known."""
         if not (self.primal < np.inf and self.dual > -np.inf):
             return 1.0
-        return max(0.0, self.primal - self.dual) / max(abs(self.primal), abs(self.dual), np.finfo(float).tiny)
+        return relative_gap(self.primal, self.dual)
 
     def with_primal(self, point: LinearFunction, loss: float) -> Certificate:
         """Replace the point by this one, if it is better."""
