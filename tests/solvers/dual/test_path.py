@@ -123,25 +123,6 @@ def test_solutions_already_yielded_stay_as_they_are():
     np.testing.assert_array_equal(first.gradient, gradient)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("cut", [1, 3, 5])
-def test_a_path_gone_on_with_is_bitwise_the_uninterrupted_one(dtype, cut, monkeypatch):
-    monkeypatch.setattr(tuning, "DRIFT_SHARE", 1e-6)  # the gradient is computed anew from where it was exact
-    X, unit = unit_problem(400, 6)
-    K = gram(KERNELS[1], X).astype(dtype)
-    whole = list(solve_path(K, np.ones(len(K)), unit, CS))
-    first = DualPath(K, np.ones(len(K)), unit)
-    parts = [first.advance(C, TOL) for C in CS[:cut]]
-    state = first.state
-    first.advance(CS[cut], TOL)  # what it does later does not change its state of then
-    second = DualPath(K.copy(), np.ones(len(K)), unit, start=state)
-    parts += [second.advance(C, TOL) for C in CS[cut:]]
-    for a, b in zip(whole, parts, strict=True):
-        np.testing.assert_array_equal(a.beta, b.beta)
-        np.testing.assert_array_equal(a.gradient, b.gradient)
-        assert (a.bias, a.n_iter) == (b.bias, b.n_iter)
-
-
 def test_a_solve_ends_where_neither_smo_steps_nor_rounds_get_ahead(monkeypatch):
     """In float32 a violation just past the tolerance can be within it: then there is no step to take."""
     monkeypatch.setattr(smo_newton, "update_by_smo", lambda *args: (0, 2 * TOL))

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -268,29 +267,10 @@ def solve_path(
         yield path.advance(C, tol)
 
 
-class PathState(NamedTuple):
-    """Where a path has come to: C, `beta` and `gradient` (n,) float64, and the variance of the gradient's error."""
-
-    C: float
-    beta: Vector
-    gradient: Vector
-    variance: float
-
-
 class DualPath(SMONewton):
-    """The state: `beta` and its `gradient` p - K beta, (n,) float64, for the upper bounds C * unit.
+    """The state: `beta` and its `gradient` p - K beta, (n,) float64, for the upper bounds C * unit."""
 
-    A path begun at the `state` of another on the same kernel matrix goes on exactly as that one would have.
-    """
-
-    def __init__(
-        self,
-        kernel: np.ndarray,
-        diagonal: Vector,
-        unit: DualProblem,
-        workspace: Workspace | None = None,
-        start: PathState | None = None,
-    ):
+    def __init__(self, kernel: np.ndarray, diagonal: Vector, unit: DualProblem, workspace: Workspace | None = None):
         n = len(unit.linear)
         workspace = Workspace(n, kernel.dtype) if workspace is None else workspace
         beta, gradient = np.zeros(n), unit.linear.astype(np.float64, copy=True)
@@ -298,14 +278,6 @@ class DualPath(SMONewton):
         super().__init__(kernel, diagonal, unit.scaled(0.0), beta, gradient, workspace, newton_share=share)
         self.unit, self.C = unit, 0.0
         self._unit_bound = float((unit.upper - unit.lower).max())
-        if start is not None:
-            self.beta, self.gradient, self._variance = start.beta.copy(), start.gradient.copy(), start.variance
-            self._set_bounds(start.C)
-
-    @property
-    def state(self) -> PathState:
-        """What another path needs to go on from here."""
-        return PathState(self.C, self.beta.copy(), self.gradient.copy(), self._variance)
 
     def advance(self, C: float, tol: float, most_work_ns: float | None = None) -> Solution:
         """Solve for upper bounds of `C`, at least the last one's, to a violation of at most `tol`.
