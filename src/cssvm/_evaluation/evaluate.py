@@ -190,13 +190,12 @@ def evaluate_predictions(
     sample_weight: Any = None,
     groups: Any = None,
     compare: Mapping[str, Any] | None = None,
-    n_resamples: int = 1000,
-    confidence: float = 0.95,
-    random_state: Any = 0,
-    currency: str = "",
+    **options: Any,
 ) -> Evaluation:
-    """Compare predictions made elsewhere with the baselines and other predictions; as `Report.from_predictions`."""
-    check_request(n_resamples, confidence)
+    """Compare predictions made elsewhere with the baselines and other predictions; see `Report.from_predictions`.
+
+    options : resampling and currency, as for `Evaluation.from_predictions`.
+    """
     outcomes = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
     given = align_to_samples(None, y_true, **outcomes, sample_weight=sample_weight, groups=groups)
     outcomes = {name: given[name] for name in OUTCOMES}
@@ -220,10 +219,7 @@ def evaluate_predictions(
         sample,
         outcomes,
         groups=check_groups(given["groups"], len(sample)),
-        n_resamples=n_resamples,
-        confidence=confidence,
-        random_state=random_state,
-        currency=currency,
+        **options,
     )
 
 

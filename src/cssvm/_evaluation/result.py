@@ -13,6 +13,7 @@ from .._core.samples import Samples
 from .._core.types import Mask, RowNumbers, Vector
 from .._runtime.format import aligned_table, format_count, format_estimate, format_number
 from ..metrics._action import LESS_OWN, ActionScores
+from ..metrics._bootstrap import check_request
 from ..metrics._income import ActionCosts
 from ..metrics._policies import Policy, compare_policies
 from ..metrics._scored import ScoredSamples
@@ -135,13 +136,14 @@ class Evaluation:
         *,
         groups: Any = None,
         own_estimate: float = np.nan,
-        n_resamples: int,
-        confidence: float,
-        random_state: Any,
+        n_resamples: int = 1000,
+        confidence: float = 0.95,
+        random_state: Any = 0,
         currency: str = "",
         notes: Sequence[str] = (),
     ) -> Evaluation:
         """Compare the model's predictions with the baselines and with those of other models."""
+        check_request(n_resamples, confidence)
         share = {name: _action_share(folds, len(sample)) for name, folds in predictions.items()}
         share |= {NOBODY: np.zeros(len(sample)), EVERYBODY: np.ones(len(sample))}
         order = [name for name in RESERVED if name in share]

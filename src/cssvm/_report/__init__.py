@@ -1,4 +1,4 @@
-"""A report on a model's decisions in money, as one HTML file."""
+"""A report on the costs of a model's decisions, as one HTML file."""
 
 from .report import Report
 

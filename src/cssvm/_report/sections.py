@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.samples import both_classes
-from .._core.types import Mask, Vector
+from .._core.types import Mask
 from .._evaluation import Evaluation, HeldOutPredictions
 from .._evaluation.result import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, ROW_COSTS
 from .._runtime.format import DASH, format_count, format_number, format_percent
@@ -281,9 +281,8 @@ def slider_data(held_out: HeldOutPredictions, currency: str) -> dict[str, Any]:
 def _columns(cuts: Cuts, by_row: bool, *, digits: int | None = None) -> dict[str, list[float]]:
     """Lists for JSON, with integers where numbers are whole."""
     names = ("hits", "alarms", "saved", "spent") if by_row else ("hits", "alarms")
-    return {name: _json_numbers(each, digits) for name, each in zip(names, cuts, strict=False)}
-
-
-def _json_numbers(values: Vector, digits: int | None) -> list[Any]:
-    rounded = values if digits is None else values.round(digits)
-    return [int(each) if float(each).is_integer() else float(each) for each in rounded]
+    rounded = cuts if digits is None else [each.round(digits) for each in cuts]
+    return {
+        name: [int(value) if float(value).is_integer() else float(value) for value in values]
+        for name, values in zip(names, rounded, strict=False)
+    }
