@@ -75,7 +75,7 @@ def test_conjugates_are_infinite_outside_their_domain():
 def test_the_cost_sensitive_conjugate_is_the_biased_one_plus_an_l1_term(kappa, share):
     """The appendix: for C_{-1} = 1/kappa and a >= 0, phi_CS*(-a) = phi_BP*(-a) + (1 - kappa) |a|."""
     slope = 1.0 / kappa
-    sensitive = HingeLoss.from_costs(4.0, slope, kappa)
+    sensitive = HingeLoss(pos_slope=4.0, neg_slope=slope, neg_margin=kappa)
     biased = HingeLoss(pos_slope=4.0, neg_slope=slope)
     a = share * slope
     assert biased.conjugate(-1, -a) == pytest.approx(-a)

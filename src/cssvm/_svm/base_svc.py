@@ -114,21 +114,20 @@ class BaseSVC(BinaryClassifier):
         self.dual_objective_ = float(solution.dual_objective)
         self.dual_gap_ = float(solution.gap)
 
-    def _report(self, solution: Any, *others: Any) -> None:
-        """Warn once if any of the problems was not solved to `tol`; print a summary of the first if verbose."""
-        name = type(self).__name__
-        failed = [each for each in (solution, *others) if each.status != Status.CONVERGED]
-        if failed:
-            worst = max(failed, key=lambda each: each.gap)
+    def _report(self, solution: Any) -> None:
+        """Warn if the problem was not solved to `tol`; print a summary if verbose."""
+        name, summary = type(self).__name__, self._summary(solution)
+        if solution.status != Status.CONVERGED:
+            limited = solution.status == Status.ITERATION_LIMIT
             warnings.warn(
-                f"{name} did not converge: {self._summary(worst)} (tol={self.tol:g}). "
-                + ("Do not use this model. " if worst.gap > UNUSABLE_GAP else "")
-                + (f"Raise max_iter, {SCALING}." if worst.status == Status.ITERATION_LIMIT else self._advice(worst)),
+                f"{name} did not converge: {summary} (tol={self.tol:g}). "
+                + ("Do not use this model. " if solution.gap > UNUSABLE_GAP else "")
+                + (f"Raise max_iter, {SCALING}." if limited else self._advice(solution)),
                 ConvergenceWarning,
                 stacklevel=3,
             )
         if self.verbose >= 1:
-            print(f"{name}: {self._summary(solution)}, primal objective {solution.primal_objective:.6g}")
+            print(f"{name}: {summary}, primal objective {solution.primal_objective:.6g}")
         if self.verbose >= 2 and hasattr(solution, "profile"):
             print(f"{name}: " + ", ".join(f"{phase} {time:.3f} s" for phase, time in solution.profile.items()))
 

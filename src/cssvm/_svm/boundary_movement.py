@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
-import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._core.classifier import unchanged_on_failure
 from .._core.costs import SCALE
 from .._core.decision import ONE_MARGIN, score_tie, threshold_of_least_cost
-from .._core.folds import check_groups, make_splits
+from .._core.folds import check_groups, make_splits, out_of_fold
 from .._core.samples import Samples, check_both_classes
-from .._core.types import Vector
+from .._core.types import Status, Vector
 from .._core.validation import align_to_samples
-from .._kernels import DEFAULT_KERNEL, kernel_class
-from .kernel_svc import KernelSolution, KernelSVC
+from .._kernels import DEFAULT_KERNEL
+from .base_svc import SCALING
+from .kernel_svc import CostSensitiveSVC, KernelSVC
 
 FOLD_FIX = "Use fewer or stratified folds, or cv=None."
+TRAINING = ("C", "kernel", "gamma", "degree", "coef0", "tol", "max_iter", "cache_size")  # parameters without the costs
 
 
 class BoundaryMovementSVC(KernelSVC):
@@ -136,11 +139,10 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
             groups = align_to_samples(X, y, groups=groups)["groups"]
             X, samples = self._validate(X, y, fn_cost, fp_cost, sample_weight)
             groups = check_groups(groups, len(samples))
-            solution = self._solve_standard(X, samples)
-            of_folds: list[KernelSolution] = []
-            scored, scores = samples, solution.scores(X)
+            solution = self._solve(X, samples, *self._translate(samples, samples.weights))
+            scored, scores, n_failed = samples, solution.scores(X), 0
             if self.cv is not None:
-                of_folds, scored, scores = self._held_out_scores(X, samples, groups)
+                scored, scores, n_failed = self._out_of_fold(X, samples, groups)
             # The threshold is sought for the positive class, then turned to the sign of classes_[1].
             threshold = threshold_of_least_cost(
                 self._positive_class.oriented(scores),
@@ -152,27 +154,30 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
             )
             self.threshold_ = self._positive_class.as_f(threshold)
             self._store(solution, self.threshold_)
-            self._report(solution, *of_folds)
+            self._report(solution)
+            if n_failed and solution.status == Status.CONVERGED:
+                warnings.warn(
+                    f"{type(self).__name__} did not converge in {n_failed} folds of cv={self.cv!r}, so that threshold_ "
+                    f"is less accurate. Raise max_iter, {SCALING}.",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
         return self
 
-    def _solve_standard(self, X: Any, samples: Samples) -> KernelSolution:
-        """The standard SVM: equal costs, both margins 1."""
-        return self._solve(X, samples, *self._translate(samples, samples.weights))
-
-    def _held_out_scores(self, X: Any, samples: Samples, groups: Any) -> tuple[list[KernelSolution], Samples, Vector]:
-        """The solution of each fold, and the held-out samples of all folds with their scores."""
-        kernel = kernel_class(self.kernel)
-        solutions, held_out, scores = [], [], []
+    def _out_of_fold(self, X: Any, samples: Samples, groups: Any) -> tuple[Samples, Vector, int]:
+        """The held-out samples of all folds, their scores, and the number of folds that did not converge."""
         folds = make_splits(
             self.cv, X, samples.labels, positive=samples.positive, weights=samples.weights, groups=groups
         )
         for fold in folds:
-            seen, unseen = (rows[samples.weights[rows] > 0] for rows in fold)
-            training = samples.take(seen)
-            check_both_classes(training.positive, f"the training rows of each fold of cv={self.cv!r}", FOLD_FIX)
-            solutions.append(self._solve_standard(kernel.select(X, seen, seen), training))
-            held_out.append(unseen)
-            scores.append(solutions[-1].scores(kernel.select(X, unseen, seen)))
-        scored = samples.take(np.concatenate(held_out))
-        check_both_classes(scored.positive, f"the held-out rows of cv={self.cv!r}", FOLD_FIX)
-        return solutions, scored, np.concatenate(scores)
+            positive = samples.positive[fold.train][samples.weights[fold.train] > 0]
+            check_both_classes(positive, f"the training rows of each fold of cv={self.cv!r}", FOLD_FIX)
+        models = [CostSensitiveSVC(**{name: getattr(self, name) for name in TRAINING}) for _ in folds]
+        weights = {"sample_weight": samples.weights}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = out_of_fold(models, X, samples.labels, folds, "decision_function", metadata=weights, n_jobs=1)
+        rows, scores = found.pooled()
+        scored = samples.take(rows)
+        check_both_classes(scored.positive[scored.weights > 0], f"the held-out rows of cv={self.cv!r}", FOLD_FIX)
+        return scored, scores, sum(model.fit_status_ != Status.CONVERGED for model in models)

@@ -4,7 +4,7 @@ A display holds numbers. `plot` draws them on given axes or in a new figure, and
 `from_...` compute the numbers and draw them. Displays require matplotlib: ``pip install cssvm[plot]``.
 """
 
-from ..losses._curves import LossCurves
+from ..losses._loss_curves import LossCurves
 from ._cost_curve import CostCurveDisplay
 from ._cost_roc import CostRocDisplay, OperatingPoint
 from ._gains import GainsDisplay

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..losses import Loss
-from ..losses._curves import LossCurves, loss_curves
+from ..losses._loss_curves import LossCurves, loss_curves
 from ._canvas import BLUE, GREEN, GREY, VERMILION, legend_above_curves, pyplot
 
 if TYPE_CHECKING:

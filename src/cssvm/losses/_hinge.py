@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core.costs import is_tied, paper_costs, tied_kappa
+from .._core.costs import paper_costs
 from .._core.types import Vector
 from .._core.validation import as_floats
 from ._base import CONVERT, Loss, of_label, probabilities
@@ -36,7 +36,8 @@ class HingeLoss(Loss):
 
     The slopes are the costs whose Bayes rule the loss implements. `link` is a step function, pos_margin above the
     threshold and -neg_margin below; at the threshold all scores between are optimal and it is 0. `gradient` is zero
-    at the kinks.
+    at the kinks. `CostSensitiveSVC` minimises this loss with pos_slope = fn_cost, pos_margin = 1, neg_slope = fp_cost
+    and neg_margin = kappa.
 
     Parameters
     ----------
@@ -64,32 +65,6 @@ class HingeLoss(Loss):
     def __post_init__(self) -> None:
         for name in ("pos_slope", "pos_margin", "neg_slope", "neg_margin"):
             object.__setattr__(self, name, _positive(name, getattr(self, name)))
-
-    @staticmethod
-    def from_costs(fn_cost: Any, fp_cost: Any, kappa: Any = 1.0) -> HingeLoss:
-        """Loss that `CostSensitiveSVC` minimises for these costs.
-
-        Parameters
-        ----------
-        fn_cost, fp_cost : float or array-like
-            Slopes of y = +1 and of y = -1.
-        kappa : float, array-like or "tied", default=1.0
-            Margin of y = -1, ``"tied"`` means 1 / fp_cost. The margin of y = +1 is 1.
-
-        Returns
-        -------
-        HingeLoss
-            The loss fn_cost max(0, 1 - f), fp_cost max(0, kappa + f).
-
-        Examples
-        --------
-        >>> from cssvm.losses import HingeLoss
-        >>> HingeLoss.from_costs(4, 2, "tied")
-        HingeLoss(pos_slope=4.0, pos_margin=1.0, neg_slope=2.0, neg_margin=0.5)
-        """
-        fp_cost = _positive("fp_cost", fp_cost)
-        margin = tied_kappa(fp_cost) if is_tied(kappa) else _positive("kappa", kappa)
-        return HingeLoss(pos_slope=_positive("fn_cost", fn_cost), neg_slope=fp_cost, neg_margin=margin)
 
     @property
     def costs(self) -> tuple[Any, Any]:
