@@ -343,3 +343,14 @@ def test_no_logistic_baseline_if_the_model_does_not_decide_by_sample_costs(model
     found = evaluate(model, X, Y, fn_cost=fn_cost, fp_cost=1.0, cv=FOLDS, n_resamples=10)
     assert ROW_COSTS not in found.decisions
     assert "cost-blind SVC" in found.decisions
+
+
+def test_the_table_has_80_columns_and_its_html_is_escaped():
+    model = CostSensitiveSVC().fit(X, Y)
+    found = evaluate(model, X, Y, cv="prefit", compare={"<b>": model}, currency="EUR & more", n_resamples=10)
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert "at a total cost of" in str(found)
+    page = found._repr_html_()
+    assert "<td>&lt;b&gt;</td>" in page
+    assert "EUR &amp; more" in page
+    assert page == Report.from_evaluation(found)._repr_html_()
