@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from cssvm.datasets import load
-from cssvm.datasets._kdd99 import COST_MATRIX, TRAINING_ROWS, collapsed_costs
+from cssvm.datasets._kdd_readers import COST_MATRIX, TRAINING_ROWS, collapsed_costs
 from cssvm.datasets._registry import find_dataset
 
 ROW = (

@@ -13,27 +13,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-from . import _kdd98, _kdd99, _readers
+from . import _kdd_readers, _readers
 from ._files import MissingDatasetError, cache_folder, find_files
 from ._registry import DATASETS, EXPERIMENTS, Dataset, Subset, find_dataset
 
 WIDTH = 88  # of DESCR
 
 READERS: dict[str, Callable[..., dict[str, Any]]] = {
-    "covertype": _readers.read_covertype,
-    "german": _readers.read_german,
-    "isolet": _readers.read_isolet,
-    "isolet_grouped": _readers.read_isolet_grouped,
-    "kdd98_categorical": _kdd98.read_categorical,
-    "kdd98_donors": _kdd98.read_donors,
-    "kdd98_full": _kdd98.read_full,
-    "kdd98_validation": _kdd98.read_validation,
-    "kdd99": _kdd99.read_kdd99,
-    "libsvm": _readers.read_libsvm,
-    "mnist": _readers.read_mnist,
-    "siam": _readers.read_siam,
-    "table": _readers.read_table,
-    "webspam": _readers.read_webspam,
+    name.removeprefix("read_"): reader
+    for module in (_readers, _kdd_readers)
+    for name, reader in vars(module).items()
+    if name.startswith("read_")
 }
 
 

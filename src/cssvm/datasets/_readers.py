@@ -47,7 +47,7 @@ def read_table(
     becomes an indicator.
     """
     (path,) = paths.values()
-    table = read_cells(path, columns, delimiter)
+    table = split_cells(path, columns, delimiter)
     labels = table.pop(label)
     known = ~np.isin(labels, MISSING)
     features = {name: cells[known] for name, cells in table.items() if name not in excluded.split()}
@@ -68,7 +68,7 @@ def read_table(
     }
 
 
-def read_cells(path: Path, columns: str, delimiter: str) -> dict[str, np.ndarray]:
+def split_cells(path: Path, columns: str, delimiter: str) -> dict[str, np.ndarray]:
     """Stripped cells of each column, (n_rows,) str."""
     names = columns.split()
     with open_unpacked(path) as stream:
@@ -102,7 +102,7 @@ def read_german(
     found = read_table(
         {"numeric": paths["numeric"]}, None, columns=encoded_columns, label="class", positive="2", delimiter=" "
     )
-    cells = read_cells(paths["raw"], columns, " ")
+    cells = split_cells(paths["raw"], columns, " ")
     del cells["class"]
     raw = {
         name: as_numbers(values) if name in numeric_columns.split() else values.tolist()

@@ -80,16 +80,24 @@ def to_onnx(
     >>> print(label.tolist(), bool(np.allclose(score, model.decision_function(X))))
     ['no', 'no', 'yes', 'yes'] True
     """
-    _require_onnx()
+    try:
+        import onnx  # noqa: F401
+    except ImportError as error:
+        raise ImportError("to_onnx needs onnx: pip install 'cssvm[deploy]'") from error
     card = model.card if isinstance(model, SavedModel) else None
     model = model.model if isinstance(model, SavedModel) else model
     check_is_fitted(model)
     columns = list(columns or (card.columns if card is not None else model_columns(model)))
     graph = GraphBuilder()
     table = _inputs(graph, model, columns, float32_input)
-    _check_names([each.name for each in graph.inputs], row_costs)
+    taken = {LABEL, SCORE, PROBABILITY, *(COSTS if row_costs else ())} & {each.name for each in graph.inputs}
+    if taken:
+        raise ValueError(
+            f"columns must not be called {sorted(taken)[0]!r}, as another input or output of the graph is. Rename the "
+            "column before the fit."
+        )
     outputs = _outputs(graph, *unwrapped(graph, model, table), row_costs)
-    return _assembled(graph, outputs, np.asarray(model.classes_), card)
+    return _assemble(graph, outputs, np.asarray(model.classes_), card)
 
 
 def _inputs(graph: GraphBuilder, model: Any, columns: Sequence[Column], float32_input: bool) -> Table:
@@ -119,19 +127,9 @@ def _inputs(graph: GraphBuilder, model: Any, columns: Sequence[Column], float32_
     ]
 
 
-def _check_names(names: list[str], row_costs: bool) -> None:
-    """Raise ValueError for columns whose names the graph needs for itself."""
-    taken = {LABEL, SCORE, PROBABILITY, *(COSTS if row_costs else ())} & {*names}
-    if taken:
-        raise ValueError(
-            f"columns must not be called {sorted(taken)[0]!r}, as another input or output of the graph is. Rename the "
-            "column before the fit."
-        )
-
-
 def _outputs(graph: GraphBuilder, model: Any, table: Table, row_costs: bool) -> dict[str, str]:
     """Tensors by the name of the output; `model` is the estimator that decides, `table` what it reads."""
-    target = PositiveClass.among(np.asarray(model.classes_), getattr(model, "pos_label", None))
+    positive = PositiveClass.among(np.asarray(model.classes_), getattr(model, "pos_label", None))
     by_costs = isinstance(model, BaseSVCSearchCV | CostThresholdClassifier) and model.decides_by_costs
     if row_costs and not by_costs:
         raise ValueError(
@@ -139,9 +137,9 @@ def _outputs(graph: GraphBuilder, model: Any, table: Table, row_costs: bool) -> 
             "for all rows."
         )
     score = decision_values(graph, model, table, _costs(graph, model, row_costs) if by_costs else None)
-    found = {LABEL: _labels(graph, score, target), SCORE: score}
+    found = {LABEL: _labels(graph, score, positive.classes), SCORE: score}
     if by_costs:
-        both = [graph.node("Unsqueeze", each, graph.constant([1])) for each in probabilities(graph, model, table)]
+        both = [graph.node("Unsqueeze", each, [1]) for each in probabilities(graph, model, table)]
         found[PROBABILITY] = graph.concat(both)
     return found
 
@@ -151,9 +149,8 @@ def _costs(graph: GraphBuilder, model: Any, row_costs: bool) -> Costs:
     from onnx import TensorProto
 
     if row_costs:
-        zero, nan = graph.constant(0.0), graph.constant(np.nan)
         given = [graph.input(name, TensorProto.DOUBLE, None) for name in COSTS]
-        fn_cost, fp_cost = (graph.node("Where", graph.node("Less", cost, zero), nan, cost) for cost in given)
+        fn_cost, fp_cost = (graph.node("Where", graph.node("Less", cost, 0.0), np.nan, cost) for cost in given)
         return fn_cost, fp_cost
     own = model._fit_costs if isinstance(model, BaseSVCSearchCV) else {}
     known: dict[str, Any] = {name: own.get(name, getattr(model, name, None)) for name in COSTS}
@@ -163,21 +160,20 @@ def _costs(graph: GraphBuilder, model: Any, row_costs: bool) -> Costs:
             f"row_costs must be True for a {type(model).__name__} that was given one {missing[0]} for each row: its "
             "decisions need those of the new rows."
         )
-    fn_cost, fp_cost = (graph.constant([float(known[name])]) for name in COSTS)
-    return fn_cost, fp_cost
+    return [float(known["fn_cost"])], [float(known["fp_cost"])]
 
 
-def _labels(graph: GraphBuilder, score: str, target: PositiveClass) -> str:
+def _labels(graph: GraphBuilder, score: str, classes: np.ndarray) -> str:
     """The class of each score: ``classes_[1]`` above zero. One that is not finite has none."""
     from onnx import TensorProto
 
-    row = graph.cast(graph.node("Greater", score, graph.constant(0.0)), TensorProto.INT64)
+    row = graph.cast(graph.node("Greater", score, 0.0), TensorProto.INT64)
     broken = graph.node("Or", graph.node("IsNaN", score), graph.node("IsInf", score))
-    row = graph.node("Where", broken, graph.constant(len(target.classes)), row)
-    return graph.node("Gather", graph.constant(target.classes), row)
+    row = graph.node("Where", broken, len(classes), row)
+    return graph.node("Gather", classes, row)
 
 
-def _assembled(graph: GraphBuilder, outputs: dict[str, str], classes: Any, card: ModelCard | None) -> Any:
+def _assemble(graph: GraphBuilder, outputs: dict[str, str], classes: Any, card: ModelCard | None) -> Any:
     """The ONNX model: outputs get their names, unused inputs are left out."""
     from onnx import TensorProto, helper
 
@@ -203,10 +199,3 @@ def _assembled(graph: GraphBuilder, outputs: dict[str, str], classes: Any, card:
     if card is not None:
         helper.set_model_props(model, {"card": card.to_json()})
     return model
-
-
-def _require_onnx() -> None:
-    try:
-        import onnx  # noqa: F401
-    except ImportError as error:
-        raise ImportError("to_onnx needs onnx: pip install 'cssvm[deploy]'") from error

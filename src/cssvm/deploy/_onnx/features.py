@@ -53,7 +53,7 @@ def _column_transformer(graph: GraphBuilder, step: ColumnTransformer, table: Tab
 def _scaler(graph: GraphBuilder, step: StandardScaler, table: Table) -> Table:
     X = graph.matrix(table)
     if step.with_mean:
-        X = graph.node("Sub", X, graph.constant(step.mean_))
+        X = graph.node("Sub", X, step.mean_)
     if step.with_std:
         X = graph.divided(X, step.scale_)
     return [Block(X, width(table))]
@@ -66,14 +66,18 @@ def _max_abs_scaler(graph: GraphBuilder, step: MaxAbsScaler, table: Table) -> Ta
 def _imputer(graph: GraphBuilder, step: SimpleImputer, table: Table) -> Table:
     indicators = _indicator(graph, step.indicator_, table) if step.add_indicator else []
     if any(block.strings for block in table):
-        filled = [_fill_strings(graph, step, block, fill) for block, fill in zip(table, step.statistics_, strict=True)]
-        return filled + indicators
+        missing = [_missing_strings(graph, step, block) for block in table]
+        filled = [
+            graph.node("Where", where, [str(fill)], block.tensor)
+            for where, fill, block in zip(missing, step.statistics_, table, strict=True)
+        ]
+        return [Block(tensor, 1, strings=True) for tensor in filled] + indicators
     fill = np.asarray(step.statistics_, dtype=np.float64)
     kept = np.flatnonzero(~np.isnan(fill))  # scikit-learn drops columns without any value
     if len(kept) < width(table):
         table, fill = graph.columns(table, kept.tolist()), fill[kept]
     X = graph.matrix(table)
-    filled_in = graph.node("Where", _missing_numbers(graph, step, X), graph.constant(fill), X)
+    filled_in = graph.node("Where", _missing_numbers(graph, step, X), fill, X)
     return [Block(filled_in, width(table)), *indicators]
 
 
@@ -92,7 +96,7 @@ def _missing_numbers(graph: GraphBuilder, step: Any, X: str) -> str:
     """Which numbers are missing values of the step."""
     if _is_missing(step.missing_values):
         return graph.node("IsNaN", X)
-    return graph.node("Equal", X, graph.constant(float(step.missing_values)))
+    return graph.node("Equal", X, float(step.missing_values))
 
 
 def _missing_strings(graph: GraphBuilder, step: Any, block: Block) -> str:
@@ -104,19 +108,13 @@ def _missing_strings(graph: GraphBuilder, step: Any, block: Block) -> str:
     return graph.cast(graph.node("LabelEncoder", block.tensor, domain=ML, **keys), TensorProto.BOOL)
 
 
-def _fill_strings(graph: GraphBuilder, step: SimpleImputer, block: Block, fill: Any) -> Block:
-    """A column of strings with its missing values replaced."""
-    filled = graph.node("Where", _missing_strings(graph, step, block), graph.constant([str(fill)]), block.tensor)
-    return Block(filled, 1, strings=True)
-
-
 def _encoder(graph: GraphBuilder, step: OneHotEncoder, table: Table) -> Table:
     """The output of the encoder for each category, in a table: dropped and infrequent ones need no rules here."""
     made: Table = []
     for j, block in enumerate(graph.columns(table, range(width(table)))):
         outputs = _outputs(step, j)
         code = _code(graph, block, step.categories_[j])
-        made.append(Block(graph.node("Gather", graph.constant(outputs), code), outputs.shape[1]))
+        made.append(Block(graph.node("Gather", outputs, code), outputs.shape[1]))
     return [block for block in made if block.width]
 
 
@@ -150,7 +148,7 @@ def _code(graph: GraphBuilder, block: Block, known: np.ndarray) -> str:
     """The index of each entry's category (n,) int64; the number of categories for an unknown one."""
     from onnx import TensorProto
 
-    flat = graph.node("Reshape", block.tensor, graph.constant([-1]))
+    flat = graph.node("Reshape", block.tensor, [-1])
     if block.strings:
         names = [MISSING_STRING if _is_missing(each) else str(each) for each in known.tolist()]
         numbers = {name: number for number, name in reversed(list(enumerate(names)))}
@@ -163,17 +161,15 @@ def _code(graph: GraphBuilder, block: Block, known: np.ndarray) -> str:
             default_int64=len(known),
         )
     values = np.array([np.nan if _is_missing(value) else float(value) for value in known.tolist()])
-    column = graph.node("Reshape", block.tensor, graph.constant([-1, 1]))
-    equal = graph.cast(graph.node("Equal", column, graph.constant(values)), TensorProto.INT64)
+    column = graph.node("Reshape", block.tensor, [-1, 1])
+    equal = graph.cast(graph.node("Equal", column, values), TensorProto.INT64)
     # At most one category equals an entry: its number and one, or zero.
-    code = graph.node(
-        "ReduceMax", graph.node("Mul", equal, graph.constant(np.arange(1, len(values) + 1))), axes=[1], keepdims=0
-    )
+    code = graph.node("ReduceMax", graph.node("Mul", equal, np.arange(1, len(values) + 1)), axes=[1], keepdims=0)
     if np.isnan(values).any():
         missing = graph.cast(graph.node("IsNaN", flat), TensorProto.INT64)
-        code = graph.node("Add", code, graph.node("Mul", missing, graph.constant(int(np.argmax(np.isnan(values))) + 1)))
-    unknown = graph.node("Equal", code, graph.constant(0))
-    return graph.node("Where", unknown, graph.constant(len(values)), graph.node("Sub", code, graph.constant(1)))
+        code = graph.node("Add", code, graph.node("Mul", missing, int(np.argmax(np.isnan(values))) + 1))
+    unknown = graph.node("Equal", code, 0)
+    return graph.node("Where", unknown, len(values), graph.node("Sub", code, 1))
 
 
 def _is_missing(value: Any) -> bool:
@@ -187,7 +183,7 @@ def _by_skl2onnx(graph: GraphBuilder, step: Any, table: Table) -> Table:
 
 def inlined(graph: GraphBuilder, step: Any, table: Table, **options: Any) -> list[str]:
     """The outputs of a step that skl2onnx converts; its nodes are added to the graph."""
-    from onnx import compose
+    from onnx import compose, helper
 
     try:
         from skl2onnx import convert_sklearn
@@ -201,18 +197,12 @@ def inlined(graph: GraphBuilder, step: Any, table: Table, **options: Any) -> lis
             "converts, or serve the model from its file with load_model."
         ) from error
     made = compose.add_prefix(made, prefix=graph.new_name(type(step).__name__) + "/")
-    graph.nodes.append(_identity(graph.matrix(table), made.graph.input[0].name))
+    graph.nodes.append(helper.make_node("Identity", [graph.matrix(table)], [made.graph.input[0].name]))
     graph.nodes.extend(made.graph.node)
     graph.constants.extend(made.graph.initializer)
     for opset in made.opset_import:
         graph.domains[opset.domain] = max(opset.version, graph.domains.get(opset.domain, 1))
     return [output.name for output in made.graph.output]
-
-
-def _identity(source: str, target: str) -> Any:
-    from onnx import helper
-
-    return helper.make_node("Identity", [source], [target])
 
 
 STEPS: dict[type, Callable[[GraphBuilder, Any, Table], Table]] = {

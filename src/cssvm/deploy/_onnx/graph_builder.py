@@ -15,6 +15,7 @@ import numpy as np
 OPSETS = {"": 17, "ai.onnx.ml": 3}  # read by onnxruntime 1.12 and later
 IR_VERSION = 8
 ML = "ai.onnx.ml"
+DTYPES = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}  # by kind; others are strings
 
 
 @dataclass(frozen=True)
@@ -45,23 +46,22 @@ class GraphBuilder:
         self._n_names += 1
         return f"/{self._n_names}/{kind}"
 
-    def node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Add a node with one output and return that."""
+    def node(self, kind: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
+        """Add a node and return its output; inputs that are not names of tensors become constants."""
         from onnx import helper
 
+        tensors = [each if isinstance(each, str) else self.constant(each) for each in inputs]
         output = self.new_name(kind)
-        self.nodes.append(helper.make_node(kind, list(inputs), [output], domain=domain, **attributes))
+        self.nodes.append(helper.make_node(kind, tensors, [output], domain=domain, **attributes))
         return output
 
-    def constant(self, values: Any, name: str | None = None) -> str:
+    def constant(self, values: Any) -> str:
         """A constant: floats as float64, integers as int64, strings as strings."""
         from onnx import numpy_helper
 
         array = np.asarray(values)
-        array = array.astype(
-            {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}.get(array.dtype.kind, object)
-        )
-        name = name or self.new_name("constant")
+        array = array.astype(DTYPES.get(array.dtype.kind, object))
+        name = self.new_name("constant")
         self.constants.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
@@ -87,8 +87,8 @@ class GraphBuilder:
         """The columns of a matrix, each divided by its own number."""
         values = np.asarray(values, dtype=np.float64)
         if len(values) == 1:
-            return self.node("MatMul", X, self.constant([[1.0 / values[0]]]))  # for the reason given in `times`
-        return self.node("Div", X, self.constant(values))
+            return self.node("MatMul", X, [[1.0 / values[0]]])  # for the reason given in `times`
+        return self.node("Div", X, values)
 
     def times(self, vector: str, number: float) -> str:
         """A vector (n,) times a number.
@@ -96,8 +96,8 @@ class GraphBuilder:
         As a matrix product: onnxruntime fuses a product by one number with a matrix product next to it, and keeps the
         number in float32.
         """
-        column = self.node("Unsqueeze", vector, self.constant([1]))
-        return self.node("MatMul", column, self.constant([float(number)]))
+        column = self.node("Unsqueeze", vector, [1])
+        return self.node("MatMul", column, [float(number)])
 
     def concat(self, tensors: Sequence[str]) -> str:
         """Tensors (n, k) side by side."""
@@ -120,7 +120,7 @@ class GraphBuilder:
             at = int(np.searchsorted(starts, column, side="right")) - 1
             block, within = table[at], int(column - starts[at])
             if block.width > 1:
-                block = Block(self.node("Gather", block.tensor, self.constant([within]), axis=1), 1, block.strings)
+                block = Block(self.node("Gather", block.tensor, [within], axis=1), 1, block.strings)
             chosen.append(block)
         return chosen
 

@@ -10,7 +10,7 @@ float32.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ from .graph_builder import GraphBuilder, Table
 
 FILE = "Serve the model from its file with load_model."
 
-Costs = tuple[str, str]  # tensors of fn_cost and fp_cost
+Costs = Sequence[Any]  # fn_cost and fp_cost: tensors or numbers
 Pair = tuple[str, str]  # tensors of the probabilities of both classes, (n,) each
 
 
@@ -61,7 +61,9 @@ def decision_values(graph: GraphBuilder, model: Any, table: Table, costs: Costs 
     if isinstance(model, BaseSVCSearchCV) and not model.decides_by_costs:
         return _less(graph, _searched(graph, model, table), model.threshold_)
     if isinstance(model, BaseSVCSearchCV):
-        return _bayes(graph, model, probabilities(graph, model, table), costs or _constants(graph, model._mean_costs))
+        return _bayes(
+            graph, model, probabilities(graph, model, table), costs or [float(cost) for cost in model._mean_costs]
+        )
     if isinstance(model, CostThresholdClassifier):
         return _wrapped(graph, model, table, costs)
     if isinstance(model, MetaCostClassifier):
@@ -96,7 +98,7 @@ def _probabilities(graph: GraphBuilder, model: Any, table: Table) -> Pair:
     if not hasattr(model, "predict_proba") or isinstance(model, BinaryClassifier):
         raise ValueError(f"predict_proba of {type(model).__name__} cannot be converted to ONNX. {FILE}")
     found = graph.floats(inlined(graph, model, table, zipmap=False)[1])
-    first, second = (graph.node("Gather", found, graph.constant(column), axis=1) for column in (0, 1))
+    first, second = (graph.node("Gather", found, column, axis=1) for column in (0, 1))
     return first, second
 
 
@@ -109,7 +111,7 @@ def _searched(graph: GraphBuilder, model: BaseSVCSearchCV, table: Table) -> str:
 
 def _wrapped(graph: GraphBuilder, model: CostThresholdClassifier, table: Table, costs: Costs | None) -> str:
     if model.decides_by_costs:
-        costs = costs or _constants(graph, (model.fn_cost, model.fp_cost))
+        costs = costs or (float(model.fn_cost), float(model.fp_cost))
         return _bayes(graph, model, probabilities(graph, model.estimator_, table), costs)
     if model._response == "decision_function":
         scores = decision_values(graph, model.estimator_, table)
@@ -146,14 +148,9 @@ def _bayes(graph: GraphBuilder, model: Any, both: Pair, costs: Costs) -> str:
     own, rest = both[model._positive_class.index], both[1 - model._positive_class.index]
     gain = graph.node("Sub", graph.node("Mul", own, fn_cost), graph.node("Mul", rest, fp_cost))
     total = graph.node("Add", fn_cost, fp_cost)
-    free = graph.node("Equal", total, graph.constant(0.0))
-    score = graph.node("Where", free, graph.constant(-1.0), graph.node("Div", gain, total))
+    free = graph.node("Equal", total, 0.0)
+    score = graph.node("Where", free, -1.0, graph.node("Div", gain, total))
     return _oriented(graph, model, graph.node("Reshape", score, graph.node("Shape", own)))
-
-
-def _constants(graph: GraphBuilder, costs: Any) -> Costs:
-    fn_cost, fp_cost = (graph.constant(float(cost)) for cost in costs)
-    return fn_cost, fp_cost
 
 
 def _oriented(graph: GraphBuilder, model: Any, values: str) -> str:
@@ -162,12 +159,12 @@ def _oriented(graph: GraphBuilder, model: Any, values: str) -> str:
 
 
 def _less(graph: GraphBuilder, scores: str, threshold: float) -> str:
-    return graph.node("Sub", scores, graph.constant(float(threshold))) if threshold else scores
+    return graph.node("Sub", scores, float(threshold)) if threshold else scores
 
 
 def _both(graph: GraphBuilder, own: str, index: int = 1) -> Pair:
     """The probabilities of both classes, `own` being that of the class `index`."""
-    rest = graph.node("Sub", graph.constant(1.0), own)
+    rest = graph.node("Sub", 1.0, own)
     return (rest, own) if index == 1 else (own, rest)
 
 
@@ -180,12 +177,10 @@ def _calibrated(graph: GraphBuilder, model: CalibratedClassifierCV, table: Table
             raise ValueError(
                 f"calibration by {type(calibrator).__name__} cannot be converted to ONNX; that by a sigmoid can. {FILE}"
             )
-        by_score = hasattr(each.estimator, "decision_function")
-        scores = (
-            decision_values(graph, each.estimator, table)
-            if by_score
-            else probabilities(graph, each.estimator, table)[1]
-        )
+        if hasattr(each.estimator, "decision_function"):
+            scores = decision_values(graph, each.estimator, table)
+        else:
+            scores = probabilities(graph, each.estimator, table)[1]
         folds.append(_sigmoid(graph, calibrator, scores))
     return _mean(graph, folds)
 
@@ -193,12 +188,12 @@ def _calibrated(graph: GraphBuilder, model: CalibratedClassifierCV, table: Table
 def _sigmoid(graph: GraphBuilder, calibrator: Any, scores: str) -> str:
     """The probabilities of Platt scaling."""
     product = graph.times(scores, -float(calibrator.a_))
-    return graph.node("Sigmoid", graph.node("Sub", product, graph.constant(float(calibrator.b_))))
+    return graph.node("Sigmoid", graph.node("Sub", product, float(calibrator.b_)))
 
 
 def _linear(graph: GraphBuilder, model: Any, table: Table) -> str:
-    product = graph.node("MatMul", graph.matrix(table), graph.constant(np.asarray(model.coef_, dtype=np.float64)[0]))
-    return graph.node("Add", product, graph.constant(float(model.intercept_[0])))
+    product = graph.node("MatMul", graph.matrix(table), np.asarray(model.coef_, dtype=np.float64)[0])
+    return graph.node("Add", product, float(model.intercept_[0]))
 
 
 def _designed_loss(graph: GraphBuilder, model: DesignedLossClassifier, table: Table) -> str:
@@ -218,52 +213,44 @@ def _kernel_svc(graph: GraphBuilder, model: KernelSVC, table: Table) -> str:
         )
     if isinstance(kernel, Linear) or not len(model.dual_coef_[0]):
         weights = model.coef_[0] if isinstance(kernel, Linear) else np.zeros(vectors.shape[1])
-        product = graph.node("MatMul", graph.matrix(table), graph.constant(weights))
+        product = graph.node("MatMul", graph.matrix(table), weights)
     else:
         vectors = np.asarray(vectors.toarray() if sp.issparse(vectors) else vectors, dtype=np.float64)
         values = KERNEL_VALUES[type(kernel)](graph, kernel, graph.matrix(table), vectors)
-        product = graph.node("MatMul", values, graph.constant(model.dual_coef_[0]))
-    return graph.node("Add", product, graph.constant(float(model.intercept_[0])))
+        product = graph.node("MatMul", values, model.dual_coef_[0])
+    return graph.node("Add", product, float(model.intercept_[0]))
 
 
 def _products(graph: GraphBuilder, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
     """Gamma <x, v> + coef0, (n, n_SV)."""
-    products = graph.node("MatMul", X, graph.constant(kernel.gamma * vectors.T))
-    return graph.node("Add", products, graph.constant(float(kernel.coef0)))
-
-
-def _poly(graph: GraphBuilder, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
-    return graph.node("Pow", _products(graph, kernel, X, vectors), graph.constant(float(kernel.degree)))
-
-
-def _sigmoid_kernel(graph: GraphBuilder, kernel: Kernel, X: str, vectors: np.ndarray) -> str:
-    return graph.node("Tanh", _products(graph, kernel, X, vectors))
+    products = graph.node("MatMul", X, kernel.gamma * vectors.T)
+    return graph.node("Add", products, float(kernel.coef0))
 
 
 def _rbf(graph: GraphBuilder, kernel: Rbf, X: str, vectors: np.ndarray) -> str:
     """exp(2 gamma <x, v> - gamma |x|^2 - gamma |v|^2), from the mean of the v; by differences where digits cancel."""
     centre = vectors.mean(axis=0)
     squares = np.einsum("ij,ij->i", vectors - centre, vectors - centre)
-    factors = graph.constant(np.full(vectors.shape[1], kernel.gamma))
+    gammas = np.full(vectors.shape[1], kernel.gamma)
     if not cancellation(kernel, squares) <= KERNEL_ERROR:
-        rows = graph.node("Unsqueeze", X, graph.constant([1]))
-        differences = graph.node("Sub", rows, graph.constant(vectors[np.newaxis]))
-        distances = graph.node("MatMul", graph.node("Mul", differences, differences), factors)
+        rows = graph.node("Unsqueeze", X, [1])
+        differences = graph.node("Sub", rows, vectors[np.newaxis])
+        distances = graph.node("MatMul", graph.node("Mul", differences, differences), gammas)
         return graph.node("Exp", graph.node("Neg", distances))
-    rows = graph.node("Sub", X, graph.constant(centre))
-    products = graph.node("MatMul", rows, graph.constant(2.0 * kernel.gamma * (vectors - centre).T))
-    own = graph.node("MatMul", graph.node("Mul", rows, rows), factors)
-    own = graph.node("Unsqueeze", own, graph.constant([1]))
-    exponents = graph.node("Sub", graph.node("Sub", products, own), graph.constant(kernel.gamma * squares))
-    return graph.node("Exp", graph.node("Min", exponents, graph.constant(0.0)))
+    rows = graph.node("Sub", X, centre)
+    products = graph.node("MatMul", rows, 2.0 * kernel.gamma * (vectors - centre).T)
+    own = graph.node("MatMul", graph.node("Mul", rows, rows), gammas)
+    own = graph.node("Unsqueeze", own, [1])
+    exponents = graph.node("Sub", graph.node("Sub", products, own), kernel.gamma * squares)
+    return graph.node("Exp", graph.node("Min", exponents, 0.0))
 
 
 # Kernels that have nodes here; a linear one is a product with its weights.
 KERNEL_VALUES: dict[type[Kernel], Callable[..., str]] = {
     Linear: _products,
     Rbf: _rbf,
-    Poly: _poly,
-    Sigmoid: _sigmoid_kernel,
+    Poly: lambda graph, kernel, *rows: graph.node("Pow", _products(graph, kernel, *rows), float(kernel.degree)),
+    Sigmoid: lambda graph, *rows: graph.node("Tanh", _products(graph, *rows)),
 }
 
 SCORES: dict[Any, Callable[[GraphBuilder, Any, Table], str]] = {
