@@ -1,9 +1,10 @@
-"""Rows sorted by score, once: what every metric that looks at all thresholds is computed from.
+"""Samples sorted by score, once: what every metric over all thresholds is computed from.
 
-A *cut* k = 0, 1, ..., n_runs accepts the rows with the k highest distinct scores, so rows with equal scores, a *run*,
-are accepted together: cut 0 accepts nobody, the last one everybody. Sums over accepted rows are cumulative sums in the
-order of the ranking, for one vector of weights or for many at once: a bootstrap replicate is the same ranking with
-other weights. (scikit-learn's `roc_curve` sorts for every vector of weights.)
+A *cut* k = 0, 1, ..., n_runs predicts the samples with the k highest distinct scores positive. Samples with equal
+scores, a *run*, get the same prediction: at cut 0 all are predicted negative, at the last cut all positive. Sums over
+the samples predicted positive are cumulative sums in the order of the ranking, for one vector of weights or for many at
+once: a bootstrap resample is the same ranking with other weights. (scikit-learn's `roc_curve` sorts for every vector of
+weights.)
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from .types import Mask, RowNumbers, Vector
 
 
 class Ranking(NamedTuple):
-    """Order of the rows by falling score.
+    """Order of the samples by falling score.
 
-    order : (n_samples,) int, the rows; last : (n_runs,) int, where in `order` each run of equal scores ends;
+    order : (n_samples,) int, indices of the samples; last : (n_runs,) int, where in `order` each run ends;
     lowest, highest : (n_runs,), the ends of each run, falling, which are one array where runs have one score each;
     tie : neighbouring scores that differ by no more than this are equal, in runs less than twice as wide.
     """
@@ -32,7 +33,7 @@ class Ranking(NamedTuple):
 
     @classmethod
     def from_scores(cls, scores: NDArray[Any], *, tie: float = 0.0) -> Ranking:
-        """Sort the rows; the order within equal scores does not matter."""
+        """Sort the samples; the order within equal scores does not matter."""
         order = np.argsort(scores)[::-1]
         falling = scores[order]
         apart = _apart(falling, tie) if tie else falling[1:] != falling[:-1]
@@ -41,8 +42,8 @@ class Ranking(NamedTuple):
         highest = falling[np.append(0, last[:-1] + 1)] if tie else lowest
         return cls(order, last, lowest, highest, tie)
 
-    def accepted(self, values: Vector) -> Vector:
-        """Sums over the rows that each cut accepts: (..., n_samples) in the order of the ranking to (..., n_cuts)."""
+    def sums_above(self, values: Vector) -> Vector:
+        """Sums over the samples predicted positive: (..., n_samples) in the order of the ranking to (..., n_cuts)."""
         sums = np.zeros((*values.shape[:-1], len(self.last) + 1))
         if len(self.last) == values.shape[-1]:
             np.cumsum(values, axis=-1, out=sums[..., 1:])
@@ -50,33 +51,34 @@ class Ranking(NamedTuple):
             sums[..., 1:] = np.take(np.cumsum(values, axis=-1), self.last, axis=-1)
         return sums
 
-    def alarms_and_hits(self, positive: Mask, weights: Vector) -> tuple[Vector, Vector]:
-        """Weight of the accepted rows of the other class and of the target at each cut, two (..., n_cuts)."""
-        return self.accepted(np.where(positive, 0.0, weights)), self.accepted(np.where(positive, weights, 0.0))
+    def false_and_true_positives(self, positive: Mask, weights: Vector) -> tuple[Vector, Vector]:
+        """Weight of the false and of the true positives of each cut, two (..., n_cuts)."""
+        return self.sums_above(np.where(positive, 0.0, weights)), self.sums_above(np.where(positive, weights, 0.0))
 
     def rates(self, positive: Mask, weights: Vector) -> tuple[Vector, Vector]:
         """False positive and false negative rate of each cut, two (..., n_cuts)."""
-        alarms, hits = self.alarms_and_hits(positive, weights)
-        return alarms / alarms[..., -1:], (hits[..., -1:] - hits) / hits[..., -1:]
+        false, true = self.false_and_true_positives(positive, weights)
+        return false / false[..., -1:], (true[..., -1:] - true) / true[..., -1:]
 
     def cost_at_cuts(self, positive: Mask, weighted_costs: Vector) -> Vector:
-        """Sum of the weighted costs of the wrong rows at each cut, (..., n_cuts): missed targets and accepted others.
+        """Sum of the weighted costs of the false negatives and false positives of each cut, (..., n_cuts).
 
-        Accepting a target takes its stake off the sum, accepting another row adds its stake.
+        Predicting a positive sample positive takes its cost off the sum, predicting a negative one positive adds its
+        cost.
         """
-        missed_by_all = np.where(positive, weighted_costs, 0.0).sum(axis=-1, keepdims=True)
-        return missed_by_all + self.accepted(np.where(positive, -weighted_costs, weighted_costs))
+        all_negative = np.where(positive, weighted_costs, 0.0).sum(axis=-1, keepdims=True)
+        return all_negative + self.sums_above(np.where(positive, -weighted_costs, weighted_costs))
 
     def cut(self, thresholds: Vector) -> RowNumbers:
-        """The cut that accepts the rows with score >= threshold, for runs of one score each."""
+        """The cut that predicts the samples with score >= threshold positive, for runs of one score each."""
         return len(self.lowest) - np.searchsorted(self.lowest[::-1], thresholds, side="left")
 
     def thresholds(self, cuts: RowNumbers, *, beyond: float = np.inf) -> Vector:
-        """(n_cuts,) float64: half-way between the lowest accepted score and the highest refused one.
+        """(n_cuts,) float64: half-way between the lowest score predicted positive and the highest predicted negative.
 
-        Where there is no such score, it is `beyond` away from the extreme one, infinite by default. The middle is
-        rounded to the type of the scores. Where it falls on the refused score, there being no number between the two,
-        the accepted one is the threshold: "score >= threshold" accepts what the cut accepts.
+        If there is no such score, it is `beyond` away from the extreme one, infinite by default. The middle is rounded
+        to the type of the scores. If it falls on the lower score, there being no number between the two, the higher one
+        is the threshold: "score >= threshold" predicts what the cut predicts.
         """
         levels = np.where(cuts == 0, float(self.highest[0]) + beyond, float(self.lowest[-1]) - beyond)
         inner = (cuts > 0) & (cuts < len(self.lowest))

@@ -82,7 +82,7 @@ class GainsDisplay(ScoredDisplayMixin):
         samples.check_both_classes_weighted("gains")
         total = float(weights.sum())
         saved = np.where(samples.positive, samples.weighted_costs, -samples.weighted_costs)
-        share, gain = (ranking.accepted(scored.ranked(each)) / total for each in (weights, saved))
+        share, gain = (ranking.sums_above(scored.ranked(each)) / total for each in (weights, saved))
         own_share = own_gain = np.nan
         if scored.predictions is not None:
             own_share, own_gain = (float(each @ scored.predictions) / total for each in (weights, saved))

@@ -230,7 +230,7 @@ def _positives(scored: ScoredSamples, by_cost: bool) -> tuple[Vector, Vector]:
     samples = scored.samples
     weights = samples.weighted_costs if by_cost else samples.weights
     replace(samples, weights=weights).check_both_classes_weighted("a ROC curve")
-    return scored.ranking.alarms_and_hits(scored.ranked(samples.positive), scored.ranked(weights))
+    return scored.ranking.false_and_true_positives(scored.ranked(samples.positive), scored.ranked(weights))
 
 
 def hull_of_curve(x: Vector, y: Vector) -> RowNumbers:
@@ -304,8 +304,8 @@ def best_cuts(scored: ScoredSamples, *, n_points: int = 1000) -> BestCuts:
     samples, ranking = scored.samples, scored.ranking
     samples.check_both_classes_weighted("the best cut")
     positive = scored.ranked(samples.positive)
-    false_positives, true_positives = ranking.alarms_and_hits(positive, scored.ranked(samples.weights))
-    spent, saved = ranking.alarms_and_hits(positive, scored.ranked(samples.weighted_costs))
+    false_positives, true_positives = ranking.false_and_true_positives(positive, scored.ranked(samples.weights))
+    spent, saved = ranking.false_and_true_positives(positive, scored.ranked(samples.weighted_costs))
     if not (spent[-1] > 0 and saved[-1] > 0):
         raise ValueError(
             "errors on both classes must cost something on samples of positive weight; got a class whose samples all "

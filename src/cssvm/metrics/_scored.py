@@ -115,7 +115,7 @@ class ScoredSamples:
         n_positive, n_negative = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
         if not n_positive or not n_negative:
             return
-        false_positives, true_positives = self.ranking.alarms_and_hits(positive, np.ones(len(positive)))
+        false_positives, true_positives = self.ranking.false_and_true_positives(positive, np.ones(len(positive)))
         area = float(np.trapezoid(true_positives, false_positives)) / (n_positive * n_negative)
         deviation = np.sqrt((n_positive + n_negative + 1) / (12.0 * n_positive * n_negative))  # if scores are random
         if area < 0.5 - BELOW_CHANCE * deviation:
