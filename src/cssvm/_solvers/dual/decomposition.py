@@ -1,4 +1,4 @@
-"""The decomposition: SMO steps on working sets, with the gradient of all other variables brought up to date in bulk.
+"""Decomposition: SMO and Newton steps on working sets, with the gradient of all other variables updated in bulk.
 
 The main loop is four verbs: select a working set of the variables that violate optimality most, fetch the kernel values
 among them, solve the problem restricted to them (`smo_newton.py`), update the gradient of all variables. SMO steps
@@ -6,14 +6,11 @@ inside a working set cost a microsecond each and kernel rows a hundred, so worki
 variables change more than once or twice, and their rows need not be kept. A problem no larger than one working set is
 solved in one go.
 
-Variables that rest at a bound and are far from leaving it are `asleep`: they get no updates until the others are
-optimal. What they miss is kept as the change of beta since, so waking them costs one sum over the variables that
-moved meanwhile, and the result is that of a solver that never let them sleep.
+Variables at a bound and far from leaving it are shrunk: they get no updates until the active ones are optimal. The
+change of beta that they miss is kept, so unshrinking costs one sum over the variables that moved meanwhile, and the
+result is that of a solver without shrinking.
 
 Small problems are then made exact by an active-set Newton finish (`newton.py`), so that sample weights mean repetition.
-
-
-The kernel values of a working set, kept while members come and go.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ NO_GAIN = 1e-15  # of what was gained so far: nothing but rounding
 
 
 class Decomposition:
-    """State of one solve."""
+    """State of one solve: variables, working set with its kernel values, shrunk variables, and work done."""
 
     def __init__(
         self, rows: GramRows, problem: DualProblem, start: ArrayLike | None = None, most_work_ns: float = np.inf
@@ -61,10 +58,10 @@ class Decomposition:
         self.profile = dict.fromkeys(PHASES, 0.0)
         self.working: RowNumbers = np.empty(0, np.intp)  # variable at each place of the working set
         self.kernel = empty_block(self.size, self.size, rows.dtype)  # its kernel values
-        self.fresh = empty_block(0, 0, rows.dtype)  # room for those of new members
+        self.fresh = empty_block(0, 0, rows.dtype)  # memory for those of new members
         self.kkt: BorderedKKT | None = None  # what Newton steps have factorised last
-        self.active: RowNumbers | None = None  # sorted; None: all
-        self.shrunk: list[tuple[RowNumbers, Vector]] = []  # columns with the change of beta they have missed
+        self.active: RowNumbers | None = None  # sorted; all if None
+        self.shrunk: list[tuple[RowNumbers, Vector]] = []  # columns with the change of beta that they have missed
         self.beta = np.zeros(self.n) if start is None else feasible(start, problem)
         self.gradient = problem.linear.astype(np.float64, copy=True)
         moved = np.flatnonzero(self.beta)
@@ -81,7 +78,7 @@ class Decomposition:
             self.profile[phase] += time.perf_counter() - begun
 
     def run(self, tol: float, max_iter: float) -> Status:
-        """Bring the violation to at most `tol` and, where that is cheap, to the optimum."""
+        """Reduce the violation to `tol` and, if that is cheap, solve exactly."""
         if self.rows.dtype != np.float64 or self.size < self.n:
             return self.approach(tol, max_iter)
         patience, reached = tuning.MAX_STEPS_PER_SET * self.n, -np.inf
@@ -95,36 +92,35 @@ class Decomposition:
                 break
             if self.finish(tol):
                 return Status.CONVERGED
-            objective, noise = self.objective()
-            if objective - reached <= noise or self.work_left_ns() < 0.0:
+            objective, rounding = self.objective()
+            if objective - reached <= rounding or self.work_left_ns() < 0.0:
                 break
             reached, patience = objective, 2 * patience
         self.refresh()
         return self.status(tol, max_iter)
 
     def status(self, tol: float, limit: float) -> Status:
-        """Where the solve would stand if it ended now."""
+        """The status if the solve ended now."""
         if self.violation() <= tol:
             return Status.CONVERGED
         return Status.ITERATION_LIMIT if self.n_iter >= limit else Status.STALLED
 
     def violation(self) -> float:
-        """That of all variables."""
         return violation(self.beta, self.gradient, self.problem)
 
     def objective(self) -> tuple[float, float]:
-        """The dual objective, and the size of its rounding errors."""
+        """The dual objective, and a bound of its rounding errors."""
         value = float(0.5 * self.beta @ (self.problem.linear + self.gradient))
-        return value, self.noise() * float(np.abs(self.beta).sum())
+        return value, self.rounding() * float(np.abs(self.beta).sum())
 
-    def noise(self) -> float:
-        """What rounding may do to an entry of the gradient, p_i - sum_j K_ij beta_j: |K_ij|^2 <= K_ii K_jj."""
+    def rounding(self) -> float:
+        """Bound of the rounding error of p_i - sum_j K_ij beta_j in float64: |K_ij|^2 <= K_ii K_jj."""
         lengths = np.sqrt(np.abs(self.rows.diagonal))
         sums = np.abs(self.problem.linear).max() + lengths.max() * (lengths @ np.abs(self.beta))
         return float(np.finfo(np.float64).eps * sums)
 
     def balance(self) -> None:
-        """Make the sum of beta zero to its own last digits."""
+        """Make the sum of beta zero up to rounding."""
         if abs(self.beta.sum()) > LAST_DIGITS * float(np.abs(self.beta).sum()):
             update_balanced(self.beta, self.problem.lower, self.problem.upper)
 
@@ -134,7 +130,7 @@ class Decomposition:
         self.gradient = self.problem.linear - self.kernel[:, : self.n] @ self.beta
 
     def correct(self, deviation: float) -> None:
-        """Compute the gradient anew, in float64, where an error of several times `deviation` matters."""
+        """Recompute the gradient in float64 where an error of several times `deviation` matters."""
         near = distances(*self.at(None), *self.bias_interval()) < tuning.NEAR_DEVIATIONS * deviation
         used, columns = np.flatnonzero(self.beta), np.flatnonzero(near)
         with self.timed("update"):
@@ -143,16 +139,16 @@ class Decomposition:
             self.gradient[columns] = gradient
 
     def to_float64(self, beta: Vector, n_steps: int = 0) -> Decomposition:
-        """A solve that goes on in float64 from this beta, found in n_steps, with as much work to spend as this had."""
+        """A solve that continues in float64 from this beta, found in n_steps, with the same limit on its own work."""
         other = Decomposition(self.rows.to_float64(), self.problem, beta, self.most_work_ns)
         other.begun, other.trace, other.profile = self.begun, self.trace, self.profile
         other.n_iter, other.n_recorded = self.n_iter + n_steps, self.n_recorded + n_steps
         return other
 
     def approach_in_float32(self, tol: float, limit: float) -> bool:
-        """Take turns on a float32 copy of all kernel values: faster, and compiled for a search as well.
+        """Take SMO and Newton steps on a float32 copy of all kernel values, which is faster.
 
-        False if these are too large for float32.
+        Returns False if these are too large for float32.
         """
         with self.timed("kernel"), np.errstate(over="ignore", invalid="ignore"):
             self.fetch(self.select(*self.bias_interval()))
@@ -168,7 +164,7 @@ class Decomposition:
         return True
 
     def approach(self, tol: float, limit: float) -> Status:
-        """Take working sets until the violation is at most `tol` or `limit` SMO steps have been made."""
+        """Solve working sets until the violation is at most `tol` or `limit` SMO steps have been taken."""
         gained, idle = 0.0, 0
         while True:
             bottom, top = self.bias_interval()
@@ -192,30 +188,29 @@ class Decomposition:
                 n_moved = self.update(change, after)
             self.record(top - bottom, len(places), n_moved)
             gained += gain
-            noise = self.noise() * float(np.abs(change).sum())
-            idle = idle + 1 if gain <= max(NO_GAIN * gained, noise) else 0
+            rounding = self.rounding() * float(np.abs(change).sum())
+            idle = idle + 1 if gain <= max(NO_GAIN * gained, rounding) else 0
 
     def count_values(self, n_rows: int, n_columns: int) -> None:
-        """Enter kernel values into the work."""
+        """Add the computation of kernel values to the work."""
         self.work_ns += tuning.KERNEL_VALUE_NS * n_rows * n_columns
 
     def work_left_ns(self) -> float:
-        """How much more work the solve may take."""
         return self.most_work_ns - self.work_ns
 
     def at(self, variables: RowNumbers | None) -> tuple[Vector, Vector, Vector, Vector]:
-        """beta, gradient, lower and upper of some variables; None: of all."""
+        """beta, gradient, lower and upper of some variables; of all if None."""
         lower, upper = self.problem.lower, self.problem.upper
         if variables is None:
             return self.beta, self.gradient, lower, upper
         return self.beta[variables], self.gradient[variables], lower[variables], upper[variables]
 
     def bias_interval(self) -> tuple[float, float]:
-        """`certificate.bias_interval` of the variables awake."""
+        """`certificate.bias_interval` of the active variables."""
         return bias_interval(*self.at(self.active))
 
     def shrink(self, bottom: float, top: float) -> None:
-        """Put variables to sleep that rest at a bound, well away from leaving it; never a member of a working set."""
+        """Shrink variables that are far from leaving their bound, except members of the working set."""
         if self.size == self.n or not len(self.working):
             return
         active = np.arange(self.n) if self.active is None else self.active
@@ -227,7 +222,7 @@ class Decomposition:
             self.active = active[kept]
 
     def unshrink(self) -> None:
-        """Give the sleeping variables the updates they have missed."""
+        """Make all variables active, with the updates that they have missed."""
         with self.timed("update"):
             for columns, missed in self.shrunk:
                 moved = np.flatnonzero(missed)
@@ -238,7 +233,7 @@ class Decomposition:
         self.active, self.shrunk = None, []
 
     def select(self, bottom: float, top: float) -> RowNumbers:
-        """Put the worst violators into the working set, in place of members at rest; returns the places they take."""
+        """Replace members of the working set by the worst violators; returns their places."""
         if not len(self.working):
             self.working = self._first_members(bottom, top)
             return np.arange(self.size)
@@ -262,7 +257,7 @@ class Decomposition:
         return int((1.0 - tuning.KEPT_SHARE) * self.size)
 
     def grow(self) -> int:
-        """Make room in the working set when free variables crowd it; returns the number of places added."""
+        """Enlarge the working set if free variables outnumber it; returns the number of places added."""
         n_free = np.count_nonzero(is_free(self.beta, self.problem))
         n_active = self.n if self.active is None else len(self.active)
         size = min(2 * self.size, self.last_size, n_active)
@@ -274,7 +269,7 @@ class Decomposition:
         return added
 
     def _first_members(self, bottom: float, top: float) -> RowNumbers:
-        """All variables, those nearest to being picked, or where none has moved yet an even sample of both signs."""
+        """All variables, those with the smallest distances, or if beta = 0 evenly spaced ones of both classes."""
         if self.size == self.n:
             return np.arange(self.n)
         if self.beta.any():
@@ -285,7 +280,7 @@ class Decomposition:
         return np.sort(np.concatenate([first, _even_part(np.flatnonzero(~positive), self.size - len(first))]))
 
     def fetch(self, places: RowNumbers) -> None:
-        """Bring the kernel values of the working set up to date where its members changed."""
+        """Update the kernel values of the working set where its members changed."""
         self.count_values(len(places), self.size)
         if len(places) == self.size:
             self.rows.update_block(self.kernel, self.working, self.working)
@@ -299,7 +294,7 @@ class Decomposition:
                 self.kkt.replace(places)
 
     def solve_locally(self, tol: float, limit: float) -> tuple[Vector, Vector, float]:
-        """Solve the working set by itself; returns the change of its variables, their gradient, and the gain."""
+        """Solve the problem of the working set; returns the change of its variables, their gradient, and the gain."""
         old, before, lower, upper = self.at(self.working)
         beta, after = old.copy(), before.copy()
         allowed = int(min(tuning.MAX_STEPS_PER_SET * len(old), limit - self.n_iter))
@@ -323,7 +318,7 @@ class Decomposition:
         limit: int,
         kkt: BorderedKKT | None = None,
     ) -> SMONewton:
-        """SMO steps and Newton steps on a part of the problem, whose beta and gradient are updated."""
+        """Take SMO and Newton steps on a part of the problem, whose beta and gradient are updated."""
         share, left_ns = tuning.FIT_NEWTON_SHARE, self.work_left_ns()
         smo_newton = SMONewton(
             kernel, diagonal, part, beta, gradient, newton_share=share, kkt=kkt, most_work_ns=left_ns
@@ -334,7 +329,7 @@ class Decomposition:
         return smo_newton
 
     def update(self, change: Vector, after: Vector) -> int:
-        """Bring the gradient of the variables awake up to date; returns the number of variables that moved."""
+        """Update the gradient of the active variables; returns the number of variables that moved."""
         moved = np.flatnonzero(change)
         variables, change = self.working[moved], change[moved]
         if self.size == self.n:
@@ -354,9 +349,9 @@ class Decomposition:
         return len(moved)
 
     def columns_to_update(self) -> RowNumbers | None:
-        """The variables awake, without members of the working set if that saves much; None: all.
+        """The active variables, without members of the working set if that saves much; None stands for all.
 
-        Members know their gradient from the local solve, but leaving them out takes a copy of the other rows.
+        The gradient of members is known from the local solve, but leaving them out takes a copy of the other samples.
         """
         n_active = self.n if self.active is None else len(self.active)
         if not self.rows.computes_columns or self.size < tuning.KNOWN_SHARE * n_active:
@@ -366,16 +361,16 @@ class Decomposition:
         return np.flatnonzero(other) if self.active is None else self.active[other[self.active]]
 
     def record(self, violation: float, n_entered: int, n_moved: int) -> None:
-        """Enter a working set into the trace."""
+        """Append a working set to the trace."""
         n_active = self.n if self.active is None else len(self.active)
         n_steps, self.n_recorded = self.n_iter - self.n_recorded, self.n_iter
         seconds = time.perf_counter() - self.begun
         self.trace.append(WorkingSet(violation, n_active, self.size, n_entered, n_moved, n_steps, seconds))
 
     def finish(self, tol: float) -> bool:
-        """Try to make the solution exact; True if the gradient, computed anew from beta, says that it is optimal.
+        """Try to make the solution exact; returns whether it is optimal by a gradient recomputed from beta.
 
-        What does not ascend, because K_FF is too close to singular, is taken back.
+        A result that does not ascend, because K_FF is too close to singular, is discarded.
         """
         if not len(self.working):  # it has a start, or was optimal from the start
             self.fetch(self.select(*self.bias_interval()))
@@ -391,8 +386,8 @@ class Decomposition:
             )
             self.work_ns += work_ns
             self.refresh()
-            after, noise = self.objective()
-            if not after >= before - noise:
+            after, rounding = self.objective()
+            if not after >= before - rounding:
                 self.beta, self.gradient, ended = beta, gradient, False
             return ended and self.violation() <= tol
 
@@ -407,12 +402,12 @@ def _smallest(keys: Vector, count: int) -> RowNumbers:
     return np.argpartition(keys, count - 1)[:count] if 0 < count < len(keys) else np.arange(min(count, len(keys)))
 
 
-PADDING = 16  # numbers past the end of each row: rows a power of two apart would compete for the same cache lines
+PADDING = 16  # numbers after each row: rows a power of two apart would compete for the same cache lines
 ROWS = 128  # of the block per task: as many cache lines, each written to several times while it is close
 
 
 def empty_block(n_rows: int, n_columns: int, dtype: DTypeLike) -> np.ndarray:
-    """Room for (n_rows, n_columns) values in padded rows."""
+    """Memory for (n_rows, n_columns) values in padded rows."""
     return np.empty((n_rows, n_columns + PADDING), dtype)
 
 

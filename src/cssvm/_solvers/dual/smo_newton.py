@@ -1,19 +1,15 @@
-"""SMO steps and Newton steps by turns, on a problem whose kernel values are in memory.
+"""SMO and Newton steps in turn, on a problem whose kernel matrix is in memory, and paths of growing upper bounds.
 
-SMO steps (`smo.py`) find out which variables are free; where many rest at their bounds they are made among the
-others only, on a copy of their part of K. Once they have cost a certain share of a Newton step, Newton steps
-(`newton.py`) take over, and SMO steps again should those not get ahead.
+SMO steps (`smo.py`) find out which variables are free; if many are shrunk they are made among the active ones only, on
+a copy of their part of K. Once they have cost a certain share of a Newton step, Newton steps (`newton.py`) take over,
+and SMO steps again if those make too little progress.
 
+A path solves for C_1 < C_2 < ... in turn
 
-Memory that the paths of many problems share: fresh memory is slow to touch.
+    maximise over beta    p'beta - 1/2 beta'K beta,   sum(beta) = 0,   C lower <= beta <= C upper.
 
-Solutions for growing upper bounds, each begun where the last one ended, with the whole kernel matrix in memory.
-
-For C_1 < C_2 < ... maximise   p'beta - 1/2 beta'K beta,   sum(beta) = 0,   C lower <= beta <= C upper.
-
-From C to r C the solution is multiplied by t in [1, r], which keeps it feasible and costs no kernel value, as K beta is
-multiplied as well: t = r where most variables that count rest at their bounds, and the best t otherwise. SMO steps and
-Newton steps by turns (`smo_newton.py`) do the rest.
+From C to r C the solution is multiplied by t in [1, r], which keeps it feasible and needs no kernel values, as K beta
+is multiplied as well: t = r if most nonzero variables are at their bounds, and the best t otherwise.
 """
 
 from __future__ import annotations
@@ -36,11 +32,11 @@ from .smo import update_by_smo
 
 
 class SMONewton:
-    """The state: `beta` and its `gradient` p - K beta, (n,) float64, within the bounds of `problem`.
+    """Steps on `beta` and its `gradient` p - K beta, (n,) float64, within the bounds of `problem`.
 
-    kernel : (n, n or more) float32 or float64; diagonal : (n,) float64. `workspace` holds copies of parts of the
-    kernel matrix; without one there are none. `round_share` is how long SMO steps go on before a Newton step, in
-    costs of a round. `system` is what Newton steps have factorised last.
+    kernel : (n, n or more) float32 or float64; diagonal : (n,) float64; workspace : for copies of parts of the kernel
+    matrix, which are not made if None; newton_share : work of SMO steps before a Newton step, in costs of that step;
+    kkt : the last factorisation of Newton steps
     """
 
     def __init__(
@@ -69,7 +65,7 @@ class SMONewton:
         self.most_work_ns = most_work_ns
 
     def solve(self, tol: float, limit: int, first_steps: int) -> tuple[bool, int]:
-        """Bring the violation of the true gradient to at most `tol`; whether that was reached, and SMO steps taken."""
+        """Reduce the violation of the true gradient to `tol`; returns whether that was reached, and SMO steps taken."""
         total, idle = 0, False
         while total < limit and not self._is_spent():
             steps, left = self.take(tol, limit - total, first_steps)
@@ -83,7 +79,7 @@ class SMONewton:
         return False, total
 
     def take(self, tol: float, limit: int, first_steps: int) -> tuple[int, float]:
-        """SMO steps and Newton steps by turns down to a violation of `tol`; returns SMO steps and violation."""
+        """Take SMO and Newton steps in turn until the violation is `tol`; returns SMO steps and violation."""
         taken, n_failed, count = 0, 0, first_steps
         if self._newton_steps().is_factorised(tol):
             left = self._take_newton_steps(tol)
@@ -103,19 +99,16 @@ class SMONewton:
             left = self._take_newton_steps(tol)
             if left > tol and n_failed >= tuning.FAILED_NEWTON_RUNS:
                 left = self._finish(tol, taken)
-            if left <= tol or not steps:  # without a step to take, another turn would end here as well
+            if left <= tol or not steps:  # without SMO steps, another turn would end here as well
                 return taken, left
             n_failed += 1
             count = first_steps
 
     def _take_smo_steps(self, tol: float, count: int) -> tuple[int, float]:
-        """Up to `count` SMO steps; returns their number and the violation left."""
+        """Take up to `count` SMO steps; returns their number and the violation left."""
         _, lower, upper = self.problem
-        if (
-            self._workspace is not None
-            and self.n >= tuning.COPIED_PROBLEM
-            and count >= tuning.PATH_FIRST_STEPS * self.n
-        ):
+        pays = self.n >= tuning.COPIED_PROBLEM and count >= tuning.PATH_FIRST_STEPS * self.n
+        if self._workspace is not None and pays:
             bottom, top = bias_interval(self.beta, self.gradient, lower, upper)
             if top - bottom <= tol:
                 return 0, max(0.0, top - bottom)
@@ -133,9 +126,9 @@ class SMONewton:
     def _take_active_smo_steps(
         self, active: RowNumbers, part: np.ndarray, accuracy: float, count: int
     ) -> tuple[int, float]:
-        """SMO steps among some variables, on a copy of their `part` of the kernel matrix; as `_take_smo_steps`.
+        """Take SMO steps among the active variables, on a copy of their `part` of the kernel matrix.
 
-        The gradient of all variables is then brought up to date in float64.
+        The gradient of all variables is then updated in float64.
         """
         update_gathered(part, self.kernel, active, active)
         old = self.beta[active]
@@ -148,7 +141,6 @@ class SMONewton:
         return steps, self._violation()
 
     def _newton_ns(self) -> float:
-        """Nanoseconds of a Newton step."""
         n_free = int(np.count_nonzero(is_free(self.beta, self.problem)))
         return tuning.NEWTON.ns(n_free, self.n)
 
@@ -157,7 +149,7 @@ class SMONewton:
         return NewtonSteps(self.kernel, self.beta, self.gradient, self.problem, self._ridge, dtype, self.kkt)
 
     def _take_newton_steps(self, tol: float) -> float:
-        """Newton steps as long as they get ahead; returns the violation left."""
+        """Take Newton steps as long as they make progress; returns the violation left."""
         newton = self._newton_steps()
         for _ in range(tuning.MAX_NEWTON_STEPS):
             self.work_ns += tuning.STEP_OVERHEAD_NS + self._newton_ns()
@@ -169,9 +161,9 @@ class SMONewton:
         return left
 
     def _finish(self, tol: float, n_steps: int) -> float:
-        """The active-set finish; returns the violation left.
+        """Try the active-set finish, in float64; returns the violation left.
 
-        It is for kernels of low rank, on which Newton steps fail but few variables are free, and needs float64.
+        It is for kernels of low rank, on which Newton steps fail but few variables are free.
         """
         if self.kernel.dtype == np.float64:
             share_ns = tuning.FINISH_SHARE * n_steps * tuning.SMO_STEP.ns(self.n)
@@ -188,7 +180,7 @@ class SMONewton:
         return violation(self.beta, self.gradient, self.problem)
 
     def refresh(self) -> None:
-        """Compute the gradient from what beta has changed since it was known exactly."""
+        """Compute the gradient from the change of beta since it was known exactly."""
         beta, gradient = self._origin
         moved = np.flatnonzero(self.beta != beta)
         self.gradient[:] = gradient
@@ -197,9 +189,9 @@ class SMONewton:
 
 
 class Workspace:
-    """Room for the kernel matrix of up to `n_rows` rows and for a copy of the part of it that is awake.
+    """Memory for the kernel matrix of up to `n_rows` samples and a copy of its active part, shared by many paths.
 
-    Both are allocated when they are first asked for, and each holds one matrix at a time.
+    Both are allocated at first use, since fresh memory is slow to touch, and each holds one matrix at a time.
     """
 
     def __init__(self, n_rows: int, dtype: DTypeLike):
@@ -209,17 +201,17 @@ class Workspace:
 
     @staticmethod
     def bytes_needed(n_rows: int, dtype: DTypeLike) -> int:
-        """Bytes of a workspace of which everything is used."""
+        """Bytes of a workspace that is used completely."""
         return (n_rows**2 + _largest_part(n_rows) ** 2) * np.dtype(dtype).itemsize
 
     def matrix(self, n: int) -> np.ndarray:
-        """Room for a kernel matrix, (n, n), with whatever it held before."""
+        """Memory for a kernel matrix, (n, n), not initialised."""
         if not len(self._matrix):
             self._matrix = np.empty(self.n_rows**2, self.dtype)
         return _square(self._matrix, n)
 
     def part(self, n: int) -> np.ndarray:
-        """Room for a copy of a part of the kernel matrix, (n, n), with whatever it held before."""
+        """Memory for a copy of a part of the kernel matrix, (n, n), not initialised."""
         if not len(self._part):
             self._part = np.empty(_largest_part(self.n_rows) ** 2, self.dtype)
         return _square(self._part, n)
@@ -232,7 +224,7 @@ def _square(room: np.ndarray, n: int) -> np.ndarray:
 
 
 def _largest_part(n: int) -> int:
-    """Rows of the largest part that is copied of an (n, n) kernel matrix."""
+    """Size of the largest part of an (n, n) kernel matrix that is copied."""
     return max_active(n) if n >= tuning.COPIED_PROBLEM else 0
 
 
@@ -245,22 +237,10 @@ def solve_path(
     tol: float = 1e-3,
     workspace: Workspace | None = None,
 ) -> Iterator[Solution]:
-    """Solve for upper bounds of C times those of `unit`, and yield the `Solution` for each C.
+    """Yield the `Solution` for upper bounds of C times those of `unit`, for each of the ascending `Cs`, to `tol`.
 
-    Parameters
-    ----------
-    kernel : (n, n) array of float32 or float64
-        The kernel matrix. It is read while the iteration lasts.
-    diagonal : (n,) array of float64
-        Its diagonal.
-    unit : DualProblem
-        The problem at C = 1.
-    Cs : iterable of float
-        Ascending.
-    tol : float
-        Largest violation of optimality allowed, in units of the decision function.
-    workspace : Workspace, optional
-        For at least n rows of the kernel's type, to be used again by the next path.
+    kernel : (n, n) float32 or float64, read while the iteration lasts; diagonal : (n,) float64, its diagonal;
+    workspace : for at least n samples of the kernel's type, which paths may use in turn
     """
     path = DualPath(kernel, diagonal, unit, workspace)
     for C in Cs:
@@ -268,7 +248,7 @@ def solve_path(
 
 
 class DualPath(SMONewton):
-    """The state: `beta` and its `gradient` p - K beta, (n,) float64, for the upper bounds C * unit."""
+    """A path of solutions for the upper bounds C * unit; C only grows."""
 
     def __init__(self, kernel: np.ndarray, diagonal: Vector, unit: DualProblem, workspace: Workspace | None = None):
         n = len(unit.linear)
@@ -282,7 +262,7 @@ class DualPath(SMONewton):
     def advance(self, C: float, tol: float, most_work_ns: float | None = None) -> Solution:
         """Solve for upper bounds of `C`, at least the last one's, to a violation of at most `tol`.
 
-        It is given up after `PATH_MAX_STEPS` SMO steps for each row, or `most_work_ns`; None: what a fit may take.
+        It gives up after `PATH_MAX_STEPS` SMO steps per sample, or `most_work_ns`; that of a fit if None.
         """
         begun = time.perf_counter()
         per_row = tuning.PATH_NEXT_STEPS if self.C else tuning.PATH_FIRST_STEPS
@@ -300,7 +280,7 @@ class DualPath(SMONewton):
         )
 
     def _enlarge(self, C: float) -> None:
-        """Go over to upper bounds of `C`, beta and K beta multiplied by the same t."""
+        """Switch to upper bounds of `C`, multiplying beta and K beta by the same t."""
         if self.C:
             ratio = C / self.C
             _, lower, upper = self.problem
@@ -319,7 +299,7 @@ class DualPath(SMONewton):
 
     def _set_bounds(self, C: float) -> None:
         self.C, self.problem, self._largest_bound = C, self.unit.scaled(C), C * self._unit_bound
-        self.kkt = None  # so that a path goes on as one that was begun here
+        self.kkt = None  # so that a path continues as one that was begun here
 
     def _best_length(self, response: Vector) -> float:
         """The t that maximises the objective along t beta."""

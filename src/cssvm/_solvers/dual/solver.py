@@ -1,12 +1,12 @@
-"""One problem, from its kernel to a solution with a true certificate, by one means after the other.
+"""One problem, from its kernel to a solution with a certificate, by several methods in turn.
 
-Kernels of low rank begin with the interior-point method, where it takes less time than the first SMO steps would. The
-decomposition works in the precision that the kernel's rows come in, and a sample of its gradient is computed again by
-other code. Where float32 shows in it, the gradient is corrected and the solution with it: the change is small, so that
-float32 will do for it. Where that is not enough, the decomposition goes on in float64 from where it was.
+Kernels of low rank K = F F' begin with the interior-point method of a linear SVM in the features F, if that takes less
+time than the first SMO steps would. The decomposition works in the precision of the kernel values, and its gradient is
+checked at some samples by reference code. If float32 shows in it, the gradient is corrected and the solution with it:
+the change is small, so that float32 is enough for it. If it is not, the decomposition continues in float64.
 
-What has not converged after as much work as problems of its size may take is tried once more: from the interior-point
-solution if the kernel is of a rank that this method can afford, else from the end of a path of growing upper bounds.
+A problem that has not converged after the work allowed for its size is tried once more: from the interior-point
+solution if the rank of the kernel allows, otherwise from the end of a path of growing upper bounds.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .decomposition import Decomposition, empty_block
 from .problem import DualProblem, Solution, Status, update_balanced
 from .smo_newton import DualPath
 
-FACTOR_COPIES = 3  # of the factor of K, which an interior-point solution has in memory
+FACTOR_COPIES = 3  # of the factor of K, which the interior-point method has in memory
 MAX_STEPS = 100  # of the interior-point method; usual are 20 to 40
 EXACT = 1e-11  # relative gap at which an interior solution tells which variables are free
 RESIDUAL = 1e-13  # of the largest k(x, x), below which what a factor leaves of K is rounding errors
 MAX_NEGATIVE = 10.0  # times that, below zero: a K that is not positive semidefinite
-SPARE_PIVOTS = 2  # more than the rank of K, for what rounding errors leave of it
+SPARE_PIVOTS = 2  # more than the rank of K, for the rounding errors left
 
 
 def solve(
@@ -48,9 +48,9 @@ def solve(
     tol : float
         Largest violation of optimality allowed, in units of the decision function.
     max_iter : int
-        Limit on SMO steps; -1 for none but that on the work of each means.
+        Limit on SMO steps; -1 for none but that on the work of each method.
     start : (n,) array, optional
-        Where to begin; put into the bounds and balanced if need be.
+        Where to begin; made feasible if necessary.
     """
     with threads.single_threaded_blas():
         return _solve_with_fallbacks(rows, problem, tol, max_iter, start)
@@ -59,7 +59,6 @@ def solve(
 def _solve_with_fallbacks(
     rows: GramRows, problem: DualProblem, tol: float, max_iter: int, start: ArrayLike | None
 ) -> Solution:
-    """As `solve`, on threads of its own."""
     limit, work_ns = (max_iter, np.inf) if max_iter >= 0 else (np.inf, tuning.WORK.ns(rows.n))
     state = Decomposition(rows, problem, start, work_ns)
     may_begin = start is None and limit >= MAX_STEPS
@@ -80,15 +79,12 @@ def _solve_with_fallbacks(
 
 
 def _first_steps_ns(state: Decomposition) -> float:
-    """What SMO steps may take before all variables are looked at for the first time, as many as there are rows."""
+    """Work of the SMO steps before the gradient of all samples is first updated."""
     return tuning.MAX_STEPS_PER_SET * state.n * tuning.SMO_STEP.ns(state.size)
 
 
 def _interior(state: Decomposition, ns: float) -> Decomposition | None:
-    """A solve that goes on from the interior-point solution; None if K is not of a rank for which there is time.
-
-    Little is left to do, for which there is time in float64.
-    """
+    """A solve that continues in float64 from the interior-point solution; None if the rank of K takes too much time."""
     rows = state.rows
     rank = tuning.INTERIOR.most_rank(rows.n, ns)
     if rows.rank < rows.n:
@@ -106,7 +102,7 @@ def _interior(state: Decomposition, ns: float) -> Decomposition | None:
 
 
 def low_rank_factor(rows: GramRows, most: int) -> np.ndarray | None:
-    """F (n, r) with K = F F' up to rounding, by Cholesky's method with pivots, for rows in float64.
+    """F (n, r) with K = F F' up to rounding, by Cholesky's method with pivots, for a Gram matrix in float64.
 
     None if r would exceed `most`, if K has negative eigenvalues, or if its diagonal is zero.
     """
@@ -166,7 +162,7 @@ def _fits(state: Decomposition) -> bool:
 
 
 def _path_of_growing_bounds(state: Decomposition, tol: float) -> Decomposition | None:
-    """A solve that goes on from the end of a path of growing upper bounds; None if K is too large, or upper bounds are small."""
+    """A solve that continues from the end of a path of growing upper bounds; None if K is too large or they are small."""
     rows, problem = state.rows.to_float64(), state.problem
     largest = float((problem.upper - problem.lower).max() * np.abs(rows.diagonal).mean())
     n_stages = int(np.ceil(np.log(max(largest, 1.0)) / np.log(tuning.STAGE)))
@@ -184,37 +180,37 @@ def _path_of_growing_bounds(state: Decomposition, tol: float) -> Decomposition |
 
 
 def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
-    """What the decomposition makes of it, up to `limit` SMO steps, in float64 if need be."""
-    to_float64 = state.rows.dtype == np.float64
-    state.run(tol if to_float64 else tuning.ROUGH_SHARE * tol, limit)
+    """The solution of the decomposition in up to `limit` SMO steps, corrected or continued in float64 if necessary."""
+    is_float64 = state.rows.dtype == np.float64
+    state.run(tol if is_float64 else tuning.ROUGH_SHARE * tol, limit)
     status = state.status(tol, limit)
     solution = _certified(state, status, tol)
     if status == Status.ITERATION_LIMIT:
         return solution
     if status == Status.CONVERGED and solution.deviation <= tol and _hides(solution, tol):
-        if to_float64:
+        if is_float64:
             state.run(tuning.CORRECTED_SHARE * tol, limit)
         else:
             state.correct(solution.deviation)
             certain = tol - tuning.CERTAIN_DEVIATIONS * solution.deviation
             state.approach(max(tuning.CORRECTED_SHARE * tol, min(solution.violation, certain)), limit)
         solution = _certified(state, state.status(tol, limit), tol)
-    if solution.status == Status.STALLED and not to_float64:
+    if solution.status == Status.STALLED and not is_float64:
         state = state.to_float64(state.beta)
         solution = _certified(state, state.run(tol, limit), tol)
     return solution
 
 
 def _hides(solution: Solution, tol: float) -> bool:
-    """Whether errors of the gradient may hide a violation above `tol`, or more of the gap than is seen of it."""
+    """Whether errors of the gradient may hide a violation above `tol`, or most of the gap."""
     seen = max(tuning.HIDDEN_SHARE * tol, solution.gap - solution.hidden)
     return not solution.converged or solution.hidden > seen
 
 
 def _certified(state: Decomposition, status: Status, tol: float) -> Solution:
-    """What the solve has come to; it has not converged if by other code's gradient it may not have."""
+    """The current solution; its status is STALLED if the estimated error of the gradient may hide a violation."""
     with state.timed("check"):
-        state.balance()  # what SMO steps have left of it is below the rounding errors of the gradient
+        state.balance()  # SMO steps leave less of it than the rounding errors of the gradient
         solution = certified(
             state.beta,
             state.gradient,
@@ -226,4 +222,4 @@ def _certified(state: Decomposition, status: Status, tol: float) -> Solution:
             rows=state.rows,
         )
     wrong = solution.converged and solution.violation + 2.0 * solution.deviation > tol
-    return replace(solution, rounding=state.noise(), status=Status.STALLED if wrong else status)
+    return replace(solution, rounding=state.rounding(), status=Status.STALLED if wrong else status)
