@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.samples import Samples
 from .._core.types import Mask, RowNumbers, Vector
-from .._runtime.format import aligned_table, format_count, format_estimate, format_number
+from .._runtime.format import DIGITS, aligned_table, format_count, format_estimate, format_number
 from ..metrics._action import LESS_OWN, ActionScores
 from ..metrics._bootstrap import check_request
 from ..metrics._income import ActionCosts
@@ -212,13 +212,13 @@ class Evaluation:
             ]
         ).set_index("policy")
 
-    def _rows(self) -> list[tuple[str, ...]]:
+    def _rows(self, digits: int = DIGITS) -> list[tuple[str, ...]]:
         """Cells of the printed table."""
         return [
             (
                 policy.name,
-                format_estimate(*policy.cost),
-                "" if policy.difference is None else format_estimate(*policy.difference),
+                format_estimate(*policy.cost, digits),
+                "" if policy.difference is None else format_estimate(*policy.difference, digits),
                 format_count(policy.false_negatives),
                 format_count(policy.false_positives),
             )
@@ -231,13 +231,10 @@ class Evaluation:
     def _sentences(self) -> list[str]:
         """What is printed below the table."""
         weights = self.held_out.scored.samples.weights if self.held_out is not None else np.ones(1)
-        seen = (
-            "each decided by a model that was not trained on it"
-            if self.trained_here
-            else ("which must not be in the model's training data")
-        )
+        unseen = "each decided by a model that was not trained on it"
+        assumed = "which must not be in the model's training data"
         sentences = [
-            f"{self.n_rows:,} cases, {seen}.",
+            f"{self.n_rows:,} cases, {unseen if self.trained_here else assumed}.",
             f"The model acts on {format_count(self.model.actions)} of them, at a total cost of "
             f"{f'{format_number(self.model.total)} {self.currency}'.rstrip()}.",
             f"In brackets: {self.confidence:.0%} confidence intervals.",
@@ -253,7 +250,11 @@ class Evaluation:
 
     def __str__(self) -> str:
         sentences = [fill(text, WIDTH, break_on_hyphens=False) for text in self._sentences()]
-        return "\n".join([aligned_table(self._rows(), self._head(), "<>"), *sentences])
+        for digits in (DIGITS, DIGITS - 1):  # fewer for small costs, whose numbers are long
+            table = aligned_table(self._rows(digits), self._head(), "<>")
+            if max(map(len, table.splitlines())) <= WIDTH:
+                break
+        return "\n".join([table, *sentences])
 
     __repr__ = __str__
 

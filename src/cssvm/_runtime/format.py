@@ -40,9 +40,9 @@ def format_interval(low: float | None, high: float | None, digits: int = 3) -> s
     return f"[{format_number(low, digits)}, {format_number(high, digits)}]"
 
 
-def format_estimate(value: float, low: float, high: float) -> str:
-    """``value [low, high]``."""
-    return f"{format_number(value)} {format_interval(low, high)}"
+def format_estimate(value: float, low: float, high: float, digits: int = DIGITS) -> str:
+    """``value [low, high]``, the ends with one digit less."""
+    return f"{format_number(value, digits)} {format_interval(low, high, digits - 1)}"
 
 
 def format_count(value: float) -> str:
