@@ -108,7 +108,7 @@ def which_table(results: Results) -> Table | None:
     head = [
         "method",
         "mean rank",
-        "cost, of the cheaper plain policy's",
+        "cost, of the cheaper baseline's",
         f"sets better / equal / worse than {BASE}",
         "s",
     ]
@@ -132,7 +132,7 @@ def which_sets_table(results: Results) -> Table | None:
             ranking.sets, ranking.n_splits, ranking.plain, ranking.values, strict=True
         )
     ]
-    head = ["set", "splits", "cheaper plain policy", *ranking.methods]
+    head = ["set", "splits", "cheaper baseline", *ranking.methods]
     return Table("which-method-sets", "What decisions cost, by method and set", head, rows)
 
 

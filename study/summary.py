@@ -68,7 +68,7 @@ class Line:
 
 
 class Ranking(NamedTuple):
-    """Mean values of methods (columns) on sets (rows), (n_sets, n_methods), and what a plain policy costs there.
+    """Mean values of methods (columns) on sets (rows), (n_sets, n_methods), and what a baseline costs there.
 
     n_splits : of each set, those that all methods have
     """
@@ -92,7 +92,7 @@ class Results:
         self.study = study
         self.values: dict[tuple[str, str, str], dict[tuple[int, int], float]] = defaultdict(dict)
         self.shares: dict[str, float] = {}
-        self.plain: dict[str, dict[tuple[int, int], float]] = defaultdict(dict)  # cost of the cheaper plain policy
+        self.plain: dict[str, dict[tuple[int, int], float]] = defaultdict(dict)  # cost of the cheaper baseline
         self.times: dict[tuple[str, str], list[float]] = defaultdict(list)  # seconds by method and measure
         for cell, outcome in cells:
             self.values[cell.dataset, cell.method, cell.measure][cell.repeat, cell.fold] = outcome.value
