@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,9 @@ PANEL_WIDTH, PANEL_HEIGHT = 4.0, 3.4
 LONGEST_NAME = 48
 
 
+@dataclass(eq=False, repr=False)
 class LossDisplay:
-    """Losses, their minimum risks and their links: one row of panels for each loss.
+    """Losses, their minimum risks and their links: a row of panels for each loss.
 
     With eta = P(y = +1 | x), the panels show::
 
@@ -66,9 +68,8 @@ class LossDisplay:
     0.4286
     """
 
-    def __init__(self, curves: Sequence[LossCurves], *, panels: Sequence[str] = PANELS) -> None:
-        self.curves = curves
-        self.panels = panels
+    curves: Sequence[LossCurves]
+    panels: Sequence[str] = field(default=PANELS, kw_only=True)
 
     @classmethod
     def from_losses(

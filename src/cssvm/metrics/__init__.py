@@ -1,11 +1,8 @@
-"""Measures of cost-sensitive decisions and scores: pure functions of labels, predictions and costs.
+"""Metrics of cost-sensitive predictions and scores: pure functions of labels, predictions and costs.
 
-All take ``(y_true, y_pred or y_score, *, fn_cost=1.0, fp_cost=1.0, pos_label=None, sample_weight=None)`` or the part of
-it that concerns them. `pos_label` is the target class, the larger label unless it is given: missing a row of it costs
-`fn_cost`, a false alarm `fp_cost`; each is a number or one value for each row.
-
-Each is thin over a function of checked rows in the same module: `scored` says how the two floors meet. The numbers
-behind the pictures of `cssvm.displays` are in `operating` and `threshold_costs`.
+All take ``(y_true, y_pred or y_score, *, fn_cost=1.0, fp_cost=1.0, pos_label=None, sample_weight=None)``, or some of it.
+`pos_label` is the positive class, by default the larger label. A false negative costs `fn_cost`, a false positive
+`fp_cost`; each is a number or one value for each sample.
 """
 
 from .._core.positive_class import PositiveClassScores, positive_class_scores

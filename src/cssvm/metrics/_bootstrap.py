@@ -128,8 +128,7 @@ def bootstrap_interval(
     classes, values = resampled(metric, y_true, y_score, kwargs)
     batches = resample_counts(classes, n_resamples, rng, stratified=stratified)
     samples = np.concatenate([values(counts) for counts in batches])
-    low, high = percentile_interval(samples, confidence)
-    return BootstrapInterval(estimate, float(low), float(high), samples)
+    return _interval(estimate, samples, confidence)
 
 
 def joint_intervals(
@@ -147,12 +146,15 @@ def joint_intervals(
     """
     batches = resample_counts(_classes(labels), n_resamples, generator(random_state), stratified=False)
     found = [measures(counts.astype(np.float64)) for counts in batches]
-    intervals = {}
-    for name, estimate in measures(np.ones((1, len(labels)))).items():
-        samples = np.concatenate([each[name] for each in found])
-        low, high = percentile_interval(samples, confidence)
-        intervals[name] = BootstrapInterval(float(estimate[0]), float(low), float(high), samples)
-    return intervals
+    return {
+        name: _interval(float(estimate[0]), np.concatenate([each[name] for each in found]), confidence)
+        for name, estimate in measures(np.ones((1, len(labels)))).items()
+    }
+
+
+def _interval(estimate: float, samples: Vector, confidence: float) -> BootstrapInterval:
+    low, high = percentile_interval(samples, confidence)
+    return BootstrapInterval(estimate, float(low), float(high), samples)
 
 
 def generator(random_state: Any) -> np.random.Generator:

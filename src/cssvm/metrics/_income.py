@@ -72,10 +72,8 @@ def income(
         the others may be missing. A pandas Series is matched to `y_true` by index if both have one.
     tp_cost, fp_cost, tn_cost, fn_cost : float or array-like of shape (n_samples,), default=None
         Cost of an outcome, in place of its benefit; negative if it earns.
-    pos_label : label, default=None
-        The positive class. If None, the larger of the two labels.
-    sample_weight : float or array-like of shape (n_samples,), default=None
-        Sample weights. If None, all weights are 1.
+    pos_label, sample_weight
+        As in `cost_risk`.
 
     Returns
     -------

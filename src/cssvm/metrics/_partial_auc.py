@@ -15,6 +15,7 @@ Swapping the classes and the sign of the scores turns one into the other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -85,26 +86,12 @@ def tn_auc_loss(
 
 def ranked_tp_auc_loss(scored: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
     """`tp_auc_loss` of scored samples, as a function of the weights."""
-    width = _checked_width(scored, t)
-    positive = scored.ranked(scored.positive)
-
-    def values(weights: Vector) -> Vector:
-        fpr, fnr = scored.ranking.rates(positive, weights)
-        return mean_height(fnr[..., ::-1], fpr[..., ::-1], width)
-
-    return RankedMetric(scored, values)
+    return _ranked_loss(scored, t, lambda fpr, fnr: (fnr[..., ::-1], fpr[..., ::-1]))
 
 
 def ranked_tn_auc_loss(scored: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
     """`tn_auc_loss` of scored samples, as a function of the weights."""
-    width = _checked_width(scored, t)
-    positive = scored.ranked(scored.positive)
-
-    def values(weights: Vector) -> Vector:
-        fpr, fnr = scored.ranking.rates(positive, weights)
-        return mean_height(fpr, fnr, width)
-
-    return RankedMetric(scored, values)
+    return _ranked_loss(scored, t, lambda fpr, fnr: (fpr, fnr))
 
 
 def mean_height(x: Vector, y: Vector, width: float) -> Vector:
@@ -120,9 +107,14 @@ def mean_height(x: Vector, y: Vector, width: float) -> Vector:
     return np.einsum("...i,...i->...", inside, heights) / width
 
 
-def _checked_width(scored: ScoredSamples, t: Any) -> float:
-    """The width 1 - t of the part of the curve that counts."""
+def _ranked_loss(
+    scored: ScoredSamples, t: Any, curve: Callable[[Vector, Vector], tuple[Vector, Vector]]
+) -> RankedMetric:
+    """Mean height of a curve (x, y), made from false positive and false negative rates, over x in [0, 1 - t]."""
     if not is_number(t) or not 0 <= t < 1:
         raise ValueError(f"t must be a rate in [0, 1); got t={t!r}. Pass for example t=0.9, or t=0 for 1 - AUC.")
     scored.samples.check_both_classes_weighted("a ROC curve")
-    return 1.0 - float(t)
+    positive = scored.ranked(scored.positive)
+    return RankedMetric(
+        scored, lambda weights: mean_height(*curve(*scored.ranking.rates(positive, weights)), 1.0 - float(t))
+    )

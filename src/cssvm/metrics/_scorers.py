@@ -137,7 +137,11 @@ class CostScorer(Scorer):
             y_pred = predict_with_costs(estimator, X, costs)
         else:
             y_pred = method_caller(estimator, PREDICT, X, pos_label=pos_label)
-        value = self._score_func(y_true, y_pred, pos_label=_positive_class(estimator, pos_label), **routed)
+        # A fold may hold one class only, the estimator knows both.
+        classes = np.asarray(getattr(estimator, "classes_", ()))
+        if classes.shape == (2,):
+            pos_label = PositiveClass.among(classes, pos_label)
+        value = self._score_func(y_true, y_pred, pos_label=pos_label, **routed)
         return self._sign * (value.risk if isinstance(value, MinimumRisk) else value)
 
     def _sample_costs(self, y_true: Any, routed: dict[str, Any]) -> dict[str, Any]:
@@ -150,9 +154,3 @@ class CostScorer(Scorer):
         }
         given = per_sample_costs(given)
         return dict(decision_costs(**given)) if given and self._score_func.func is income else given
-
-
-def _positive_class(estimator: Any, pos_label: Any) -> Any:
-    """The positive class among the classes of the estimator, as a fold may hold one class only; else `pos_label`."""
-    classes = np.asarray(getattr(estimator, "classes_", ()))
-    return PositiveClass.among(classes, pos_label) if classes.shape == (2,) else pos_label
