@@ -25,9 +25,9 @@ from cssvm import (
 )
 from cssvm.losses import CostSensitiveHinge
 
-# One setting for each class, which the checks can hold to their rules: they give no costs, and expect weighted rows to
-# train the model of repeated rows (which rejection does with equal costs, and MetaCost if models label rows they have
-# seen).
+# One setting for each class that satisfies the assumptions of the checks: they give no costs, and expect weighted
+# samples to train the model of repeated samples (which rejection does with equal costs, and MetaCost if models label
+# samples they have seen).
 SETTINGS = [
     CostSensitiveSVC(),
     BiasedPenaltySVC(),
@@ -43,7 +43,8 @@ SETTINGS = [
 ]
 
 # A tuned threshold needs an estimator without probabilities: the checks expect the class to be predicted whose
-# probability exceeds 1/2. Weighted and repeated rows have different Nystroem features: seven digits need a small `tol`.
+# probability exceeds 1/2. Weighted and repeated samples have different Nystroem features: seven digits need a small
+# `tol`.
 OTHER_SETTINGS = [
     CostSensitiveSVC(kernel="precomputed"),
     DesignedLossClassifier(kernel="rbf", tol=1e-11),

@@ -230,7 +230,7 @@ def test_a_designed_loss_has_a_repr_and_copies():
         loss.conjugate(1, -0.5)
 
 
-REFUSED = {
+REJECTED = {
     "a convex minimum risk": (
         {"min_risk": lambda p: (p - 0.5) ** 2},
         r"'min_risk concave'.*min_risk is .* at eta=.* below the chord",
@@ -291,9 +291,9 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_designs_without_a_consistent_loss_are_refused(what):
-    changes, message = REFUSED[what]
+@pytest.mark.parametrize("what", REJECTED)
+def test_designs_without_a_consistent_loss_are_rejected(what):
+    changes, message = REJECTED[what]
     design = {"min_risk": entropy, "link": logit, "inverse_link": expit} | changes
     with pytest.raises(ValueError, match=message):
         design_loss(**design)

@@ -63,7 +63,7 @@ cost_arrays = st.lists(st.floats(0.51, 50.0), min_size=1, max_size=6).map(np.arr
 
 
 @given(cost=cost_arrays, seed=st.integers(0, 1000))
-def test_example_dependent_hinges_are_their_formulas_row_by_row(cost, seed):
+def test_example_dependent_hinges_are_their_formulas_sample_by_sample(cost, seed):
     rng = np.random.default_rng(seed)
     y, f = rng.choice([-1, 1], len(cost)), rng.normal(size=len(cost))
     biased = [c * max(0, 1 - label * score) for c, label, score in zip(cost, y, f, strict=True)]
@@ -91,12 +91,12 @@ def test_step_links_have_no_inverse():
 
 @pytest.mark.parametrize("name", ["pos_slope", "pos_margin", "neg_slope", "neg_margin"])
 @pytest.mark.parametrize("bad", [0, -1.0, np.nan, np.inf, [], [1.0, 0.0], [[1.0, np.nan]], True])
-def test_parameters_that_are_not_positive_are_refused(name, bad):
+def test_parameters_that_are_not_positive_are_rejected(name, bad):
     with pytest.raises(ValueError, match=f"{name} must be positive and finite; got"):
         HingeLoss(**{name: bad})
 
 
-def test_wrong_costs_are_refused():
+def test_wrong_costs_are_rejected():
     with pytest.raises(ValueError, match="pos_slope must be positive and finite; got pos_slope=-1"):
         HingeLoss(pos_slope=[1.0, -1.0], neg_slope=[1.0, -1.0])
     with pytest.raises(ValueError, match=r"C_minus1 must be a finite number above 0\.5.*; got C_minus1=0\.5 in row 1"):
@@ -109,6 +109,6 @@ def test_wrong_costs_are_refused():
         CostSensitiveHinge(0, 2)
 
 
-def test_rows_and_costs_must_have_the_same_length():
+def test_scores_and_costs_must_have_the_same_length():
     with pytest.raises(ValueError, match=r"must broadcast .* parameters; y has shape \(\), f has shape \(3,\)"):
         HingeLoss(pos_slope=[1.0, 2.0], neg_slope=[1.0, 2.0]).value(1, np.zeros(3))

@@ -202,13 +202,13 @@ def test_reprs_name_the_parameters():
 @pytest.mark.parametrize("loss", [ZeroOneLoss, ExponentialLoss, LogisticLoss])
 @pytest.mark.parametrize("bad", [0, -1, np.nan, np.inf, "4", None, True])
 @pytest.mark.parametrize("name", ["C1", "C_minus1"])
-def test_costs_that_are_no_positive_numbers_are_refused(loss, name, bad):
+def test_costs_that_are_no_positive_numbers_are_rejected(loss, name, bad):
     with pytest.raises(ValueError, match=f"{name} must be a positive finite number; got {name}="):
         loss(**{name: bad})
 
 
 @every_family
-def test_wrong_arguments_are_refused_with_the_reason(family):
+def test_wrong_arguments_are_rejected_with_the_reason(family):
     loss = FAMILIES[family](4.0, 2.0)
     with pytest.raises(ValueError, match=r"y must hold the labels -1 and \+1 only; got y=0"):
         loss.value([0, 1], [0.0, 0.0])

@@ -61,7 +61,7 @@ def test_a_bare_minimum_risk_is_judged_by_given_costs():
     assert risk_type(lambda eta: 1 - np.abs(np.sign(2 * eta - 1) * (2 * eta - 1)), C1=1, C_minus1=1) == "II"
 
 
-def test_risk_types_without_costs_are_refused():
+def test_risk_types_without_costs_are_rejected():
     with pytest.raises(ValueError, match="must be given with a bare minimum risk"):
         risk_type(lambda eta: eta * (1 - eta))
     with pytest.raises(ValueError, match="minimum risk must be finite on"):
@@ -118,7 +118,7 @@ def test_the_gap_may_be_taken_to_other_costs():
     assert bayes_gap(loss, eta, C1=4, C_minus1=2) == pytest.approx(expected)
 
 
-def test_gaps_that_cannot_be_computed_are_refused():
+def test_gaps_that_cannot_be_computed_are_rejected():
     loss = LogisticLoss()
     with pytest.raises(ValueError, match=r"eta must lie in \[0, 1\]; got eta=1.5"):
         bayes_gap(loss, [0.5, 1.5])

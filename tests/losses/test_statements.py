@@ -300,7 +300,7 @@ def test_strict_calibration_leaves_the_roc_curve_and_isotonic_regression_makes_t
 
 
 def test_the_logistic_link_is_the_log_odds_less_those_of_the_threshold():
-    """What a calibrated machine has to move its threshold by."""
+    """By how much a calibrated model has to move its threshold."""
     loss, eta = LogisticLoss(4, 2), np.linspace(0.01, 0.99, 50)
     odds = np.log(eta / (1 - eta))
     np.testing.assert_allclose(loss.link(eta), odds - np.log(loss.threshold / (1 - loss.threshold)))

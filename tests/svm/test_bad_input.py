@@ -132,7 +132,7 @@ GRAMS = [
 ]
 
 
-def assert_refused_and_unchanged(model, parameters, fit_arguments, message):
+def assert_rejected_and_unchanged(model, parameters, fit_arguments, message):
     """The fit raises with the message, on a fitted and on a new estimator, and no attribute changes."""
     fitted = type(model)().fit(X, Y)
     for estimator in (fitted, type(model)()):
@@ -147,28 +147,28 @@ def assert_refused_and_unchanged(model, parameters, fit_arguments, message):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize(("parameters", "message"), PARAMETERS, ids=lambda value: str(value)[:30])
-def test_bad_parameters_are_refused(estimator, parameters, message):
+def test_bad_parameters_are_rejected(estimator, parameters, message):
     if not parameters.keys() <= estimator().get_params().keys():
         pytest.skip("a parameter of kernels, which this estimator does not have")
-    assert_refused_and_unchanged(estimator(), parameters, {}, message)
+    assert_rejected_and_unchanged(estimator(), parameters, {}, message)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize(("arguments", "message"), ROWS, ids=[message[:40] for _, message in ROWS])
-def test_bad_rows_labels_and_costs_are_refused(estimator, arguments, message):
-    assert_refused_and_unchanged(estimator(), {}, arguments, message)
+def test_bad_samples_labels_and_costs_are_rejected(estimator, arguments, message):
+    assert_rejected_and_unchanged(estimator(), {}, arguments, message)
 
 
 @pytest.mark.parametrize("estimator", [CostSensitiveSVC, CostSensitiveLinearSVC])
 @pytest.mark.parametrize(("parameters", "arguments", "message"), MARGINS, ids=[m[:40] for _, _, m in MARGINS])
-def test_bad_margins_are_refused(estimator, parameters, arguments, message):
-    assert_refused_and_unchanged(estimator(), parameters, arguments, message)
+def test_bad_margins_are_rejected(estimator, parameters, arguments, message):
+    assert_rejected_and_unchanged(estimator(), parameters, arguments, message)
 
 
 @pytest.mark.parametrize("estimator", KERNEL_SVMS)
 @pytest.mark.parametrize(("gram", "message"), GRAMS, ids=["not square", "asymmetric"])
-def test_bad_kernel_matrices_are_refused(estimator, gram, message):
-    assert_refused_and_unchanged(estimator(), {"kernel": "precomputed"}, {"X": gram}, message)
+def test_bad_kernel_matrices_are_rejected(estimator, gram, message):
+    assert_rejected_and_unchanged(estimator(), {"kernel": "precomputed"}, {"X": gram}, message)
 
 
 @pytest.mark.parametrize("estimator", KERNEL_SVMS)
@@ -209,7 +209,7 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(estimator, failure, m
     ],
     ids=["nan", "inf", "width"],
 )
-def test_bad_rows_are_refused_in_prediction(estimator, rows, message):
+def test_bad_samples_are_rejected_in_prediction(estimator, rows, message):
     model = estimator().fit(X, Y)
     with pytest.raises(ValueError, match=message):
         model.predict(rows)

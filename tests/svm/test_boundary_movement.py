@@ -66,7 +66,7 @@ def test_cv_takes_the_threshold_from_pooled_held_out_scores(data, kernel, cv):
     cost = np.where(y == 1, 5.0, 1.0)
     best = min(risk(scores - t, y, cost) for t in np.concatenate([scores - 1e-9, scores + 1e-9]))
     assert risk(scores - model.threshold_, y, cost) == best
-    # The machine itself is trained on all rows.
+    # The model itself is trained on all samples.
     standard = CostSensitiveSVC(**parameters).fit(X, y)
     np.testing.assert_array_equal(model.dual_coef_, standard.dual_coef_)
 
@@ -89,7 +89,7 @@ def test_leave_one_out_is_a_splitter_like_any_other(data):
     assert np.isfinite(model.threshold_)
 
 
-def test_folds_without_one_class_are_refused(data):
+def test_folds_without_one_class_are_rejected(data):
     X, y = data
     order = np.argsort(y, kind="stable")
     model = BoundaryMovementSVC(cv=KFold(2))
@@ -97,14 +97,14 @@ def test_folds_without_one_class_are_refused(data):
         model.fit(X[order][-50:], y[order][-50:])
 
 
-def test_held_out_rows_of_one_class_are_refused(data):
+def test_held_out_samples_of_one_class_are_rejected(data):
     X, y = data
     rows = np.flatnonzero(y == 0)[:5]
-    with pytest.raises(ValueError, match="both classes must be present among the held-out rows"):
+    with pytest.raises(ValueError, match="both classes must be present among the held-out samples"):
         BoundaryMovementSVC(cv=[(np.setdiff1d(np.arange(len(y)), rows), rows)]).fit(X, y)
 
 
-def test_moving_the_threshold_mirrors_when_the_target_is_the_other_class(data):
+def test_moving_the_threshold_mirrors_when_the_positive_class_is_the_other_one(data):
     X, y = data
     first = BoundaryMovementSVC(fn_cost=5.0, pos_label=1).fit(X, y)
     second = BoundaryMovementSVC(fn_cost=5.0, pos_label=0).fit(X, 1 - y)

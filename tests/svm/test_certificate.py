@@ -1,4 +1,4 @@
-"""The reported objectives are those of the stored machine, recomputed here in float64."""
+"""The reported objectives are those of the fitted model, recomputed here in float64."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def objectives(model, X, y, K, C, fn_cost):
 
 
 # The linear kernel has entries of about 50 here, and the upper bounds reach 350: rounding of single precision,
-# summed over the rows, is larger than tol.
+# summed over the samples, is larger than tol.
 @pytest.mark.parametrize(
     ("C", "kernel"),
     [

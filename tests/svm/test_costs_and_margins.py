@@ -1,4 +1,4 @@
-"""What costs and margins do: the formula that is minimised, the geometry, weights, the target class."""
+"""What costs and margins do: the formula that is minimised, the geometry, weights, the positive class."""
 
 import warnings
 
@@ -31,7 +31,7 @@ def separable():
 
 
 def distances_to_the_boundary(model, X, y):
-    """Smallest distance of either class, target first."""
+    """Smallest distance of either class, the positive one first."""
     w = model.dual_coef_ @ model.support_vectors_
     distance = np.abs(model.decision_function(X)) / np.linalg.norm(w)
     return distance[y == 1].min(), distance[y == 0].min()
@@ -53,7 +53,7 @@ def test_separable_margins_of_biased_penalties_are_equal_whatever_the_costs():
 
 
 def example_costs(y):
-    """Costs and margins for each row; those of the other class are NaN, as in a table of donations."""
+    """Costs and margins of each sample; those of the other class are NaN, as in a table of donations."""
     rng = np.random.default_rng(2)
     draw = rng.uniform(0.5, 4.0, (3, len(y)))
     fn_cost = np.where(y == 1, draw[0], np.nan)
@@ -63,7 +63,7 @@ def example_costs(y):
 
 
 def loss(f, y, fn_cost, fp_cost, kappa):
-    """The loss of the class docstring, with y = 1 as the target."""
+    """The loss of the class docstring, with y = 1 as the positive class."""
     return np.where(y == 1, fn_cost * np.maximum(0, 1 - f), fp_cost * np.maximum(0, kappa + f))
 
 
@@ -119,13 +119,13 @@ def test_a_higher_cost_of_misses_leaves_fewer_misses(estimator, data):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("labels", [("a", "b"), (False, True), (-1, 1), (3, 7), (0.0, 1.0)], ids=str)
-def test_the_target_may_be_either_class_of_any_type(estimator, labels, data):
+def test_the_positive_class_may_be_either_class_of_any_type(estimator, labels, data):
     X, index = data
     y = np.array(labels)[index]
     swapped = np.array(labels)[1 - index]
     first = estimator(fn_cost=5.0, pos_label=labels[0]).fit(X, y)
     second = estimator(fn_cost=5.0, pos_label=labels[1]).fit(X, swapped)
-    # Renaming the classes changes the names only; positive f means classes_[1] whatever the target is.
+    # Renaming the classes changes the names only; positive f means classes_[1] whatever pos_label is.
     np.testing.assert_allclose(first.decision_function(X), -second.decision_function(X), atol=1e-5)
     np.testing.assert_allclose(first.intercept_, -second.intercept_, atol=1e-5)
     np.testing.assert_array_equal(first.classes_, labels)

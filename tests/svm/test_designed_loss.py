@@ -176,7 +176,7 @@ def test_pos_label_says_which_class_the_first_cost_is_about(data, loss):
     np.testing.assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
 
 
-def test_probabilities_are_the_inverse_link_of_the_targets_score(data):
+def test_probabilities_are_the_inverse_link_of_the_score_of_the_positive_class(data):
     X, y = data
     labels = np.array(["bad", "good"])[y]
     loss = ExponentialLoss(4.0, 1.0)
@@ -268,7 +268,7 @@ def test_too_few_iterations_warn_with_the_remedy(data):
         ({"pos_label": 7}, "pos_label"),
     ],
 )
-def test_unusable_parameters_are_refused_and_leave_the_fit_unchanged(data, parameters, reason):
+def test_unusable_parameters_are_rejected_and_leave_the_fit_unchanged(data, parameters, reason):
     X, y = data
     model = DesignedLossClassifier().fit(X, y)
     scores = model.decision_function(X)
@@ -279,7 +279,7 @@ def test_unusable_parameters_are_refused_and_leave_the_fit_unchanged(data, param
     np.testing.assert_array_equal(model.decision_function(X), scores)
 
 
-def test_bad_rows_and_weights_are_refused(data):
+def test_bad_samples_and_weights_are_rejected(data):
     X, y = data
     with pytest.raises(ValueError, match="two classes"):
         DesignedLossClassifier().fit(X, np.ones(len(y)))

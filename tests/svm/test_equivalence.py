@@ -25,9 +25,9 @@ def weights_for(y):
 
 
 def svc_decisions(X, y, upper_bounds, *, tol=TIGHT, kernel="rbf", **parameters):
-    """f of scikit-learn's SVC on its training rows, and how far it may be from the optimum.
+    """f of scikit-learn's SVC on its training samples, and how far it may be from the optimum.
 
-    LIBSVM keeps kernel values in single precision, so besides its tolerance it errs by that rounding of
+    LIBSVM keeps kernel values in single precision, so in addition to its tolerance it errs by that rounding of
     sum_j |coef_j K_ij|.
     """
     K = pairwise_kernels(X, metric=kernel, **parameters)
@@ -108,7 +108,7 @@ def test_attributes_agree_with_svc(real_data):
 
 
 def unscaled(X, offset):
-    """Rows of norm 1e4, each feature moved by the offset."""
+    """Samples of norm 1e4, each feature moved by the offset."""
     return X * (1e4 / np.linalg.norm(X, axis=1).mean()) + offset
 
 

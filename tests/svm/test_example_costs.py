@@ -1,7 +1,7 @@
 """Costs and margins of single examples: every kernel against Clarabel, the methods of the paper, what reduces to what.
 
 The reduction: with one kappa for all negatives and a free bias, f = s f' + (1 - kappa) / 2 with s = (1 + kappa) / 2,
-where f' is the machine with upper bounds c / s and both margins 1. It fails for margins of single rows, and without a bias.
+where f' is the SVM with upper bounds c / s and both margins 1. It fails for margins of single samples or without b.
 """
 
 import cvxpy as cp
@@ -18,7 +18,7 @@ CLARABEL = {"solver": cp.CLARABEL, "tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "
 
 
 def sample(seed, n=60):
-    """Rows with two classes that overlap, and a cost for each row between 0.6 and 6."""
+    """Samples of two classes that overlap, and a cost for each between 0.6 and 6."""
     X, y = make_classification(n, 4, flip_y=0.15, class_sep=0.6, weights=[0.6], random_state=seed)
     return X, y, np.random.default_rng(seed).uniform(0.6, 6.0, n)
 
@@ -110,27 +110,27 @@ def test_integer_costs_of_the_example_dependent_biased_svm_equal_repetition(kern
 
 
 def shifted(X, y, cost, C, kappa):
-    """The biased machine with upper bounds divided by s = (1 + kappa) / 2, its scores mapped back."""
+    """The biased SVM with upper bounds divided by s = (1 + kappa) / 2, its scores mapped back."""
     s = (1 + kappa) / 2
     biased = BiasedPenaltySVC(C / s, gamma=0.3, tol=TIGHT).fit(X, y, fn_cost=cost, fp_cost=cost)
     return s * biased.decision_function(X) + (1 - kappa) / 2
 
 
 @pytest.mark.parametrize("kappa", [0.97, 0.2, 2.78])
-def test_one_kappa_with_costs_of_rows_is_a_shifted_example_dependent_biased_svm(kappa):
-    """The run of the paper on KDD98: kappa = 0.97 for all rows."""
+def test_one_kappa_with_costs_of_samples_is_a_shifted_example_dependent_biased_svm(kappa):
+    """The run of the paper on KDD98: kappa = 0.97 for all samples."""
     X, y, cost = sample(5)
     ours = CostSensitiveSVC(0.8, kappa=kappa, gamma=0.3, tol=TIGHT).fit(X, y, fn_cost=cost, fp_cost=cost)
     f = ours.decision_function(X)
     np.testing.assert_allclose(f, shifted(X, y, cost, 0.8, kappa), atol=1e-6 * np.abs(f).max())
-    # Cut at 0 means cut at -(1 - kappa) / (1 + kappa) there: another decision for some row, the same ranking.
+    # Cut at 0 means cut at -(1 - kappa) / (1 + kappa) there: another decision for some samples, the same ranking.
     s = (1 + kappa) / 2
     biased = BiasedPenaltySVC(0.8 / s, gamma=0.3, tol=TIGHT).fit(X, y, fn_cost=cost, fp_cost=cost)
     np.testing.assert_array_equal(ours.predict(X), biased.decision_function(X) > -(1 - kappa) / (1 + kappa))
 
 
-def test_the_reduction_fails_for_margins_of_single_rows():
-    """No kappa makes it a shifted machine: the scores of that machine differ from any affine map of the others."""
+def test_the_reduction_fails_for_margins_of_single_samples():
+    """No kappa makes it a shifted SVM: the scores of that SVM differ from any affine map of the others."""
     X, y, cost = sample(5)
     own = CostSensitiveSVC(0.8, kappa="tied", gamma=0.3, tol=TIGHT).fit(X, y, fn_cost=cost, fp_cost=cost)
     f = own.decision_function(X)
@@ -140,7 +140,7 @@ def test_the_reduction_fails_for_margins_of_single_rows():
         line = np.polyfit(g, f, 1)
         distances.append(np.abs(np.polyval(line, g) - f).max())
     assert min(distances) > 0.05
-    # The machine itself is right: it is the optimum of the problem with these margins.
+    # The model itself is right: it is the optimum of the problem with these margins.
     K = gram("rbf", X, gamma=0.3)
     optimum, scores = by_clarabel(K, y, np.where(y == 1, 1.0, 1 / cost), 0.8 * cost)
     assert own.primal_objective_ == pytest.approx(optimum, rel=1e-7)
@@ -191,7 +191,7 @@ def test_the_example_dependent_cost_sensitive_svm_minimises_the_loss_of_the_pape
     np.testing.assert_allclose(ours.decision_function(K), f.value, atol=1e-4)
 
 
-def test_with_one_cost_of_all_false_alarms_the_loss_of_the_paper_has_one_kappa():
+def test_with_one_cost_of_all_false_positives_the_loss_of_the_paper_has_one_kappa():
     """0.68 for each letter: kappa = 1 / (2 * 0.68 - 1) = 2.78 for all, hence a shifted ED-BP-SVM again."""
     X, y, donation = donors(1)
     fn_cost, fp_cost, kappa = paper_costs(donation, np.where(y == 1, np.nan, 0.68)).values()
@@ -203,8 +203,8 @@ def test_with_one_cost_of_all_false_alarms_the_loss_of_the_paper_has_one_kappa()
     np.testing.assert_allclose(f, s * biased.decision_function(X) + (1 - 1 / 0.36) / 2, atol=1e-5 * np.abs(f).max())
 
 
-def test_example_dependent_boundary_movement_is_the_standard_svm_cut_where_the_rows_cost_least():
-    """ED-BM-SVM: every threshold between two scores tried one by one, with the cost of each row."""
+def test_example_dependent_boundary_movement_is_the_standard_svm_cut_where_the_samples_cost_least():
+    """ED-BM-SVM: every threshold between two scores tried one by one, with the cost of each sample."""
     X, y, donation = donors(2)
     model = BoundaryMovementSVC(0.3, gamma=0.2, tol=1e-7).fit(X, y, fn_cost=donation, fp_cost=0.68)
     standard = SVC(C=0.3, gamma=0.2, tol=1e-7).fit(X, y)
@@ -228,6 +228,6 @@ def test_costs_of_at_most_one_half_are_trained_with_in_a_larger_unit(cost):
     with pytest.raises(ValueError, match="Divide all costs, C1 too, by the smallest C_minus1 and multiply C by it"):
         paper_costs(C1, C_minus1)
     model = CostSensitiveSVC(C * cost, gamma=0.3).fit(X, y, **paper_costs(C1 / cost, C_minus1 / cost))
-    # The slopes of the target are those asked for: C * 4. The smallest of the others has the margin 1.
+    # The slopes of the positive class are as given: C * 4. The smallest of the others has the margin 1.
     np.testing.assert_allclose(model.C_ * paper_costs(C1 / cost, C_minus1 / cost)["fn_cost"], C * 4.0)
     assert paper_costs(C1 / cost, C_minus1 / cost)["kappa"].max() == 1.0

@@ -1,4 +1,4 @@
-"""`feature_map_gap`: its bounds hold the optimum of the kernel machine, found by an exact fit, between them."""
+"""`feature_map_gap`: its bounds hold the optimum of the kernel SVM, found by an exact fit, between them."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_the_optimum_lies_between_and_more_components_bring_the_bounds_together(
         assert found.map_objective == pytest.approx(model[-1].primal_objective_, rel=1e-6)
         gaps.append(found.gap)
     assert gaps == sorted(gaps, reverse=True)
-    assert gaps[-1] < 1e-4  # all rows: the map is exact
+    assert gaps[-1] < 1e-4  # all samples: the map is exact
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_optimum_lies_between_and_more_components_bring_the_bounds_together(
         ),
     ],
 )
-def test_maps_of_scikit_learn_tell_their_kernel(data, feature_map, exact):
+def test_the_kernel_of_maps_of_scikit_learn_is_known(data, feature_map, exact):
     X, y = data
     model = make_pipeline(feature_map, CostSensitiveLinearSVC(C=0.5)).fit(X, y)
     found = feature_map_gap(model, X, y)
@@ -94,7 +94,7 @@ def test_bounds_of_two_maps_of_one_kernel_are_put_together(data):
     assert both.map_objective == first.map_objective
 
 
-def test_costs_margins_and_weights_of_rows_count(data):
+def test_costs_margins_and_weights_of_samples_count(data):
     X, y = data
     fn, fp, kappa, weight = np.random.default_rng(2).uniform(0.3, 4.0, (4, len(y)))
     weight[::7] = 0.0
@@ -110,7 +110,7 @@ def test_costs_margins_and_weights_of_rows_count(data):
         feature_map_gap(model, X, y)
 
 
-def test_the_target_may_be_the_smaller_label_and_rows_sparse(data):
+def test_the_positive_class_may_be_the_smaller_label_and_X_sparse(data):
     X, y = data
     X = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
     model = mapped(100, C=0.5, fn_cost=4.0, pos_label=0).fit(X, y)
@@ -144,7 +144,7 @@ def test_the_final_model_of_a_search_is_judged_with_all_steps_before_the_map(dat
     assert feature_map_gap(make_pipeline(search.transformer_, search.best_estimator_), far, y) == found
 
 
-def test_what_has_no_bounds_is_refused_with_the_reason(data):
+def test_what_has_no_bounds_is_rejected_with_the_reason(data):
     X, y = data
     with pytest.raises(ValueError, match=r"model must be a fitted Pipeline .* got CostSensitiveLinearSVC"):
         feature_map_gap(CostSensitiveLinearSVC().fit(X, y), X, y)
@@ -157,7 +157,7 @@ def test_what_has_no_bounds_is_refused_with_the_reason(data):
         feature_map_gap(mapped(10).fit(X, y), X, y, kernel="sigmoid")
 
 
-@pytest.mark.parametrize("few", [40, 10_000], ids=["near rows", "all rows"])
+@pytest.mark.parametrize("few", [40, 10_000], ids=["near samples", "all samples"])
 @pytest.mark.parametrize("problem", [random_problem(900, 6, seed=1), rare_problem(3000)], ids=["noisy", "rare"])
 def test_dual_variables_of_a_solution_are_feasible_and_optimal(problem, few, monkeypatch):
     monkeypatch.setattr(linear_solver, "FEW_ROWS", few)

@@ -1,4 +1,4 @@
-"""One machine seen from several sides: four formulations of fig. comm, kappa as a penalty, the price of an upper bound."""
+"""Formulations of one SVM: the four of fig. comm, kappa as a penalty, the derivative by an upper bound."""
 
 import runpy
 from pathlib import Path
@@ -14,14 +14,14 @@ EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "four_form
 
 
 def problem(seed, n=40):
-    """Margins and upper bounds of single rows, which none of the four formulations minds."""
+    """Margins and upper bounds of single samples, which all four formulations allow."""
     X, labels = make_classification(n, 4, flip_y=0.1, class_sep=0.7, random_state=seed)
     rng = np.random.default_rng(seed)
     y = np.where(labels == 1, 1.0, -1.0)
     return EXAMPLE["Problem"](rbf_kernel(X, gamma=2.0), y, rng.uniform(0.2, 1.5, n), rng.uniform(0.2, 3.0, n))
 
 
-@pytest.mark.parametrize("which", ["the paper's loss", "margins of rows"])
+@pytest.mark.parametrize("which", ["the paper's loss", "margins of samples"])
 def test_the_four_formulations_have_one_optimum_and_lead_to_each_other(which):
     given = EXAMPLE["example"](40) if which == "the paper's loss" else problem(1)
     found = {name: solve(given) for name, solve in EXAMPLE["FORMULATIONS"].items()}
@@ -39,9 +39,9 @@ def test_the_four_formulations_have_one_optimum_and_lead_to_each_other(which):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_the_machine_of_the_library_is_that_of_the_four_formulations(seed):
+def test_the_svm_of_the_library_is_that_of_the_four_formulations(seed):
     given = problem(seed)
-    # The margin of the target is 1 in this library; all others are the rows' own.
+    # The margin of the positive class is 1 in this library; all others are those of the samples.
     given = given._replace(margins=np.where(given.y > 0, 1.0, given.margins))
     reference = EXAMPLE["in_beta"](given)
     model = CostSensitiveSVC(1.0, kernel="precomputed", tol=1e-9)
@@ -93,7 +93,7 @@ def test_the_slope_thins_out_negative_support_vectors_and_the_margin_acts_like_a
 
 
 def test_the_price_of_a_box_is_the_slack_of_its_row():
-    """d optimum / d c_i = max(0, m_i - y_i f_i), by central differences, for all kinds of rows."""
+    """d optimum / d c_i = max(0, m_i - y_i f_i), by central differences, for all kinds of samples."""
     given = problem(3)
     given = given._replace(margins=np.where(given.y > 0, 1.0, given.margins))
 
@@ -112,7 +112,7 @@ def test_the_price_of_a_box_is_the_slack_of_its_row():
     np.testing.assert_allclose(prices, slack, atol=1e-4)
     assert (slack > 0.1).any()
     assert (slack < 1e-8).any()
-    free = np.flatnonzero(slack < 1e-8)  # a larger upper bound of a row without slack changes nothing
+    free = np.flatnonzero(slack < 1e-8)  # a larger upper bound of a sample without slack changes nothing
     larger = given.upper_bounds.copy()
     larger[free] *= 10
     np.testing.assert_allclose(

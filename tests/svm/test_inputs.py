@@ -72,7 +72,7 @@ def test_sparse_indices_may_have_64_bits(container, data):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("fitted", [np.asarray, sparse.csr_array], ids=["fit dense", "fit sparse"])
 @pytest.mark.parametrize("scored", [np.asarray, sparse.csr_array], ids=["score dense", "score sparse"])
-def test_a_machine_scores_dense_and_sparse_rows(estimator, fitted, scored, data):
+def test_a_model_scores_dense_and_sparse_samples(estimator, fitted, scored, data):
     X, y = data
     model = estimator().fit(fitted(X), y)
     expected = model.decision_function(fitted(X))

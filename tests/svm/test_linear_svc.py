@@ -1,4 +1,4 @@
-"""`CostSensitiveLinearSVC`: the same problem as with the linear kernel, for rows of any number and form."""
+"""`CostSensitiveLinearSVC`: the same problem as with the linear kernel, for samples of any number and form."""
 
 import warnings
 
@@ -24,7 +24,7 @@ def data():
 
 
 def row_costs(y):
-    """Costs, margins and weights for each row; those of the other class are NaN, as in a table of donations."""
+    """Costs, margins and weights of each sample; those of the other class are NaN, as in a table of donations."""
     fn, fp, kappa, weight = np.random.default_rng(2).uniform(0.3, 4.0, (4, len(y)))
     return {
         "fn_cost": np.where(y == 1, fn, np.nan),
@@ -39,11 +39,11 @@ SETTINGS = {
     "class costs": ({"C": 3.0, "fn_cost": 5.0, "fp_cost": 2.0, "kappa": 0.3}, {}),
     "the paper's": ({"C": 0.1, **paper_costs(4, 2)}, {}),
     "scaled by costs": ({"fn_cost": 500.0, "fp_cost": 20.0}, {}),
-    "costs of rows": ({"C": 2.0}, ("fn_cost", "fp_cost")),
+    "costs of samples": ({"C": 2.0}, ("fn_cost", "fp_cost")),
     "tied margins": ({"C": 2.0, "kappa": "tied"}, ("fn_cost", "fp_cost")),
-    "margins of rows": ({"C": 2.0}, ("kappa", "sample_weight")),
+    "margins of samples": ({"C": 2.0}, ("kappa", "sample_weight")),
     "everything": ({"C": 0.5}, ("fn_cost", "fp_cost", "kappa", "sample_weight")),
-    "the other target": ({"pos_label": 0, "fn_cost": 4.0, "kappa": 0.5}, ("sample_weight",)),
+    "the other class": ({"pos_label": 0, "fn_cost": 4.0, "kappa": 0.5}, ("sample_weight",)),
 }
 
 
@@ -114,7 +114,7 @@ def test_a_series_of_costs_is_matched_by_its_index(data):
     assert matched.feature_names_in_.tolist() == [str(k) for k in range(8)]
 
 
-def test_words_with_unequal_costs_need_a_named_target(data):
+def test_strings_with_unequal_costs_require_pos_label(data):
     X, y = data
     labels = np.where(y == 1, "fraud", "fine")
     with pytest.raises(ValueError, match="pos_label"):
@@ -142,7 +142,7 @@ def test_fits_are_equal_bit_for_bit_for_any_number_of_threads(container):
     ("shape", "solver"),
     [((300, 20), "interior-point"), ((40, 90), "rotated interior-point"), ((3200, 3100), "coordinate descent")],
 )
-def test_the_attribute_solver_says_how_it_was_solved(shape, solver):
+def test_the_attribute_solver_names_the_method(shape, solver):
     rng = np.random.default_rng(0)
     X = sparse.random_array(shape, density=min(0.3, 30 / shape[1]), rng=rng, format="csr")
     y = rng.integers(0, 2, shape[0])
@@ -151,7 +151,7 @@ def test_the_attribute_solver_says_how_it_was_solved(shape, solver):
     assert model.dual_gap_ <= 1e-4
 
 
-def test_a_fit_that_stops_early_says_how_far_it_is(data):
+def test_a_fit_that_stops_early_warns_with_the_gap(data):
     X, y = data
     with pytest.warns(ConvergenceWarning, match=r"iteration limit after 2 iterations .* relative gap .*Raise max_iter"):
         model = CostSensitiveLinearSVC(max_iter=2).fit(X, y)
@@ -190,7 +190,7 @@ def test_a_summary_is_printed_on_request(data, capsys):
     assert "CostSensitiveLinearSVC: converged after" in capsys.readouterr().out
 
 
-def test_rows_too_large_for_the_weights_are_refused(data):
+def test_samples_too_large_for_the_weights_are_rejected(data):
     X, y = data
     model = CostSensitiveLinearSVC().fit(X, y)
     with pytest.raises(ValueError, match="decision values of X must be finite"):
@@ -207,7 +207,7 @@ def test_no_other_weights_are_better_by_more_than_the_gap(data):
     assert ours.dual_objective_ <= min(theirs)
 
 
-def test_a_feature_map_in_front_is_a_kernel_machine(data):
+def test_a_feature_map_in_front_makes_a_kernel_svm(data):
     X, y = data
     mapped = make_pipeline(Nystroem(gamma=0.1, n_components=400, random_state=0), CostSensitiveLinearSVC(fn_cost=3.0))
     kernel = CostSensitiveSVC(gamma=0.1, fn_cost=3.0, tol=1e-6).fit(X, y)

@@ -19,7 +19,7 @@ NAMES = [name for name in KERNEL_NAMES if not is_pairwise(name)]
 
 @pytest.mark.parametrize("kernel", NAMES)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_rows_scored_one_at_a_time_and_again_have_the_scores_of_a_copy_that_scores_them_once(data, kernel, form):
+def test_samples_scored_one_at_a_time_and_again_have_the_scores_of_a_copy_that_scores_them_once(data, kernel, form):
     X, y = data
     model = CostSensitiveSVC(kernel=kernel, gamma=0.1, fn_cost=3.0).fit(form(X), y)
     copied = pickle.loads(pickle.dumps(model))
@@ -67,7 +67,7 @@ def test_prediction_leaves_no_trace_in_the_estimator_its_copies_or_its_pickle(da
     assert copy.deepcopy(model) not in kernel_svc._expansions
 
 
-def test_what_was_prepared_goes_with_the_model(data):
+def test_prepared_vectors_are_released_with_the_model(data):
     X, y = data
     model = CostSensitiveSVC().fit(X, y)
     model.predict(X)
@@ -88,7 +88,7 @@ def test_what_was_prepared_goes_with_the_model(data):
         (lambda X: X[0], "1D array"),
     ],
 )
-def test_bad_rows_are_refused_after_good_ones(data, spoil, message):
+def test_bad_samples_are_rejected_after_good_ones(data, spoil, message):
     X, y = data
     model = CostSensitiveSVC().fit(X, y)
     model.predict(X)

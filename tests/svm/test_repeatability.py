@@ -40,7 +40,7 @@ def test_results_are_bitwise_equal_in_every_fit_and_for_any_number_of_threads(mo
             np.testing.assert_array_equal(a, b)
 
 
-def test_rows_are_scored_independently_of_their_company(data):
+def test_samples_are_scored_independently_of_each_other(data):
     X, y = data
     model = CostSensitiveSVC().fit(X, y)
     f = model.decision_function(X)

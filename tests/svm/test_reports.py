@@ -1,4 +1,4 @@
-"""What a fit says: one warning when it did not converge, and a summary on request."""
+"""What a fit reports: one warning when it did not converge, and a summary on request."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""scikit-learn estimators: validate the input, translate the costs, solve, store the machine."""
+"""scikit-learn estimators: they validate the input, translate the costs, solve and store the solution."""
 
 from .boundary_movement import BoundaryMovementSVC
 from .designed_loss import DesignedLossClassifier

@@ -98,8 +98,8 @@ class BaseSVC(BinaryClassifier):
         )
         check_both_classes(
             samples.positive[upper_bounds > 0],
-            "the rows with a positive sample_weight and cost",
-            "Give rows of the other class a positive sample_weight and a positive fn_cost or fp_cost.",
+            "the samples with a positive sample_weight and cost",
+            "Give samples of the other class a positive sample_weight and a positive fn_cost or fp_cost.",
         )
         return margins, upper_bounds
 

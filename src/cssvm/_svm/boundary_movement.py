@@ -171,13 +171,13 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
         )
         for fold in folds:
             positive = samples.positive[fold.train][samples.weights[fold.train] > 0]
-            check_both_classes(positive, f"the training rows of each fold of cv={self.cv!r}", FOLD_FIX)
+            check_both_classes(positive, f"the training samples of each fold of cv={self.cv!r}", FOLD_FIX)
         models = [CostSensitiveSVC(**{name: getattr(self, name) for name in TRAINING}) for _ in folds]
         weights = {"sample_weight": samples.weights}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             found = out_of_fold(models, X, samples.labels, folds, "decision_function", metadata=weights, n_jobs=1)
-        rows, scores = found.pooled()
-        scored = samples.take(rows)
-        check_both_classes(scored.positive[scored.weights > 0], f"the held-out rows of cv={self.cv!r}", FOLD_FIX)
+        held_out, scores = found.pooled()
+        scored = samples.take(held_out)
+        check_both_classes(scored.positive[scored.weights > 0], f"the held-out samples of cv={self.cv!r}", FOLD_FIX)
         return scored, scores, sum(model.fit_status_ != Status.CONVERGED for model in models)

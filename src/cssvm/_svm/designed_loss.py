@@ -177,15 +177,15 @@ class DesignedLossClassifier(BinaryClassifier):
             positive_class.require_pos_label(fn_cost=self.loss_.costs[0], fp_cost=self.loss_.costs[1])
             samples = Samples.of(positive_class, positive, **given)
             samples.check_whole()
-            rows = samples.counted_rows
-            samples = samples.take(rows)
+            used = samples.counted_rows
+            samples = samples.take(used)
             check_both_classes(
                 samples.positive,
-                "the rows with a positive sample_weight",
-                "Give rows of the other class a positive sample_weight.",
+                "the samples with a positive sample_weight",
+                "Give samples of the other class a positive sample_weight.",
             )
             fit = self._fit_hinge if isinstance(self.loss_, HingeLoss) else self._fit_smooth
-            fit(X[rows], samples)
+            fit(X[used], samples)
         return self
 
     def _fit_smooth(self, X: Any, samples: Samples) -> None:

@@ -176,8 +176,8 @@ def feature_map_gap(
         exact = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0)
     if exact.pairwise or not (exact.positive_definite or exact.name not in KERNELS):
         raise ValueError(
-            f'kernel must be positive definite and a function of rows; got kernel="{exact.name}", for which there are '
-            "no bounds."
+            f'kernel must be positive definite and a function of samples; got kernel="{exact.name}", for which there '
+            "are no bounds."
         )
     problem = _Problem(exact, X[used], Z[used], linear[used], upper_bounds[used])
     return problem.bounds(svm, feature_map if is_own else None)

@@ -94,7 +94,7 @@ def _validated(estimator: BaseEstimator, X: Any, *y: Any, pairwise: bool, reset:
         if np.ma.is_masked(values):
             raise ValueError(
                 f"{name} must not be masked; got {int(np.ma.getmaskarray(values).sum())} masked entries. Fill them, or "
-                "drop these rows."
+                "drop these samples."
             )
     if sp.issparse(X) and X.format == "csr" and not X.has_canonical_format:
         X = X.copy()
@@ -113,7 +113,7 @@ def _validated(estimator: BaseEstimator, X: Any, *y: Any, pairwise: bool, reset:
     except ValueError as error:
         if "X contains infinity" not in str(error):
             raise
-        raise ValueError(f"{error} Clip these entries, scale the features or drop the rows first.") from error
+        raise ValueError(f"{error} Clip these entries, scale the features or drop the samples first.") from error
 
 
 def check_scores(scores: Vector) -> None:
@@ -121,8 +121,8 @@ def check_scores(scores: Vector) -> None:
     if not np.isfinite(scores).all():
         row = np.argmin(np.isfinite(scores))
         raise ValueError(
-            f"decision values of X must be finite; got {scores[row]} in row {row}, whose entries are too large for "
-            "this kernel. Scale the features as for the fit, or drop the row."
+            f"decision values of X must be finite; got {scores[row]} in sample {row}, whose entries are too large for "
+            "this kernel. Scale the features as for the fit, or drop the sample."
         )
 
 

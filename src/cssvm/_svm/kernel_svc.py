@@ -32,7 +32,7 @@ _expansions: WeakKeyDictionary[KernelSVC, tuple[tuple[Any, ...], Expansion]] = W
 
 @dataclass(frozen=True, kw_only=True)
 class KernelSolution(Solution):
-    """A solution with its support vectors, indices into the training samples and rows of X, and their coefficients."""
+    """A solution with its support vectors: their indices in the training set, their features and coefficients."""
 
     kernel: Kernel
     support: NDArray[np.int32]
@@ -40,7 +40,7 @@ class KernelSolution(Solution):
     coef: Vector
 
     def scores(self, X: Any) -> Vector:
-        """Scores f of the rows of X, (n_samples,) float64."""
+        """Scores f of the samples X, (n_samples,) float64."""
         return self.kernel.expand(X, self.support, self.vectors, self.coef) + self.bias
 
 
@@ -60,23 +60,23 @@ def solve_dual(
     Samples with an upper bound of zero are left out. The support vectors are grouped by class, y = -1 first, each group
     in the order of the samples.
     """
-    rows = np.flatnonzero(upper_bounds > 0)
+    used = np.flatnonzero(upper_bounds > 0)
     kernel.check_training_matrix(X)
-    if len(rows) < len(y):
-        X = kernel.select(X, rows, rows)
-        y, margins, upper_bounds = y[rows], margins[rows], upper_bounds[rows]
+    if len(used) < len(y):
+        X = kernel.select(X, used, used)
+        y, margins, upper_bounds = y[used], margins[used], upper_bounds[used]
 
     problem = DualProblem(*signed_terms(y, margins, upper_bounds))
     provider = kernel.gram(X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
     solution = solve(provider, problem, tol=tol, max_iter=max_iter)
 
-    used = np.flatnonzero(solution.beta)
-    used = used[np.argsort(y[used], kind="stable")]
-    vectors, coef = kernel.vectors(X, used), solution.beta[used]
+    support = np.flatnonzero(solution.beta)
+    support = support[np.argsort(y[support], kind="stable")]
+    vectors, coef = kernel.vectors(X, support), solution.beta[support]
     found = KernelSolution(
-        **vars(solution), kernel=kernel, support=rows[used].astype(np.int32), vectors=vectors, coef=coef
+        **vars(solution), kernel=kernel, support=used[support].astype(np.int32), vectors=vectors, coef=coef
     )
-    return replace(found, bias=solution.bias - provider.intercept_offset(used, vectors, coef))
+    return replace(found, bias=solution.bias - provider.intercept_offset(support, vectors, coef))
 
 
 class KernelSVC(BaseSVC):

@@ -145,12 +145,12 @@ class CostSensitiveLinearSVC(BaseSVC):
         return f"Rounding errors prevent a smaller gap: {SCALING}."
 
     def decision_function(self, X: Any) -> Vector:
-        """Score f of each row of X, positive for ``classes_[1]``.
+        """Score f of each sample, positive for ``classes_[1]``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
+            Samples to score.
 
         Returns
         -------

@@ -59,14 +59,12 @@ class ZeroOneLoss(_TwoCostLoss):
         y = +1:  C1 if f < 0, else 0          y = -1:  C_{-1} if f >= 0, else 0
 
     Any score with the sign of eta - threshold is optimal; `link` is the linear one,
-    (C1 + C_{-1}) eta - C_{-1}, with the range [-C_{-1}, C1]. `gradient` is zero: it leads nowhere.
+    (C1 + C_{-1}) eta - C_{-1}, with the range [-C_{-1}, C1]. `gradient` is zero.
 
     Parameters
     ----------
-    C1 : float, default=1.0
-        Cost of a false negative.
-    C_minus1 : float, default=1.0
-        Cost of a false positive.
+    C1, C_minus1 : float, default=1.0
+        Cost of a false negative and of a false positive, positive.
 
     Examples
     --------
@@ -115,10 +113,8 @@ class ExponentialLoss(_TwoCostLoss):
 
     Parameters
     ----------
-    C1 : float, default=1.0
-        Cost of a false negative.
-    C_minus1 : float, default=1.0
-        Cost of a false positive.
+    C1, C_minus1 : float, default=1.0
+        Cost of a false negative and of a false positive, positive.
 
     Examples
     --------
@@ -163,10 +159,8 @@ class LogisticLoss(_TwoCostLoss):
 
     Parameters
     ----------
-    C1 : float, default=1.0
-        Cost of a false negative.
-    C_minus1 : float, default=1.0
-        Cost of a false positive.
+    C1, C_minus1 : float, default=1.0
+        Cost of a false negative and of a false positive, positive.
 
     Examples
     --------

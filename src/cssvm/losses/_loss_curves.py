@@ -1,4 +1,4 @@
-"""A loss seen from its three sides as numbers: the loss pair over f, the minimum risk over eta, the link."""
+"""The numbers of a picture of a loss: the losses over f, the minimum risk and the link over eta."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ._base import Loss
 from ._classical import ZeroOneLoss
 from ._hinge import CostSensitiveHinge
 
-# Points of each curve: one for every pixel or two of a picture.
-N_POINTS = 401
+N_POINTS = 401  # of each curve, one for every pixel or two
 
 
 class LossCurves(NamedTuple):
@@ -21,25 +20,19 @@ class LossCurves(NamedTuple):
     Attributes
     ----------
     name : str
-        What the row of panels is titled with.
-    f : ndarray of shape (n_scores,)
-        Scores.
-    pos_loss, neg_loss : ndarray of shape (n_scores,)
-        Loss of y = +1 and of y = -1 at these scores.
-    eta : ndarray of shape (n_etas,)
-        Probabilities of y = +1, from 0 to 1, among them the threshold and its two neighbours.
-    min_risk : ndarray of shape (n_etas,)
-        Minimum conditional risk of the loss.
+        Title of the row of panels.
+    f, pos_loss, neg_loss : ndarray of shape (n_scores,)
+        Scores, and the loss of y = +1 and of y = -1 at these.
+    eta, min_risk, link : ndarray of shape (n_etas,)
+        Probabilities of y = +1 from 0 to 1, the minimum conditional risk and the optimal score, which may be infinite.
     zero_one_risk : ndarray of shape (n_etas,)
         Minimum conditional risk of the zero-one loss with the same costs, min(C1 eta, C_minus1 (1 - eta)).
-    link : ndarray of shape (n_etas,)
-        Optimal score; infinite at the ends for some losses.
     threshold : float
-        The eta above which y = +1 is the decision.
+        The eta above which +1 is predicted.
     costs : tuple of two floats
         C1 and C_minus1, the costs whose Bayes rule the loss implements.
     printed_risk : ndarray of shape (n_etas,) or None
-        For the paper's loss, if it differs, the minimum risk as printed: that of the best of the scores -1 and +1.
+        For `CostSensitiveHinge`, if it differs, the minimum risk as printed in the paper.
     """
 
     name: str
@@ -56,14 +49,14 @@ class LossCurves(NamedTuple):
 
 
 def loss_curves(loss: Loss, name: str, f_range: tuple[float, float]) -> LossCurves:
-    """The loss on a grid of scores and of probabilities, with the places where it may jump seen from both sides."""
+    """The loss on grids of scores and of probabilities, with points on both sides of possible jumps."""
     low, high = f_range
     if not (np.isfinite([low, high]).all() and low < high):
         raise ValueError(f"f_range must be two finite scores, the smaller first; got f_range={f_range!r}.")
     if np.size(loss.threshold) != 1:
         raise ValueError(
             f"A display shows a loss with one pair of costs; {type(loss).__name__} has {np.size(loss.threshold)}. "
-            "Draw the loss of one row, for example HingeLoss(pos_slope=c)."
+            "Draw the loss of a single sample, for example HingeLoss(pos_slope=c)."
         )
     threshold = float(loss.threshold)
     f = np.linspace(low, high, N_POINTS)
@@ -73,9 +66,9 @@ def loss_curves(loss: Loss, name: str, f_range: tuple[float, float]) -> LossCurv
         np.linspace(0.0, 1.0, N_POINTS), [np.nextafter(threshold, 0.0), threshold, np.nextafter(threshold, 1.0)]
     )
     C1, C_minus1 = (float(cost) for cost in loss.costs)
-    papers = loss if isinstance(loss, CostSensitiveHinge) and loss.C_minus1 != 1.0 else None
-    if papers is not None:
-        eta = np.union1d(eta, papers.C_minus1 / (papers.C1 + papers.C_minus1))
+    printed = loss if isinstance(loss, CostSensitiveHinge) and loss.C_minus1 != 1.0 else None
+    if printed is not None:
+        eta = np.union1d(eta, printed.C_minus1 / (printed.C1 + printed.C_minus1))
     return LossCurves(
         name=name,
         f=f,
@@ -87,5 +80,5 @@ def loss_curves(loss: Loss, name: str, f_range: tuple[float, float]) -> LossCurv
         link=np.asarray(loss.link(eta)),
         threshold=threshold,
         costs=(C1, C_minus1),
-        printed_risk=None if papers is None else np.asarray(papers.printed_risk(eta)),
+        printed_risk=None if printed is None else np.asarray(printed.printed_risk(eta)),
     )
