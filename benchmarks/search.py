@@ -1,6 +1,6 @@
 """Time the search against GridSearchCV over scikit-learn's SVC: `python -m benchmarks.search`.
 
-Both get the same rows, folds, grid and costs, and two processes or threads; both train a final model. Every case is
+Both get the same samples, folds, grid and costs, and two processes or threads; both train a final model. Every case is
 warmed up, the median over the rounds counts, and the largest difference between the two tables of scores stands beside
 the times. With `--liquidsvm PATH`, the python of an environment that has liquidSVM, it is timed as well: RBF, 5 folds,
 its own grid of 10 x 10, 2 threads, final model included. It does not import on current Python unrepaired, and takes
@@ -52,7 +52,7 @@ for _ in range(1 + int(sys.argv[2])):
     times.append(time.perf_counter() - start)
 print(float(np.median(times[1:])))
 """
-GRID_LIMIT = 4_000  # rows past which GridSearchCV takes the better part of an hour
+GRID_LIMIT = 4_000  # samples past which GridSearchCV takes the better part of an hour
 PAPER_LIMIT = 1.2  # of the time of the grid without kappa
 COLUMNS: tuple[Column, ...] = (
     ("rows", 8), ("grid", 22), ("cssvm, s", 10), ("GridSearchCV, s", 16), ("ratio", 7), ("score difference", 17),
@@ -60,7 +60,7 @@ COLUMNS: tuple[Column, ...] = (
 )  # fmt: skip
 
 
-def labelled_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
+def labelled_samples(n: int) -> tuple[np.ndarray, np.ndarray]:
     X, y = make_classification(n, FEATURES, n_informative=10, n_redundant=2, flip_y=0.05, class_sep=0.8, random_state=0)
     return StandardScaler().fit_transform(X), y
 
@@ -99,7 +99,7 @@ def liquidsvm_seconds(python: Path, X, y, repeats: int) -> float:
 
 def compare(n: int, Cs: np.ndarray, gammas: np.ndarray, repeats: int, liquidsvm: Path | None) -> dict[str, Any]:
     """The record of one size: ours, GridSearchCV where it is affordable, and liquidSVM if it is there."""
-    X, y = labelled_rows(n)
+    X, y = labelled_samples(n)
     ours, full = timed(lambda: search(X, y, Cs=Cs, gammas=gammas), repeats)
     record: dict[str, Any] = {"n": n, "n_gammas": len(gammas), "n_Cs": len(Cs), "full": ours}
     if n <= GRID_LIMIT:
@@ -131,7 +131,7 @@ def cells(record: dict[str, Any]) -> list[str]:
 
 def paper_grids(n: int, repeats: int) -> str:
     """The paper's grids at one gamma: C x C1 for biased penalties, C x C1 x kappa for the cost-sensitive SVM."""
-    X, y = labelled_rows(n)
+    X, y = labelled_samples(n)
     common = {"Cs": CS, "gammas": [GAMMAS[4]], "fn_costs": FN_COSTS}
     search(X, y, **common)
     runs = []  # turn and turn about: the two differ by less than a busy moment

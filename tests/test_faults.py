@@ -84,7 +84,7 @@ def test_a_checkpoint_is_the_old_or_the_new_one_whatever_fails(tmp_path, monkeyp
 
     def record(value):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a search goes on without its checkpoint
+            warnings.simplefilter("ignore")  # a search continues without its checkpoint
             Checkpoint(path, "f", (2, 2), 1).record(0, 0, np.array([value, np.nan]))
 
     def found():

@@ -9,7 +9,10 @@ import time
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.model_selection import StratifiedKFold
 
+from cssvm import CostSensitiveSVC
+from cssvm.metrics import cost_risk
 from study import (
     Cell,
     Grids,
@@ -25,7 +28,7 @@ from study import (
 )
 from study.methods import Task
 from study.pages import as_csv, as_latex, as_markdown, paper_table
-from study.protocol import make_split
+from study.protocol import PaperSearch, make_split
 from study.runner import compute, run
 from study.statistics import Estimate
 from study.summary import AGREES, DIFFERS, NOT_COMPARED, judge, paper_figures, paper_tables
@@ -94,6 +97,25 @@ def test_rankings_of_cs_and_of_bp_on_its_effective_grid_are_the_same(results):
         ours, other = found.values["hepatitis", "CS", measure], found.values["hepatitis", "BP+", measure]
         assert ours.keys() == other.keys()
         assert np.allclose(list(ours.values()), [other[key] for key in ours], atol=2e-3)
+
+
+def test_points_of_the_paper_have_its_C_and_score_as_their_own_models():
+    X, y = make_classification(120, 4, flip_y=0.2, weights=[0.7], random_state=0)
+    folds = StratifiedKFold(3)
+    axes = {"Cs": [0.1, 1.0], "gammas": [0.2], "fn_costs": [2.0, 5.0], "fp_costs": [2.0], "kappas": [0.9]}
+    search = PaperSearch(**axes, scoring="risk", cv=folds)
+    search.tol = 1e-6
+    search.fit(X, y)
+    points = search.cv_results_["params"]
+    assert [(p["C"], p["fn_cost"], p["fp_cost"]) for p in points] == [
+        (C, fn, 2.0) for C in (0.1, 1.0) for fn in (2.0, 5.0)
+    ]
+    for point, mean in zip(points, search.cv_results_["mean_test_score"], strict=True):
+        costs = []
+        for train, test in folds.split(X, y):
+            model = CostSensitiveSVC(**point, tol=1e-6).fit(X[train], y[train])
+            costs.append(cost_risk(y[test], model.predict(X[test])))
+        assert -mean == pytest.approx(np.mean(costs), abs=1e-9)
 
 
 def test_the_same_study_elsewhere_and_on_two_processes_gives_the_same_results(results, shared_data, tmp_path):

@@ -104,7 +104,7 @@ def test_amounts_of_one_class_only_do_not_tell_it_apart(unknown):
     assert CostSensitiveLinearSVCCV(**QUICK).fit(X, y, fn_cost=np.where(y == 1, amount, unknown)).best_score_ < -0.1
 
 
-def test_given_slopes_replace_the_balanced_ones():
+def test_given_fn_costs_replace_the_balanced_ones():
     X, y, amount = draw(200, shift=-1.0)
     weights = 100 / np.bincount(y)
     search = CostSensitiveLinearSVCCV(**QUICK | {"Cs": [0.5 / weights[0]]}, fn_costs=[weights[0]])

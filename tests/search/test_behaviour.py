@@ -1,4 +1,4 @@
-"""The search as an estimator: results, refusals, and its place in scikit-learn."""
+"""The search as an estimator: results, errors, and its place in scikit-learn."""
 
 import pickle
 import warnings
@@ -40,7 +40,7 @@ def test_results_are_a_table_with_the_best_point_first_in_rank(data):
     assert table["params"][search.best_index_] == search.best_params_
 
 
-def test_the_final_model_is_the_best_point_trained_on_all_rows(data):
+def test_the_final_model_is_the_best_point_trained_on_all_samples(data):
     X, y = data
     search = small(fn_cost=3.0, kappas=[0.5]).fit(X, y)
     with warnings.catch_warnings():
@@ -74,7 +74,7 @@ def test_automatic_axes_cover_the_scale_of_the_data(data):
     assert table["param_fn_cost"].min() == 1.0  # the default fp_cost
 
 
-def test_integer_weights_mean_repeated_rows(data):
+def test_integer_weights_equal_repeated_samples(data):
     X, y = data
     rng = np.random.default_rng(0)
     times = rng.integers(0, 3, len(y))
@@ -112,7 +112,7 @@ def test_integer_weights_mean_repeated_rows(data):
         ({"kernel": "precomputed", "transformer": StandardScaler()}, "transformer must be None"),
     ],
 )
-def test_bad_settings_are_refused_with_the_reason(data, settings, message):
+def test_invalid_settings_are_rejected_with_the_reason(data, settings, message):
     search = small(**settings)
     before = dict(vars(search))
     with pytest.raises(ValueError, match=message):
@@ -120,7 +120,7 @@ def test_bad_settings_are_refused_with_the_reason(data, settings, message):
     assert vars(search) == before
 
 
-def test_a_fold_without_targets_among_its_training_rows_is_refused(data):
+def test_a_fold_whose_training_samples_lack_a_class_is_rejected(data):
     X, y = data
     order = np.argsort(y, kind="stable")
     with pytest.raises(ValueError, match=r"training samples of fold \d have the negative class only"):
@@ -135,7 +135,7 @@ def test_a_validation_fold_of_one_class_can_be_scored_by_risk_but_not_ranked(dat
         small(cv=KFold(5), scoring="tp_auc").fit(X[order], y[order])
 
 
-def test_too_few_rows_of_a_class_mean_fewer_folds(data):
+def test_too_few_samples_of_a_class_mean_fewer_folds(data):
     X, y = data
     rows = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:3]])
     with pytest.warns(UserWarning, match="3 samples, fewer than cv=10: 3 stratified folds"):
@@ -145,7 +145,7 @@ def test_too_few_rows_of_a_class_mean_fewer_folds(data):
         small().fit(X[rows[:-2]], y[rows[:-2]])
 
 
-def test_machines_that_do_not_converge_are_reported(data, monkeypatch):
+def test_fits_that_do_not_converge_are_reported(data, monkeypatch):
     monkeypatch.setattr("cssvm._solvers.dual.tuning.PATH_MAX_STEPS", 0)
     with pytest.warns(
         ConvergenceWarning,
@@ -161,7 +161,7 @@ def test_it_lives_in_pipelines_clones_and_pickles(data):
     np.testing.assert_array_equal(copy.predict(X), model.fit(X, y).predict(X))
 
 
-def test_costs_of_single_rows_are_routed_to_fit_and_to_the_scorer(data):
+def test_costs_of_single_samples_are_routed_to_fit_and_to_the_scorer(data):
     X, y = data
     amount = np.random.default_rng(0).uniform(1.0, 9.0, len(y))
     with sklearn.config_context(enable_metadata_routing=True):
@@ -184,23 +184,23 @@ def test_progress_is_written_to_the_error_stream(data, capsys):
 
 @pytest.mark.parametrize("scoring", ["risk", "income", "min_risk", "tp_auc", "accuracy"])
 @pytest.mark.parametrize("pos_label", [0, 1])
-def test_score_is_the_scoring_of_the_search_on_other_rows(data, scoring, pos_label):
+def test_score_is_the_scoring_of_the_search_on_other_samples(data, scoring, pos_label):
     X, y = data
     search = small(scoring=scoring, fn_cost=3.0, fp_cost=2.0, pos_label=pos_label).fit(X[:100], y[:100])
     X, y, f = X[100:], y[100:], search.decision_function(X[100:])
     costs, decided = {"fn_cost": 3.0, "fp_cost": 2.0, "pos_label": pos_label}, search.predict(X)
-    hits, alarms = (decided == pos_label) & (y == pos_label), (decided == pos_label) & (y != pos_label)
+    true, false = (decided == pos_label) & (y == pos_label), (decided == pos_label) & (y != pos_label)
     expected = {
         "risk": -cost_risk(y, decided, **costs),
-        "income": 3.0 * hits.sum() - 2.0 * alarms.sum(),
-        "min_risk": -cost_risk(y, decided, **costs),  # at the threshold found on the training rows
+        "income": 3.0 * true.sum() - 2.0 * false.sum(),
+        "min_risk": -cost_risk(y, decided, **costs),  # at the threshold found on the training samples
         "tp_auc": -tp_auc_loss(y, f if pos_label == 1 else -f, pos_label=pos_label),
         "accuracy": np.mean(decided == y),
     }[scoring]
     assert search.score(X, y) == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_supervised_transformer_sees_the_labels_of_its_training_rows(data):
+def test_a_supervised_transformer_sees_the_labels_of_its_training_samples(data):
     X, y = data
     X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
     ours = small(transformer=SelectKBest(k=3)).fit(X, y)
@@ -213,7 +213,7 @@ def test_a_supervised_transformer_sees_the_labels_of_its_training_rows(data):
     )
 
 
-def test_score_refuses_labels_that_the_search_has_not_seen():
+def test_score_rejects_labels_that_the_search_has_not_seen():
     X, y = make_classification(60, 4, random_state=0)
     search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=2, scoring="accuracy").fit(X, y)
     for strange in (np.where(y == 1, 2, 0), np.where(y == 1, "1", "0")):
@@ -221,7 +221,7 @@ def test_score_refuses_labels_that_the_search_has_not_seen():
             search.score(X, strange)
 
 
-def test_folds_whose_training_rows_of_a_class_cost_nothing_are_refused():
+def test_folds_whose_training_samples_of_a_class_cost_nothing_are_rejected():
     X, y = make_classification(60, 4, random_state=0)
     fn_cost = np.where(np.arange(60) < 30, 0.0, 1.0)
     halves = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
@@ -229,7 +229,7 @@ def test_folds_whose_training_rows_of_a_class_cost_nothing_are_refused():
         CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=halves).fit(X, y, fn_cost=fn_cost)
 
 
-def test_costs_of_rows_may_have_missing_entries_on_the_other_class():
+def test_costs_of_samples_may_have_missing_entries_on_the_other_class():
     X, y = make_classification(60, 4, random_state=0)
     given = [900.0 if label else None for label in y]
     settings = {"Cs": [1e-3], "gammas": [0.1], "cv": 2}

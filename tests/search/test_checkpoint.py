@@ -1,4 +1,4 @@
-"""Checkpoints: a search goes on from its own values, and from no others."""
+"""Checkpoints: a search continues from its own values, and from no others."""
 
 import errno
 import os
@@ -51,7 +51,7 @@ class Accuracy:
         return float(np.mean(estimator.predict(X) == y))
 
 
-def test_a_search_goes_on_from_its_checkpoint(data, tmp_path):
+def test_a_search_continues_from_its_checkpoint(data, tmp_path):
     file = tmp_path / "search.npz"
     with pytest.raises(RuntimeError, match="no more"):
         small(scoring=Accuracy(8), checkpoint=file, n_jobs=1).fit(*data)
@@ -257,7 +257,7 @@ def test_searches_may_share_a_file(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["search.npz"]
 
 
-def test_an_evaluation_of_a_search_with_a_checkpoint_goes_on_too(data, tmp_path, monkeypatch):
+def test_an_evaluation_of_a_search_with_a_checkpoint_continues_too(data, tmp_path, monkeypatch):
     trained, train = [], MatrixWorker.fold_scores
 
     def count(self, task, fits, stop):
@@ -283,9 +283,9 @@ def test_a_full_disk_does_not_end_the_search(data, tmp_path, monkeypatch):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = small(checkpoint=tmp_path / "search.npz").fit(*data)
-    said = [str(each.message) for each in caught if "checkpoint cannot be written" in str(each.message)]
-    assert len(said) == 1
-    assert "No space left on device" in said[0]
+    messages = [str(each.message) for each in caught if "checkpoint cannot be written" in str(each.message)]
+    assert len(messages) == 1
+    assert "No space left on device" in messages[0]
     np.testing.assert_array_equal(
         found.cv_results_["mean_test_score"], small().fit(*data).cv_results_["mean_test_score"]
     )

@@ -24,10 +24,10 @@ def data():
     return make_classification(150, 5, n_informative=3, flip_y=0.1, weights=[0.7], random_state=0)
 
 
-def tight(n_rows=150, n_folds=3):
+def tight(n_samples=150, n_folds=3):
     """Megabytes that hold the distances of one fold of `data`, and those of two half, next to a kernel matrix."""
-    n_train = n_rows - n_rows // n_folds
-    needed = 1.5 * n_rows**2 * np.dtype(np.float32).itemsize + Workspace.bytes_needed(n_train, np.float32)
+    n_train = n_samples - n_samples // n_folds
+    needed = 1.5 * n_samples**2 * np.dtype(np.float32).itemsize + Workspace.bytes_needed(n_train, np.float32)
     return needed / (MATRIX_SHARE * MEGABYTE)
 
 
@@ -84,7 +84,7 @@ def test_the_order_of_tasks_does_not_change_scores(data, limit_memory):
     np.testing.assert_array_equal(*scores)
 
 
-def test_an_interrupted_growth_keeps_the_grid(data, monkeypatch):
+def test_an_interrupted_extension_keeps_the_grid(data, monkeypatch):
     run, runs = GridCrossValidation.run, []
 
     def interrupted(self, verbose):
@@ -142,16 +142,16 @@ def test_ctrl_c_in_a_real_process_returns_a_usable_result():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             search = CostSensitiveSVCCV(Cs=5, gammas=20, cv=3).fit(X, y)
-        said = [str(w.message) for w in caught if "interrupted" in str(w.message)]
-        print(len(said), search.predict(X[:2]).shape)
+        messages = [str(w.message) for w in caught if "interrupted" in str(w.message)]
+        print(len(messages), search.predict(X[:2]).shape)
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=1000)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "1 (2,)\n", done.stdout + done.stderr
 
 
-def test_tasks_under_way_are_told_to_stop_when_the_search_is_interrupted():
-    """Told before they are waited for: a task can take minutes."""
+def test_tasks_under_way_are_stopped_when_the_search_is_interrupted():
+    """Before they are waited for: a task can take minutes."""
     stopped, begun = threading.Event(), threading.Event()
 
     def task(number):

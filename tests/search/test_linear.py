@@ -1,4 +1,4 @@
-"""The search for linear machines as an estimator, and against fits one by one."""
+"""The search for linear models as an estimator, and against fits one by one."""
 
 import itertools
 import warnings
@@ -35,7 +35,7 @@ def small(**settings):
 def runs(scores, tie):
     """Numbers (n,) of the runs of scores that count as equal, higher for higher scores.
 
-    Scores linked by gaps of at most `tie` are a chain, split into as many parts of equal width as can be `tie` wide.
+    Scores at most `tie` from the next one are a chain, split into as many parts of equal width as can be `tie` wide.
     """
     falling = sorted(scores.tolist(), reverse=True)
     chains = [[falling[0]]]
@@ -55,7 +55,7 @@ def runs(scores, tie):
 
 
 def fits_one_by_one(X, y, points, value, *, folds=FOLDS, fn_cost=None, fp_cost=None, weight=None, tied=False):
-    """Values (n_points, n_folds) of `value(rows, scores)`, each machine trained by itself.
+    """Values (n_points, n_folds) of `value(rows, scores)`, each model trained by itself.
 
     tied : whether scores that are equal up to `SCORE_TIE`, in units of half the margin from -kappa to 1, are one score.
     """
@@ -99,13 +99,13 @@ def test_values_are_those_of_fits_one_by_one(data, scoring):
     np.testing.assert_allclose(values_of(search), expected, atol=1e-9)
 
 
-def test_costs_weights_and_margins_of_rows_are_those_of_fits_one_by_one(data):
+def test_costs_weights_and_margins_of_samples_are_those_of_fits_one_by_one(data):
     X, y = data
     rng = np.random.default_rng(3)
     fn, fp, weight = rng.lognormal(1, 1, len(y)), rng.uniform(0.2, 2.0, len(y)), rng.integers(1, 4, len(y))
     search = small(Cs=[0.02, 0.5], fn_costs=[1.0, 3.0], kappas=[1.0, "tied"])
     search.fit(X, y, fn_cost=np.where(y == 1, fn, np.nan), fp_cost=fp, sample_weight=weight)
-    assert search.n_fits_ == 8  # margins of rows have machines of their own
+    assert search.n_fits_ == 8  # margins of samples have fits of their own
 
     def value(rows, f):
         costs = np.where(y[rows] == 1, fn[rows] * (f <= 0), fp[rows] * (f > 0))
@@ -137,7 +137,7 @@ def test_it_decides_as_the_search_with_the_linear_kernel(data, decision):
         assert not hasattr(ours, "predict_proba")
 
 
-def test_the_final_model_is_the_best_point_trained_on_all_rows(data):
+def test_the_final_model_is_the_best_point_trained_on_all_samples(data):
     X, y = data
     search = small(fn_cost=3.0, kappas=[0.5]).fit(X, y)
     model = CostSensitiveLinearSVC(**search.best_params_).fit(X, y)
@@ -146,7 +146,7 @@ def test_the_final_model_is_the_best_point_trained_on_all_rows(data):
         np.testing.assert_array_equal(getattr(search, name), getattr(model, name))
 
 
-def test_the_target_may_be_the_smaller_label(data):
+def test_the_positive_class_may_be_the_smaller_label(data):
     X, y = data
     ours = small(fn_cost=3.0, pos_label=0).fit(X, y)
     turned = small(fn_cost=3.0).fit(X, 1 - y)
@@ -162,7 +162,7 @@ def test_containers_and_precisions_agree(data, container):
     np.testing.assert_allclose(other.held_out_scores_, plain.held_out_scores_, atol=1e-5)
 
 
-def test_rows_that_cost_nothing_are_scored_and_not_trained_on(data):
+def test_samples_that_cost_nothing_are_scored_and_not_trained_on(data):
     X, y = data
     fn_cost = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0)
     search = small(kappas=[1.0, "tied"]).fit(X, y, fn_cost=fn_cost)
@@ -181,7 +181,7 @@ def test_folds_are_shuffled_always_in_the_same_way(data):
     np.testing.assert_array_equal(values_of(ours), values_of(given))
 
 
-def test_a_transformer_sees_the_training_rows_of_a_fold_alone(data):
+def test_a_transformer_sees_the_training_samples_of_a_fold_alone(data):
     X, y = data
     search = small(transformer=StandardScaler()).fit(1.0 + 5.0 * X, y)
     values = []
@@ -193,7 +193,7 @@ def test_a_transformer_sees_the_training_rows_of_a_fold_alone(data):
     np.testing.assert_allclose(values_of(search).ravel(), values, atol=1e-9)
 
 
-def test_a_table_of_words_goes_through_its_transformer_to_the_decision(data):
+def test_a_table_with_strings_goes_through_its_transformer_to_the_decision(data):
     from cssvm.datasets import make_preprocessor
 
     X, y = data
@@ -204,19 +204,19 @@ def test_a_table_of_words_goes_through_its_transformer_to_the_decision(data):
 
 
 @pytest.fixture
-def for_few_rows(monkeypatch):
-    """As with many rows, for some thousand of them."""
+def for_few_samples(monkeypatch):
+    """The algorithm for many samples, for some thousand of them."""
     monkeypatch.setattr(active_set, "FEW_ROWS", 1500)
     monkeypatch.setattr(active_set, "LEAST_NEAR", 50)
 
 
-def many_rows(n=4000):
+def many_samples(n=4000):
     X, y = make_classification(n, 6, n_informative=4, flip_y=0.02, weights=[0.9], random_state=2)
     return X, y
 
 
-def test_machines_that_start_from_each_other_are_those_trained_afresh(for_few_rows):
-    X, y = many_rows()
+def test_models_that_start_from_each_other_are_those_trained_alone(for_few_samples):
+    X, y = many_samples()
     axes = {"Cs": np.geomspace(1e-3, 10.0, 6), "fn_costs": [1.0, 6.0], "kappas": [1.0, 0.5]}
     search = small(**axes, fn_cost=6.0, scoring="tp_auc", tol=EXACT).fit(X, y)
     points = search.cv_results_["params"]
@@ -224,14 +224,14 @@ def test_machines_that_start_from_each_other_are_those_trained_afresh(for_few_ro
     np.testing.assert_allclose(values_of(search), expected, atol=1e-9)
 
 
-def test_values_do_not_depend_on_the_number_of_threads(for_few_rows):
-    X, y = many_rows()
+def test_values_do_not_depend_on_the_number_of_threads(for_few_samples):
+    X, y = many_samples()
     found = [small(n_jobs=n, scoring="tp_auc").fit(X, y) for n in (1, 2)]
     np.testing.assert_array_equal(values_of(found[0]), values_of(found[1]))
     np.testing.assert_array_equal(found[0].held_out_scores_, found[1].held_out_scores_)
 
 
-def test_a_stored_search_goes_on_where_it_stopped(data, tmp_path, monkeypatch):
+def test_a_stored_search_continues_where_it_stopped(data, tmp_path, monkeypatch):
     X, y = data
     trained = []
     train = LinearWorker.fold_scores
@@ -248,7 +248,7 @@ def test_a_stored_search_goes_on_where_it_stopped(data, tmp_path, monkeypatch):
     assert trained == [1, 1, 1]  # the best point on each fold, whose scores are not kept
 
 
-def test_the_axis_of_C_grows_where_the_best_point_lies_at_its_end():
+def test_the_axis_of_C_is_extended_where_the_best_point_lies_at_its_end():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = X[:, 0] - 2 * X[:, 1] > 1.0  # separable: the largest C is best
@@ -273,7 +273,7 @@ def test_the_axis_of_C_grows_where_the_best_point_lies_at_its_end():
         ({"tol": 0.0}, "tol of CostSensitiveLinearSVCCV"),
     ],
 )
-def test_bad_settings_are_refused_with_the_reason(data, settings, message):
+def test_invalid_settings_are_rejected_with_the_reason(data, settings, message):
     search = small(**settings)
     before = dict(vars(search))
     with pytest.raises(ValueError, match=message):
@@ -281,7 +281,7 @@ def test_bad_settings_are_refused_with_the_reason(data, settings, message):
     assert vars(search) == before
 
 
-def test_evaluate_searches_anew_for_each_row(data):
+def test_evaluate_searches_again_in_each_fold(data):
     X, y = data
     amount = np.random.default_rng(0).lognormal(1, 1, len(y))
     found = evaluate(small(decision="bayes"), X, y, fn_cost=amount, fp_cost=1.0, cv=3)
@@ -289,7 +289,7 @@ def test_evaluate_searches_anew_for_each_row(data):
     assert "CostSensitiveLinearSVCCV" not in str(found)
 
 
-def test_a_feature_map_as_a_transformer_is_a_search_for_a_kernel_machine(data):
+def test_a_feature_map_as_a_transformer_is_a_search_for_a_kernel_svm(data):
     X, y = data
     mapped = small(transformer=Nystroem(gamma=0.2, n_components=200, random_state=0), scoring="tp_auc").fit(X, y)
     kernel = CostSensitiveSVCCV(Cs=[0.05, 0.5, 5.0], gammas=[0.2], cv=FOLDS, scoring="tp_auc", tol=1e-5).fit(X, y)

@@ -30,7 +30,7 @@ def risk_scorer(fn_cost):
 
 
 def fold_scores(model, X, y, folds, measure, **fit_params):
-    """The measure on the validation rows of a model trained on each fold."""
+    """The measure on the validation samples of a model trained on each fold."""
     values = []
     for train, valid in folds:
         routed = {name: value[train] for name, value in fit_params.items()}
@@ -47,7 +47,7 @@ def assert_same_winner(search, other, *, slack):
 
 
 def compare_with_svc(X, y, fn_cost, cv, Cs=CS, gammas=GAMMAS):
-    """All scores beside those of GridSearchCV over SVC; a row at the threshold within tol may fall on either side."""
+    """All scores next to those of GridSearchCV over SVC; a sample within tol of the threshold may fall on either side."""
     ours = CostSensitiveSVCCV(Cs=Cs, gammas=gammas, fn_cost=fn_cost, cv=cv).fit(X, y)
     theirs = GridSearchCV(
         SVC(class_weight={1: fn_cost}), {"C": Cs, "gamma": gammas}, scoring=risk_scorer(fn_cost), cv=cv
@@ -168,7 +168,7 @@ def test_every_kernel_scores_as_its_own_model_does(data, kernel):
 
 
 @pytest.mark.parametrize("kernel", CASES)
-def test_sparse_rows_score_as_dense_ones(data, kernel):
+def test_sparse_samples_score_as_dense_ones(data, kernel):
     X, y = data
     X = np.where(np.abs(X) < 0.7, 0.0, X)
     searches = [
@@ -186,10 +186,10 @@ def test_a_fixed_validation_set_is_one_fold(data):
     compare_with_svc(X, y, fn_cost=2.0, cv=split)
 
 
-def test_a_transformer_is_fitted_on_the_training_rows_of_each_fold_only(data):
+def test_a_transformer_is_fitted_on_the_training_samples_of_each_fold_only(data):
     X, y = data
     X = X * [1.0, 100.0, 0.01, 1.0, 10.0, 5.0] + 7.0
-    X[:5] *= 30.0  # outliers that a scaler fitted on all rows would see
+    X[:5] *= 30.0  # outliers that a scaler fitted on all samples would see
     ours = CostSensitiveSVCCV(Cs=CS, gammas=GAMMAS, transformer=StandardScaler(), fn_cost=3.0, cv=FOLDS).fit(X, y)
     model = make_pipeline(StandardScaler(), CostSensitiveSVC(fn_cost=3.0))
     grid = {"costsensitivesvc__C": CS, "costsensitivesvc__gamma": GAMMAS}

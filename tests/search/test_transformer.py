@@ -90,6 +90,6 @@ def test_models_that_do_not_converge_behind_an_ensemble_are_reported(monkeypatch
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=2, transformer=transformer).fit(X, y)
-    (said,) = [str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)]
-    assert "did not converge" in said
-    assert "StandardScaler" not in said
+    (message,) = [str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)]
+    assert "did not converge" in message
+    assert "StandardScaler" not in message

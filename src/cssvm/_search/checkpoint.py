@@ -45,7 +45,7 @@ class Checkpoint:
             self._save(self.path)
 
     def _save(self, path: Path) -> None:
-        """Write this entry and those of others; where that fails, the search goes on without."""
+        """Write this entry and those of others; if that fails, the search continues without it."""
         try:
             entries = _read(path) | dict(zip(self._names, (self.values, self.is_done), strict=True))
             with atomic_write(path) as file:
@@ -53,8 +53,8 @@ class Checkpoint:
         except (OSError, ValueError) as error:
             if not self._failed:
                 warnings.warn(
-                    f"The checkpoint cannot be written: {error}. The search goes on; what is done from here on may not "
-                    "be kept.",
+                    f"The checkpoint cannot be written: {error}. The search continues; what is done from now on may "
+                    "not be kept.",
                     UserWarning,
                     stacklevel=2,
                 )

@@ -112,9 +112,7 @@ class GridCrossValidation:
                 scores = worker.fold_scores(task, fits, stop)
                 return None if scores is None else use(task, scores)
 
-            if (
-                worker.by_fold
-            ):  # all kernels of a fold in a row, but for the first kernel, whose points are then complete
+            if worker.by_fold:  # but for the first kernel, so that its points are complete early
                 tasks = sorted(tasks, key=lambda task: (task.kernel != tasks[0].kernel, task.fold))
             for result in threads.imap_unordered(carry_out, tasks, worker.n_at_once, stop.set):
                 if result is not None:
@@ -220,7 +218,6 @@ class SearchResult:
 
     @property
     def n_complete(self) -> int:
-        """The number of points that were scored on all folds."""
         return int((~np.isnan(self.values)).all(axis=1).sum())
 
     @property

@@ -98,7 +98,6 @@ class Grid:
 
     @property
     def n_fits(self) -> int:
-        """The number of fits on each fold."""
         return len(self.kernels) * len(self.paths) * len(self.Cs)
 
 
