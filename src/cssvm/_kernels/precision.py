@@ -1,13 +1,12 @@
-"""Which precision kernel values need.
+"""Rounding errors of kernel values, and the precision that a fit or a prediction needs.
 
 A decision value is the sum of n products beta_i K_i. Independent rounding errors of relative size u in K add up to
-about u |beta K|_2. The values of tiles bring errors of their own to a kernel of distances, relative to the sizes of the
-rows, which the kernel multiplies by its lipschitz. At row j, for weights w that are beta or its bounds:
+about u |beta K|_2. The values of tiles add errors to a kernel of distances, relative to the sizes of the samples, which
+the kernel multiplies by its Lipschitz constant. At sample j, for weights w that are beta or its bounds:
 
     error_j = u sqrt(sum_i (w_i K_ij (1 + lipschitz gamma (size_i + size_j)))^2)
 
-A fit may use float32 where the error stays within what its tolerance allows, a prediction where it does not show in
-the scores.
+A fit uses float32 if the error stays within its tolerance, a prediction if the error is negligible in the scores.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ EXACT_ROWS = 1500  # up to here float64 throughout costs milliseconds and makes 
 EXACT_ROWS_OF_PRODUCTS = 4096  # the same for kernels of products, on which pair steps alone can crawl
 FLOAT32_ROUNDING = 2.0**-24 / 3**0.5  # root mean square of a relative rounding error
 ROUNDING_ALLOWED = 4.0  # times tol; upper bounds overstate |beta| several times over
-SAMPLE = (64, 512)  # rows whose kernel values show how large a typical one is
-COLUMNS, PREDICTION_COLUMNS = 32, 16  # rows at which errors are estimated; a prediction may be of a single row
+SAMPLE = (64, 512)  # samples whose kernel values show how large a typical one is
+COLUMNS, PREDICTION_COLUMNS = 32, 16  # samples at which errors are estimated
 # Errors allowed in a prediction, relative to the size of scores and to that of sum_i |coef_i K_ij|. Scores are about 1,
 # so the first is a tenth of what the usual tolerance of a fit leaves open.
 SCORE_ERROR, SUM_ERROR = 1e-4, 1e-6
-SCORE_TOL = 1e-5  # to which distances that cancel leave scores, whatever the size of the coefficients
+SCORE_TOL = 1e-5  # error that cancelling distances may leave in scores, whatever the size of the coefficients
 
 
 class Rounding(NamedTuple):
-    """What float32 would do to sum_i w_i K_ij, at some of the rows j, (n_columns,) float64 each."""
+    """The effect of float32 on sum_i w_i K_ij at some samples j, (n_columns,) float64 each."""
 
     errors: Vector  # the formula that opens this module
     sums: Vector
@@ -46,7 +45,7 @@ class Rounding(NamedTuple):
 def precisions(kernel: ComputedKernel, X: Any, upper_bounds: np.ndarray, tol: float) -> tuple[Any, Any]:
     """Precision of the values of tiles and of kernel values, from the error that float32 would bring to a fit.
 
-    For kernel values alone a typical one, the root mean square of a sample, stands for all.
+    For the latter the root mean square of some kernel values stands for all.
     """
     n = len(upper_bounds)
     distance = kernel.term.is_distance
@@ -65,15 +64,15 @@ def precisions(kernel: ComputedKernel, X: Any, upper_bounds: np.ndarray, tol: fl
 
 
 def error_allowed(upper_bounds: np.ndarray, tol: float) -> float:
-    """Error of a kernel value that sums with these upper bounds, or coefficients, to `tol` can stand; at most the usual."""
+    """Largest error allowed in a kernel value for sums with these bounds, or coefficients, to `tol`."""
     return min(KERNEL_ERROR, ROUNDING_ALLOWED * tol / max(float(np.linalg.norm(upper_bounds)), np.finfo(float).tiny))
 
 
 def prediction_precision(kernel: ComputedKernel, vectors: Any, coef: Vector) -> Any:
-    """Precision in which sums over support vectors are computed, whichever rows are to be predicted.
+    """Precision in which sums over support vectors are computed, whatever samples are predicted.
 
-    The errors at the support vectors stand for those at all rows: far from all of them a kernel of distances is near
-    0. Products grow with the new row, so kernels of products stay in float64.
+    Errors at the support vectors stand for all others: far from all of them a kernel of distances is near 0. Products
+    grow with the new sample, so kernels of products stay in float64.
     """
     if len(coef) <= EXACT_ROWS or not kernel.term.is_distance:
         return np.float64
@@ -83,7 +82,7 @@ def prediction_precision(kernel: ComputedKernel, vectors: Any, coef: Vector) -> 
 
 
 def rounding(kernel: ComputedKernel, X: Any, weights: Vector, n_columns: int) -> Rounding:
-    """The effect of float32 on sums of (n, d) rows X with these weights, for a kernel of distances."""
+    """The effect of float32 on sums over samples X (n, d) with these weights, for a kernel of distances."""
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = kernel.lipschitz * kernel.gamma * centred_sizes(kernel.term, X)
     columns = _sample_by_size(sizes, n_columns)
@@ -99,7 +98,7 @@ def rounding(kernel: ComputedKernel, X: Any, weights: Vector, n_columns: int) ->
 
 
 def _sample_by_size(sizes: Vector, count: int) -> RowNumbers:
-    """Rows evenly spaced, and the largest together with ever fewer of the smaller ones: outliers come in any number."""
+    """Samples evenly spaced, and the largest with ever fewer smaller ones: there may be any number of outliers."""
     n = len(sizes)
     even = np.linspace(0, n - 1, count // 2).astype(np.intp)
     ranks = np.geomspace(1, n, count // 2).astype(np.intp)
@@ -107,10 +106,7 @@ def _sample_by_size(sizes: Vector, count: int) -> RowNumbers:
 
 
 def float32_suffices(kernel: Kernel, upper_bounds: np.ndarray, tol: float) -> bool:
-    """Whether float32 kernel values keep decision values within `tol`, going by their largest possible size.
-
-    Kernels that do not tolerate rounding of what they are a function of are said to need float64.
-    """
+    """Whether float32 kernel values keep decision values within `tol`; False if the kernel magnifies rounding."""
     return (
         kernel.tolerates_rounding and FLOAT32_ROUNDING * float(np.linalg.norm(upper_bounds)) <= ROUNDING_ALLOWED * tol
     )

@@ -1,13 +1,13 @@
-"""Blocks of kernel values between two sets of points, and weighted sums of them, tile by tile.
+"""Blocks of kernel values between two sets of samples, and weighted sums of them, tile by tile.
 
-Two verbs, for `left` (m points), `right` (n points) and a kernel k::
+For `left` (m samples), `right` (n samples) and a kernel k::
 
     update_values(left, right, out)                 out[i, j] = k(left_i, right_j)
     update_minus_sums(left, right, coef, total)     total[j] -= sum_i coef_i k(left_i, right_j)
 
-Both walk over tiles small enough to stay in the processor's cache between the passes over them: what the kernel is a
-function of (BLAS on dense rows, an inverted index on sparse ones), the kernel function, the sum. The second verb
-therefore never writes a kernel value to memory, which is why recomputing rows of a cheap kernel beats keeping them.
+Both use tiles small enough to stay in the processor's cache between the passes over them: the pairwise term (BLAS on
+dense samples, an inverted index on sparse ones), the kernel function, the sum. So the second never writes a kernel
+value to memory, which is why recomputing rows of a cheap kernel is faster than storing them.
 Tiles are the same whatever the number of threads, and each belongs to one thread.
 """
 
@@ -31,17 +31,17 @@ TILE_ROWS, TILE_COLUMNS = 256, 1024  # 1 MB of float32: small enough for the cac
 SQUARE_TILE = 256  # rows and columns of a tile of a symmetric block
 SPARSE_COLUMNS = 4096  # per tile of sparse points: enough to amortise walking through the rows, a page of sums
 DENSE_ENOUGH = 0.1  # past this density BLAS on unpacked rows beats the sparse products
-COSTLY_SHARED_FEATURES = 10.0  # of two sparse rows, past which reading stored kernel values beats computing them again
+COSTLY_SHARED_FEATURES = 10.0  # of two sparse samples, above which reading stored kernel values beats recomputing them
 
 ROUNDING = 2.0**-53
-# Of a kernel value, past which distances are taken by differences: no C in use makes it show.
+# Of a kernel value, above which distances are computed by differences: negligible for any C in use.
 KERNEL_ERROR = 1e-11
 
 _scratch = threading.local()
 
 
 def _buffer(name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
-    """Scratch tile of that name, one for each thread; fresh memory would cost more than the work on it."""
+    """Scratch tile of that name, one per thread: fresh memory would cost more than the work on it."""
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
     flat = getattr(_scratch, name, None)
     if flat is None or flat.nbytes < size:
@@ -51,9 +51,9 @@ def _buffer(name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
 
 
 class DensePoints:
-    """Dense rows prepared for one kernel: rows, relative to a centre for distances, and gamma times their sizes.
+    """Dense samples prepared for one kernel: relative to a centre for distances, with gamma times their sizes.
 
-    `relation` is the kernel's own, or that one by differences.
+    `term` is that of the kernel, or the same by differences.
     """
 
     def __init__(self, kernel: ComputedKernel, term: PairwiseTerm, rows: np.ndarray, sizes: np.ndarray, centre: Any):
@@ -61,13 +61,13 @@ class DensePoints:
 
     @classmethod
     def prepare(cls, kernel: ComputedKernel, term: PairwiseTerm, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
-        """Centre and convert (n, d) rows to `dtype`, that of the tile's values; sparse ones are unpacked."""
+        """Centre samples (n, d), made dense if sparse, and convert them to `dtype`, that of the tile's values."""
         X = X.toarray() if sp.issparse(X) else X
         rows = np.ascontiguousarray(X - centre if term.is_centred else X, dtype)
         return cls(kernel, term, rows, (kernel.gamma * term.tile_sizes(rows)).astype(dtype), centre)
 
     def prepare_like(self, X: Any) -> DensePoints:
-        """Other rows, prepared as these were."""
+        """Other samples, prepared as these were."""
         return self.prepare(self.kernel, self.term, X, self.centre, self.rows.dtype)
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class DensePoints:
 
 
 class SparsePoints:
-    """CSR rows; products through an inverted index, at the cost of the features two rows share."""
+    """CSR samples; products by an inverted index, at the cost of the features that two samples share."""
 
     def __init__(self, kernel: ComputedKernel, term: PairwiseTerm, rows: Any, sizes: np.ndarray):
         self.kernel, self.term, self.rows, self.sizes = kernel, term, rows, sizes
@@ -101,13 +101,13 @@ class SparsePoints:
 
     @classmethod
     def prepare(cls, kernel: ComputedKernel, term: PairwiseTerm, X: Any, centre: Any, dtype: Any) -> SparsePoints:
-        """Convert (n, d) CSR rows to `dtype`."""
+        """Convert CSR samples (n, d) to `dtype`."""
         rows = sp.csr_array(X, dtype=np.float64)
         sizes = (kernel.gamma * term.tile_sizes(rows)).astype(dtype)
         return cls(kernel, term, rows.astype(dtype, copy=False), sizes)
 
     def prepare_like(self, X: Any) -> SparsePoints:
-        """Other rows, prepared as these were."""
+        """Other samples, prepared as these were."""
         return self.prepare(self.kernel, self.term, X, 0.0, self.rows.dtype)
 
     def __len__(self) -> int:
@@ -152,9 +152,9 @@ def prepare_points(
 
 
 def prepare_vectors(kernel: ComputedKernel, vectors: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> Points:
-    """Rows that others are to be related to; sparse ones that are crowded (`DENSE_ENOUGH`) are unpacked.
+    """The right side of kernel values, prepared; sparse samples above `DENSE_ENOUGH` are made dense.
 
-    Where float64 would leave an error of more than `allowed` in a kernel value, distances are taken by differences.
+    Distances are computed by differences if float64 would leave an error above `allowed` in a kernel value.
     """
     sparse = sp.issparse(vectors) and density(vectors) <= DENSE_ENOUGH
     kind: Any = SparsePoints if sparse else DensePoints
@@ -169,14 +169,14 @@ def prepare_vectors(kernel: ComputedKernel, vectors: Any, dtype: Any, allowed: f
 
 
 def cancellation(kernel: ComputedKernel, sizes: np.ndarray) -> float:
-    """The error that float64 leaves in a value of a kernel of distances, for rows of these sizes; NaN if unknown."""
+    """The rounding error in float64 of a kernel of distances, for samples of these sizes; NaN if unknown."""
     if not kernel.term.is_distance:
         return 0.0
     return 2.0 * ROUNDING * kernel.lipschitz * kernel.gamma * float(sizes.max(initial=0.0))
 
 
 def rounding_errors(points: Points) -> np.ndarray:
-    """The errors that cancelling distances leave in kernel values of points close to each other, (n,) float64."""
+    """Rounding errors of cancelling distances in kernel values of points close to each other, (n,) float64."""
     return float(np.finfo(points.sizes.dtype).eps) * points.kernel.lipschitz * points.sizes.astype(np.float64)
 
 
@@ -211,7 +211,7 @@ def update_symmetric_values(points: Points, out: np.ndarray) -> None:
 
 
 def update_minus_sums(left: Points, right: Points, coef: np.ndarray, total: np.ndarray, dtype: Any) -> None:
-    """Take the kernel sums from `total` (len(right),) float64; kernel values are rounded to `dtype`, sums are not."""
+    """Subtract the kernel sums from `total` (len(right),) float64; only kernel values are rounded to `dtype`."""
     parts, order = _parts(left), np.arange(TILE_ROWS)
 
     def tile_column(start: int, tile: Points) -> None:

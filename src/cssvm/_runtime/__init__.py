@@ -1,1 +1,1 @@
-"""What compiled and threaded code stands on: compiler options, threads, the memory budget, sums and copies of rows."""
+"""Threads, compiler options, the memory budget, sums of matrix rows, and files written atomically."""

@@ -1,14 +1,12 @@
-"""How this library uses Numba: one set of compiler options and the few instructions Numba does not offer.
+"""Numba with one set of compiler options, and the few instructions and LAPACK functions that it does not offer.
 
 `njit` compiles on first call, keeps the code on disk where it may, and releases the GIL. Divisions follow NumPy's error
-model, because Python's zero-division check keeps a loop from being vectorised. Of LLVM's fast-math licences only those
-are given that change no result but NaN, except `contract` (fused multiply-add): sums are never reordered, so results
+model, because Python's zero-division check keeps a loop from being vectorised. Of LLVM's fast-math flags only those
+are set that change no result but NaN, except `contract` (fused multiply-add): sums are never reordered, so results
 are repeatable. Infinities keep their meaning.
 
-
-LAPACK's solver for positive definite systems, called from compiled code without the GIL.
-
-Numba's own `np.linalg` takes seconds to compile, and SciPy's functions need the GIL. SciPy publishes the addresses of
+`solve_positive` calls LAPACK from compiled code: Numba's `np.linalg` takes seconds to compile, and SciPy's functions
+need the GIL. SciPy publishes the addresses of
 its LAPACK for Cython; compiled code is given the address as a number, because Numba would not keep code on disk that
 contains one.
 """
@@ -30,7 +28,7 @@ _hinted = False
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Numba's, with `OPTIONS`, used as ``@njit`` or ``@njit(...)``; without a cache where no folder can be written."""
+    """Numba's njit with `OPTIONS`; without a cache if no folder can be written."""
 
     def compiled(function: Callable[..., Any]) -> Any:
         try:
@@ -45,11 +43,11 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def _hint_at_cache() -> None:
-    """Say once what is lost, through logging: a warning could be an error to those who import this."""
+    """Log once that nothing is cached; a warning could be an error to those who import this."""
     global _hinted
     if not _hinted:
         logging.getLogger("cssvm").warning(
-            "cssvm compiles anew in every process, some seconds: no folder to keep compiled code in can be written. "
+            "cssvm compiles its code again in every process, which takes some seconds: no folder for it can be written. "
             "Set NUMBA_CACHE_DIR to one that can."
         )
     _hinted = True

@@ -1,11 +1,10 @@
-"""Files that are there either as a whole or not at all: written under a temporary name next to it, then renamed.
+"""Atomic writes: a file is written under a temporary name in the same folder, then renamed.
 
-A link stays, and the file that it leads to is replaced. What is there and no file, a pipe or a device, is written to.
+Of a symbolic link the target is replaced. Pipes and devices are written to directly.
 """
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import secrets
@@ -15,15 +14,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of these the system names no file
-NAME_KEPT = 40  # characters of a name that the file next to it has too; a system may allow 255 bytes in all
+NAME_KEPT = 40  # characters of a name that the temporary file has too; a system may allow 255 bytes in all
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes the place of `path` when the block ends well and vanishes when it does not.
+    """A file to write to, which replaces `path` if the block succeeds and is removed if it raises.
 
-    An OSError of writing names `path`, not the file next to it; one of anything else in the block is left alone.
+    An OSError of writing names `path`, not the temporary file; any other error is unchanged.
     """
     if is_special_file(path):
         with io.BufferedWriter(_Output(path, path)) as file:
@@ -55,7 +53,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 def check_writable(path: Path, **inputs: Any) -> None:
     """Raise OSError if `path` cannot be written, before the work whose result it is to hold.
 
-    inputs : files that the result is made from, by what they are; one that it would take the place of is refused.
+    inputs : files that the result is made from, by their role; raises ValueError if `path` is one of them.
     """
     for what, name in inputs.items():
         if isinstance(name, str | Path) and Path(name).exists() and path.exists() and path.samefile(name):
@@ -74,10 +72,7 @@ def check_writable(path: Path, **inputs: Any) -> None:
 
 
 def is_special_file(path: Path) -> bool:
-    """Whether something is there that is neither a file nor a folder: a pipe or a device, perhaps behind a link.
-
-    A link that leads to itself raises OSError.
-    """
+    """Whether `path` is a pipe or a device, perhaps behind a link; a link to itself raises OSError."""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -91,7 +86,7 @@ def temporary_path(place: Path) -> Path:
 
 
 class _Output(io.FileIO):
-    """A file, or an open one, whose errors of writing name the file that was asked for."""
+    """A file, or an open one, whose errors of writing name the file that was requested."""
 
     def __init__(self, file: Any, asked_for: Path):
         super().__init__(file, "wb")
@@ -105,7 +100,7 @@ class _Output(io.FileIO):
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """An OSError that names no file is about this one; a reader that has gone is none."""
+    """Add `path` to an OSError without a file name, except for a broken pipe."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Ctrl-C in a search: whether it ends the search, which keeps what it has found, or all that the search is part of."""
+"""Ctrl-C in a search: whether it ends the search alone, which keeps its results so far, or raises."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SearchInterruptedWarning(UserWarning):
 
 @contextmanager
 def interrupts(*, raised: bool) -> Iterator[None]:
-    """Whether searches inside raise KeyboardInterrupt, as all else does, or end early and keep what they have found."""
+    """Set whether searches inside raise KeyboardInterrupt, or end early and keep their results so far."""
     before = _raised.set(raised)
     try:
         yield
@@ -24,5 +24,5 @@ def interrupts(*, raised: bool) -> Iterator[None]:
 
 
 def are_interrupts_raised() -> bool:
-    """What the innermost `interrupts` says; False outside."""
+    """The setting of the innermost `interrupts`; False outside."""
     return _raised.get()

@@ -1,4 +1,4 @@
-"""How much memory kernel values may take; giving back what is free."""
+"""The memory budget of kernel values, and returning free memory to the system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SMALL_BUDGET = 64 * MEGABYTE
 def memory_budget(cache_size: Any, wanted: int) -> int:
     """Bytes for kernel values: `cache_size` in megabytes, or "auto" for half of the memory available.
 
-    Where little is `wanted`, which fits anywhere, the system is not asked.
+    If little is `wanted`, the system is not asked.
     """
     if cache_size != "auto":
         return int(cache_size * MEGABYTE)
@@ -22,7 +22,7 @@ def memory_budget(cache_size: Any, wanted: int) -> int:
 
 
 def available_bytes() -> int:
-    """Memory this process may still take: what the system has available, less where a control group allows less."""
+    """Memory that this process may still take: available to the system, or allowed by its control group."""
     limits = []
     try:
         with open("/proc/meminfo") as lines:
@@ -37,6 +37,6 @@ def available_bytes() -> int:
 
 
 def give_back() -> None:
-    """Return memory that is free to the system, which glibc does not always do by itself."""
+    """Return free memory to the system, which glibc does not always do by itself."""
     with contextlib.suppress(OSError, AttributeError):  # not glibc
         ctypes.CDLL(None).malloc_trim(0)

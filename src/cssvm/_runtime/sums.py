@@ -1,4 +1,4 @@
-"""Weighted sums of rows of a matrix in memory: bound by how fast the rows can be read.
+"""Weighted sums of rows of a matrix in memory, and copies of parts of it.
 
 Parts of a matrix in memory, copied row by row.
 """
@@ -18,7 +18,7 @@ COLUMNS = 2048  # of a sum per task: 16 KB stay in the first-level cache while t
 def update_minus_rows(
     total: np.ndarray, store: np.ndarray, slots: np.ndarray, coef: np.ndarray, columns: np.ndarray | None = None
 ) -> None:
-    """Take coef @ store[slots][:, columns] from `total`, in float64 and in the order given; None takes all."""
+    """Subtract coef @ store[slots][:, columns] from `total`, in float64 and in the order given; all columns if None."""
     parts: list[Any] = [slice(i, i + COLUMNS) for i in range(0, len(total), COLUMNS)]
     if columns is None:
         threads.run(update_row_sum, [(total[part], store, slots, coef, part.start) for part in parts])

@@ -1,15 +1,13 @@
-"""Threads: the result never depends on how many of them computed it.
+"""Threads: results do not depend on the number of threads.
 
 Work is cut into tasks whose number and shape depend on the data alone; each task runs on one thread with a
-single-threaded BLAS, and no two tasks write to the same place. How many tasks run at once is then a matter of time
-only.
+single-threaded BLAS, and no two tasks write to the same place.
 
 The number of threads is what BLAS is allowed in this process when a computation starts, so the usual controls apply:
 ``OMP_NUM_THREADS``, ``threadpoolctl.threadpool_limits`` and the limits joblib sets in its workers. All computations
 of a process share one pool, so fits that run side by side in threads do not oversubscribe the machine.
 
-
-Where joblib computes: fits that share memory stay in the process in which they begin.
+`in_this_process` keeps joblib from sending work to a cluster.
 """
 
 from __future__ import annotations
@@ -26,6 +24,8 @@ import numpy as np
 from joblib import parallel_config
 from joblib.parallel import BACKENDS, get_active_backend
 from threadpoolctl import ThreadpoolController
+
+ON_THIS_MACHINE = ("loky", "multiprocessing", "sequential", "threading")  # joblib backends
 
 _controller: ThreadpoolController | None = None
 _pool: ThreadPoolExecutor | None = None
@@ -192,15 +192,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_threads)
 
 
-ON_THIS_MACHINE = ("loky", "multiprocessing", "sequential", "threading")
-
-
 @contextmanager
 def in_this_process() -> Iterator[None]:
-    """What is computed inside does not go to a cluster that ``joblib.parallel_config`` names; threads remain.
+    """Keep joblib from sending work to a cluster set by ``joblib.parallel_config``; threads remain.
 
-    The transformers in a search would send every call of theirs there, and a fit that runs on a worker would wait for
-    parts of itself: with joblib 1.6 and Dask, three levels of that wait for ever.
+    The transformers of a search would send each of their calls there, and a fit on a worker would wait for parts of
+    itself: with joblib 1.6 and Dask, three nested levels of it deadlock.
     """
     backend, _ = get_active_backend()
     if isinstance(backend, tuple(BACKENDS[name] for name in ON_THIS_MACHINE if name in BACKENDS)):

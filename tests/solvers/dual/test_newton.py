@@ -116,7 +116,7 @@ def test_the_finish_reaches_the_optimum_to_rounding(kernel):
     X, y, margins, upper_bounds = random_problem(60, seed=9, C=2.0)
     K, problem = gram(kernel, X), signed(y, margins, upper_bounds)
     beta, gradient = np.zeros(60), problem.linear.copy()
-    assert update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), UNLIMITED_NS, TOL).reached
+    assert update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), UNLIMITED_NS, TOL)[0]
     np.testing.assert_allclose(gradient, problem.linear - K @ beta, atol=1e-10)
     assert violation(beta, problem.linear - K @ beta, problem) <= 1e-9
     value = problem.linear @ beta - 0.5 * beta @ K @ beta
@@ -130,7 +130,7 @@ def test_a_larger_budget_never_lowers_the_objective():
     done, values = [], []
     for budget_ns in np.geomspace(1.0, UNLIMITED_NS, 25):
         beta, gradient = np.zeros(200), problem.linear.copy()
-        done.append(update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), budget_ns, TOL).reached)
+        done.append(update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), budget_ns, TOL)[0])
         values.append(problem.linear @ beta - 0.5 * beta @ K @ beta)
     assert values[0] == 0.0
     assert len(set(values)) > 3
@@ -143,4 +143,4 @@ def test_the_finish_gives_an_indefinite_kernel_up():
     X, y, margins, upper_bounds = random_problem(80, seed=2)
     K, problem = np.tanh(2.0 * X @ X.T - 1.0), signed(y, margins, upper_bounds)
     beta, gradient = np.zeros(80), problem.linear.copy()
-    assert not update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), UNLIMITED_NS, TOL).reached
+    assert not update_to_optimum(K, beta, gradient, problem, ridge_for(K, K.diagonal()), UNLIMITED_NS, TOL)[0]

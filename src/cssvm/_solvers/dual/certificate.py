@@ -136,10 +136,10 @@ def _estimated_errors(
     """Estimates of the largest error of the gradient, and of what such errors add to primal minus dual.
 
     An error e at a free variable adds (upper - beta) e or (beta - lower) (-e), at most the upper bound times
-    |e|, and all of it where errors agree in sign, as those of repeated samples do. At a bound it adds as much only where it is larger than the
-    distance to the bias. So half of the samples are drawn among those where errors count, in proportion to their upper
-    bounds and to |k(x, .)|, with which errors grow. Distances that cancel may leave errors in a few kernel values only,
-    which none of them shows.
+    |e|, and all of it where errors agree in sign, as those of repeated samples do. At a bound it adds as much only
+    if it is larger than the distance to the bias. So half of the samples are drawn among those where errors count, in
+    proportion to their upper bounds and to |k(x, .)|, with which errors grow. Distances that cancel may leave errors in
+    a few kernel values only, which none of them shows.
     """
     n, upper_bounds = len(beta), problem.upper - problem.lower
     margin, distance = float(np.abs(problem.linear).max()), np.abs(gradient - bias)

@@ -17,8 +17,6 @@ any time.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg import LinAlgError
@@ -39,13 +37,6 @@ FULL_STEP = 1.3  # curvature over slope up to which a full step, which ends at b
 def ridge_for(kernel: np.ndarray, diagonal: Vector) -> float:
     """What is added to the diagonal of K_FF, which equal samples make singular."""
     return RIDGES[kernel.itemsize] * float(np.abs(diagonal).mean())
-
-
-class Finish(NamedTuple):
-    """Whether the active-set finish reached the optimum, and its work in nanoseconds."""
-
-    reached: bool
-    work_ns: float
 
 
 class NewtonSteps:
@@ -120,7 +111,7 @@ class NewtonSteps:
         return middle, (grows & (shrinks | (above > entering))) | (shrinks & (above < -entering))
 
     def _bounded_change(self, moving: Mask, residual: Vector) -> tuple[Vector, Vector]:
-        """Change (n,) that levels the gradient of those `moving`, fixed at bounds that they pass; and it without bounds."""
+        """Change (n,) that levels the gradient of those `moving`, within bounds, and the same without bounds."""
         room_down, room_up = self.problem.lower - self.beta, self.problem.upper - self.beta
         change = np.zeros(len(moving))
         direction = change
@@ -223,8 +214,8 @@ def up_to_first_bound(direction: Vector, room_down: Vector, room_up: Vector) -> 
 
 def update_to_optimum(
     kernel: np.ndarray, beta: Vector, gradient: Vector, problem: DualProblem, ridge: float, budget_ns: float, tol: float
-) -> Finish:
-    """The active-set finish, given K (n, n or more) float64: to the optimum up to rounding, or to `tol`.
+) -> tuple[bool, float]:
+    """The active-set finish, given K (n, n or more) float64; returns whether it is optimal, and its work in ns.
 
     Steps are taken until `budget_ns` is used; each factorises K_FF, and a variable reaches or leaves its bound.
     Repeated steps remove what the ridge distorts.
@@ -255,7 +246,7 @@ def update_to_optimum(
                 continue
         residual, wrong = _errors(beta, gradient, free, problem)
         if max(residual, wrong.max()) <= precision:
-            return Finish(True, work_ns)
+            return True, work_ns
         if wrong.max() > precision:
             free |= wrong > 0.5 * wrong.max()
             previous = np.inf
@@ -263,7 +254,7 @@ def update_to_optimum(
             break  # rounding errors, not variables, are what is left
         else:
             previous = residual
-    return Finish(False, work_ns)
+    return False, work_ns
 
 
 def _errors(beta: Vector, gradient: Vector, free: Mask, problem: DualProblem) -> tuple[float, Vector]:

@@ -7,8 +7,9 @@ With beta_i = y_i a_i the labels leave the problem::
 
     p_i = y_i m_i;   [lower_i, upper_i] = [0, c_i] if y_i = +1, [-c_i, 0] if y_i = -1
 
-The gradient is G = p - K beta. beta is optimal if and only if some b has G_i <= b wherever beta_i may increase and G_i >= b
-wherever it may decrease; b is then the bias of f = K beta + b, and the slack of sample i is max(0, y_i (G_i - b)).
+The gradient is G = p - K beta. beta is optimal if and only if some b has G_i <= b wherever beta_i can increase and
+G_i >= b wherever it can decrease; b is then the bias of f = K beta + b, and the slack of sample i is
+max(0, y_i (G_i - b)).
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def update_balanced(beta: Vector, lower: Vector, upper: Vector) -> bool:
 
 
 def _update_last_digits(beta: Vector, inside: Mask) -> None:
-    """Subtract what is left of the sum, exactly, from the smallest variable that is large enough not to be changed by it.
+    """Subtract what is left of the sum, exactly, from the smallest variable that hardly changes by it.
 
     Otherwise samples of a linear kernel that are far from zero multiply it by the squares of their features.
     """

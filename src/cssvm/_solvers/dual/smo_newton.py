@@ -168,9 +168,9 @@ class SMONewton:
         if self.kernel.dtype == np.float64:
             share_ns = tuning.FINISH_SHARE * n_steps * tuning.SMO_STEP.ns(self.n)
             budget_ns = min(share_ns, self.most_work_ns - self.work_ns)
-            self.work_ns += update_to_optimum(
-                self.kernel, self.beta, self.gradient, self.problem, self._ridge, budget_ns, tol
-            ).work_ns
+            state = self.beta, self.gradient, self.problem
+            _, work_ns = update_to_optimum(self.kernel, *state, self._ridge, budget_ns, tol)
+            self.work_ns += work_ns
         return self._violation()
 
     def _is_spent(self) -> bool:

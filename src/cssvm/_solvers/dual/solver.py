@@ -162,7 +162,7 @@ def _fits(state: Decomposition) -> bool:
 
 
 def _path_of_growing_bounds(state: Decomposition, tol: float) -> Decomposition | None:
-    """A solve that continues from the end of a path of growing upper bounds; None if K is too large or they are small."""
+    """A solve that continues from the end of a path of growing bounds; None if K is too large or they are small."""
     rows, problem = state.rows.to_float64(), state.problem
     largest = float((problem.upper - problem.lower).max() * np.abs(rows.diagonal).mean())
     n_stages = int(np.ceil(np.log(max(largest, 1.0)) / np.log(tuning.STAGE)))

@@ -98,8 +98,9 @@ def _sizes(n: float, n_features: int) -> tuple[int, float]:
     """Size of the subsample, and the share of all samples that count as near their margin.
 
     The subsample's solution leaves a gradient of n sqrt(d / n_sample), relative to that of one sample, for the near
-    samples to make up for, in a problem that is linear beyond them. So their share has to be `DEVIATIONS` sqrt(d / n_sample), and
-    n_sample = (SAMPLE_FACTOR n sqrt(d))^(2/3) makes the work of both problems least, at 12 and 20 iterations.
+    samples to make up for, in a problem that is linear beyond them. So their share has to be
+    `DEVIATIONS` sqrt(d / n_sample), and n_sample = (SAMPLE_FACTOR n sqrt(d))^(2/3) makes the work of both
+    problems least, at 12 and 20 iterations.
     """
     n_sample = (SAMPLE_FACTOR * n * np.sqrt(n_features)) ** (2 / 3)
     return int(n_sample), float(DEVIATIONS * np.sqrt(n_features / n_sample))

@@ -124,7 +124,7 @@ def solve_interior(
 
 
 def _dual_objective(measure: Measure, fixed: FixedSamples) -> float:
-    """That of alpha with the class of the larger sum scaled down; minus infinity if fixed samples leave it infeasible."""
+    """That of alpha with the class of the larger sum scaled down; minus infinity if that is infeasible."""
     excess = float(measure.alphas[0] - measure.alphas[1]) + fixed.excess
     shares = 1.0 - np.maximum([excess, -excess], 0.0) / measure.alphas
     if not shares.min() >= 0.0:

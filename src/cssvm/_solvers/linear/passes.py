@@ -176,7 +176,7 @@ def begin(block: Block) -> np.ndarray:
 
 
 def measure(block: Block, state: np.ndarray | None, step: Step | None) -> tuple[np.ndarray, Measure]:
-    """The state after the step, as a copy, and sums over the samples of a block at its end; both at the start if None."""
+    """The state after the step, as a copy, and sums over a block there; both at the start if `step` is None."""
     n_features = block.rows.n_features
     state = begin(block) if state is None or step is None else state.copy()
     gram = np.zeros((n_features + 1, n_features + 1))
@@ -326,7 +326,7 @@ class MarginHistogram(NamedTuple):
         return MarginHistogram(*map(add, self, other))
 
     def distances(self, quotas: np.ndarray) -> np.ndarray:
-        """Distances (2, 2) within which at least so many samples of each class and side lie; infinite if there are fewer."""
+        """Distances (2, 2) within which so many samples of each class and side lie; infinite if there are fewer."""
         totals = np.cumsum(self.counts, axis=2)
         bins = np.sum(totals < quotas[:, :, np.newaxis], axis=2)
         ends = 2.0 ** (LEAST_EXPONENT + (bins + 1) / BINS_PER_OCTAVE)
