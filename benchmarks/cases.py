@@ -213,5 +213,5 @@ def load(case: Case, folder: Path | None = None) -> Data:
 
 
 def upper_bounds(case: Case, y: np.ndarray) -> np.ndarray:
-    """Upper bounds c_i of a_i, (n,) float64: C * fn_cost for the target, C * fp_cost for the rest."""
+    """Upper bounds c_i of a_i, (n,) float64: C * fn_cost for the positive class, C * fp_cost for the rest."""
     return case.C * np.where(y == 1, case.fn_cost, FP_COST)

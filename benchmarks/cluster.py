@@ -1,4 +1,4 @@
-"""The linear SVM on a Dask cluster of this machine: time and memory beside the local one, and a proof of its memory.
+"""The linear SVM on a Dask cluster of this machine: time and memory next to the local one, and a proof of its memory.
 
     python -m benchmarks.cluster                    rows, features and workers; half an hour
     python -m benchmarks.cluster memory             data of twice the memory of all workers, and what dies of it
@@ -245,7 +245,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("what", nargs="?", choices=("times", "memory"), default="times")
     parser.add_argument("--quick", action="store_true", help="tiny data, to see it run")
     parser.add_argument("--rows", type=int, metavar="N", help="of the proof of memory")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="where to write the results, beside those there are")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="where to add the results to those there are")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as home:
         if options.what == "times":

@@ -135,8 +135,8 @@ def nested_means() -> str:
     return markdown(head, rows)
 
 
-def linear_machines() -> str:
-    """The linear SVM beside others: seconds to be near the optimum, or how far the last attempt was."""
+def linear_svms() -> str:
+    """The linear SVM next to others: seconds to be near the optimum, or how far the last attempt was."""
     rows = []
     for record in run_of("linear")["cases"]:
         for solver in record["solvers"]:
@@ -149,7 +149,7 @@ def linear_machines() -> str:
             shape = f"{record['name']}, {record['n']:,} x {record['d']}"
             rows.append([shape, solver["solver"], *shown_times, reached, memory])
         search = record["search"]
-        name = f"CostSensitiveLinearSVCCV, {search['n_machines']} machines and the final one"
+        name = f"CostSensitiveLinearSVCCV, {search['n_machines']} SVMs and the final one"
         rows.append([rows[-1][0], name, f"{significant(search['seconds'])} in all", "", "", ""])
     return markdown(["problem", "solver", "s to 10⁻³", "s to 10⁻⁴", "else", "memory, MB"], rows)
 
@@ -203,7 +203,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "all fits": all_fits,
     "first results": first_results,
     "searches": searches,
-    "linear machines": linear_machines,
+    "linear SVMs": linear_svms,
     "passes": passes,
     "cluster times": cluster_times,
     "cluster rounds": cluster_rounds,
@@ -211,7 +211,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def filled(text: str) -> str:
-    """The text with every table between its marks written anew."""
+    """The text with every table between its marks written again."""
     for name, table in TABLES.items():
         mark = f"<!-- {name}: python -m benchmarks.document -->"
         if mark in text:

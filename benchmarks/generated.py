@@ -21,7 +21,7 @@ RELATIVE_NOISE = 0.2
 def clusters(
     n: int, n_predict: int, d: int, seed: int, *, flip_y: float = 0.05, positives: float | None = None
 ) -> Data:
-    """Four clusters per class, standardised; `flip_y` of the labels are random, `positives` is the target's share."""
+    """Four clusters per class, standardised; `flip_y` of the labels are random, `positives` is the positive share."""
     # Random labels are positive half the time: share (1 - flip_y) + flip_y / 2 = positives.
     share = None if positives is None else (positives - flip_y / 2) / (1 - flip_y)
     X, y = make_classification(

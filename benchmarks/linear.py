@@ -37,7 +37,7 @@ from cssvm._solvers.linear.passes import LinearFunction, Step
 from cssvm.datasets import ChecksumError, MissingDatasetError, load
 
 C = 1.0
-# Cost of a missed target, that of a false alarm being 1. Type 2 is half of all rows: 4 would make everybody one.
+# Cost of a false negative, that of a false positive being 1. Type 2 is half of all rows: 4 would make everybody one.
 FN_COSTS = {"covertype-4": 4.0, "covertype-2": 1.0, "generated": 4.0}
 NEAR, NEARER = 1e-3, 1e-4  # relative distances from the optimum that are timed
 LIMIT = 60.0  # seconds, past which a peer is not given more iterations
@@ -45,7 +45,7 @@ SHORT = 5.0  # seconds, below which a fit is repeated
 GENERATED = (700_000, 60)
 SMALL_ROWS = 300
 # LIBLINEAR's dual hinge on covtype.binary (type 2 against the rest, features in [0, 1], its own tolerance, bias
-# regularised) as its multicore fork prints it, on another machine: no measurement of ours.
+# regularised) as its multicore fork prints it, on another computer: not measured here.
 PUBLISHED = {"liblinear-multicore README, 1 thread": 3.4, "liblinear-multicore README, 8 threads": 2.2}
 COLUMNS: tuple[Column, ...] = (
     ("solver", 34), ("setting", 16), ("s", 9), ("above optimum", 14), ("MB", 7),
@@ -108,7 +108,7 @@ def objective(X: np.ndarray, y: np.ndarray, w: np.ndarray, fn_cost: float) -> fl
 
 
 def rows(name: str, folder: Path | None, n: int | None) -> tuple[np.ndarray, np.ndarray] | None:
-    """The rows of a case and 1 for its target, the first n of them; None where the data is not there."""
+    """The rows of a case and 1 for its positive class, the first n of them; None where the data is not there."""
     if name == "generated":
         rng = np.random.default_rng(0)
         X = rng.normal(size=(n or GENERATED[0], GENERATED[1]))
@@ -248,7 +248,7 @@ def cells(solver: str, run: dict[str, Any]) -> list[str]:
 
 
 def agreement() -> list[dict[str, Any]]:
-    """Objectives of small problems beside those of Clarabel: a cost and a margin for each row, at several C."""
+    """Objectives of small problems next to those of Clarabel: a cost and a margin for each row, at several C."""
     try:
         import cvxpy as cp
     except ImportError:  # it comes with the extra `test`
@@ -290,10 +290,10 @@ def main(arguments: list[str] | None = None) -> None:
         if found is None:
             print(f"{name}: left out, its data is not there")
             continue
-        print(f"\n{name}: {len(found[1]):,} x {found[0].shape[1]}, {found[1].sum():,} of the target")
+        print(f"\n{name}: {len(found[1]):,} x {found[0].shape[1]}, {found[1].sum():,} positive")
         document["cases"].append(case_record(name, *found, options.repeats, options.limit))
         search = document["cases"][-1]["search"]
-        print(f"CostSensitiveLinearSVCCV: {search['n_machines']} machines in {search['seconds']:.3g} s")
+        print(f"CostSensitiveLinearSVCCV: {search['n_machines']} SVMs in {search['seconds']:.3g} s")
         look, iteration = (document["cases"][-1]["passes"][key] for key in ("look", "iteration"))
         print(f"a look at 10^6 rows {look:.3g} s, an iteration on them {iteration:.3g} s")
     if options.json is not None:

@@ -1,6 +1,6 @@
-"""What a search costs on rows it has not seen, beside what else one would use: `python -m benchmarks.nested`.
+"""What a search costs on rows it has not seen, next to what else one would use: `python -m benchmarks.nested`.
 
-Small real data sets with costs of 5 : 1 and 10 : 1, nested cross-validation: every outer fold searches anew, with the
+Small real data sets with costs of 5 : 1 and 10 : 1, nested cross-validation: every outer fold searches again, with the
 same shuffled inner folds for everybody, and decides on the rows held out. A method's cost is set in relation to that of
 the search as it comes; the mean over sets and costs, with its standard error over sets, is in the last lines.
 

@@ -21,18 +21,18 @@ from benchmarks.rows import standardise, stratified_order
 from cssvm.datasets import ChecksumError, MissingDatasetError, fetch, load
 from cssvm.datasets._files import VARIABLE as FOLDER_VARIABLE
 
-BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
+NEXT_TO_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 MISSING = ("?", ".", "")
 
 
 def data_folder(asked_for: Path | None) -> Path | None:
-    """The folder asked for, or the environment's, or the one beside the repository if there is one."""
+    """The folder asked for, or the environment's, or the one next to the repository if there is one."""
     if asked_for is not None:
         return asked_for
     if named := os.environ.get(FOLDER_VARIABLE):
         return Path(named)
-    return BESIDE_THE_REPOSITORY if BESIDE_THE_REPOSITORY.is_dir() else None
+    return NEXT_TO_THE_REPOSITORY if NEXT_TO_THE_REPOSITORY.is_dir() else None
 
 
 def standardised(X: np.ndarray) -> np.ndarray:
@@ -51,7 +51,7 @@ def pixels(X: np.ndarray) -> np.ndarray:
 class Source:
     """A data set of `cssvm.datasets`: which part, which field keeps its shares in every beginning, which scale.
 
-    With `raw` the features are the columns of the raw table, numbers and words, in place of encoded ones.
+    With `raw` the features are the columns of the raw table, numbers and strings, in place of encoded ones.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Source:
     raw: bool = False
 
     def read(self, folder: Path, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Up to n rows, (n, d) float64, and 1 for the target class, (n,)."""
+        """Up to n rows, (n, d) float64, and 1 for the positive class, (n,)."""
         bunch = load(self.name, subset=self.subset, data_home=folder, download=False)
         rows = stratified_order(bunch[self.stratify], seed)[:n]
         if self.raw:
@@ -89,7 +89,7 @@ def with_means(X: np.ndarray) -> np.ndarray:
 
 
 def column_features(column: np.ndarray) -> np.ndarray:
-    """A column of numbers (n, 1) with missing ones at the mean, or an indicator for each word (n, n_words)."""
+    """A column of numbers (n, 1) with missing ones at the mean, or an indicator for each category (n, n_categories)."""
     if column.dtype.kind in "iuf":
         values = column.astype(np.float64)
     else:

@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Data:
-    """X (n, d) float64, dense or CSR; y (n,) in {0, 1}, 1 being the target; X_new (n_predict, d) like X."""
+    """X (n, d) float64, dense or CSR; y (n,) in {0, 1}, 1 being positive; X_new (n_predict, d) like X."""
 
     X: Any
     y: np.ndarray

@@ -1,7 +1,7 @@
 """Small real data sets, and parts of larger ones, read as in `benchmarks/real.py`.
 
-Columns of numbers are standardised, their missing entries are the mean; columns of words become one indicator for each
-word. Rows come in a stratified random order.
+Columns of numbers are standardised, their missing entries are the mean; columns of strings become one indicator per
+category. Rows come in a stratified random order.
 """
 
 from benchmarks.real import SOURCES as LARGE

@@ -1,6 +1,6 @@
 """Time and memory of ``cssvm predict`` on a table that is read a chunk at a time, through an rbf model.
 
-    python -m benchmarks.streaming                  a million rows, 20 columns of numbers and 2 of words
+    python -m benchmarks.streaming                  a million rows, 20 columns of numbers and 2 of strings
     python -m benchmarks.streaming --rows 100000    fewer
 
 The table is written to a temporary folder as CSV and as Parquet; each is decided on by a process of its own, whose peak
@@ -27,7 +27,7 @@ from cssvm._tables import train_table
 
 ROWS = 1_000_000
 TRAINING_ROWS = 4_000
-NUMBERS, WORDS = 20, ("north", "south", "east", "west")
+NUMBERS, CATEGORIES = 20, ("north", "south", "east", "west")
 AT_A_TIME = 100_000
 BUDGET_MB = 600
 # A process counts what its parent held when it was made, so a small one stands between.
@@ -40,14 +40,14 @@ COLUMNS: tuple[Column, ...] = (("file", 10), ("MB", 7), ("rows", 11), ("seconds"
 
 
 def rows_of(n_rows: int, seed: int) -> pd.DataFrame:
-    """Rows with gaps, words and a label of two overlapping classes."""
+    """Rows with missing values, strings and a label of two overlapping classes."""
     X, y = make_classification(n_rows, NUMBERS, n_informative=8, flip_y=0.2, random_state=0, shuffle=False)
     order = np.random.default_rng(seed).permutation(n_rows)
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(X[order].round(6), columns=[f"x{k}" for k in range(NUMBERS)])
     frame.loc[rng.random(n_rows) < 0.02, "x0"] = np.nan
     for name in ("region", "origin"):
-        frame[name] = rng.choice(WORDS, n_rows)
+        frame[name] = rng.choice(CATEGORIES, n_rows)
     return frame.assign(label=y[order])
 
 

@@ -7,7 +7,7 @@ from benchmarks.report import INFEASIBLE, SAME_OPTIMUM
 
 LEGEND = """\
 fit s, predict ms  median over the rounds; ratio: that time divided by cssvm's, so above 1 cssvm is faster
-ok, miss           whether a ratio reaches the target beside it, at an objective no worse than 1e-6
+ok, miss           whether a ratio reaches the target next to it, at an objective no worse than 1e-6
 ~                  the peer was given fewer rows; its time at n is carried on from there by its growth
 growth             p where time grows as n^p: slope through fits of a quarter, half and all of its rows
 MB                 most memory that a fit took over what data and libraries take
@@ -85,7 +85,7 @@ def peer_row(peer: Record) -> list[str]:
 
 
 def notes(record: Record) -> list[str]:
-    """What a reader of the table must know besides."""
+    """Notes below the table."""
     found = []
     for peer in record["peers"]:
         name = peer["peer"]

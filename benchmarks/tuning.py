@@ -55,7 +55,7 @@ QUICK = Sizes((64, 128, 256), (10, 20, 40, 80), ((64, 3), (64, 10), (256, 5)), 1
 
 
 class Choice(NamedTuple):
-    """A constant, the values to try beside the one in the code, and which of the workloads shows its effect."""
+    """A constant, the values to try in addition to the one in the code, and which of the workloads shows its effect."""
 
     constant: str
     values: Sequence[float]

@@ -1,8 +1,8 @@
-"""Times of the wrappers, and costs of their decisions beside the bare learner's: `python -m benchmarks.wrappers`.
+"""Times of the wrappers, and costs of their decisions next to the bare estimator's: `python -m benchmarks.wrappers`.
 
-Generated transactions: one in ten is of the target, a false alarm costs 1, a miss the amount, which depends on features
-that the target depends on too. Probabilities and mean amounts are known, so that costs are expected ones over new rows,
-beside the least that decisions by x alone can have. Amounts are known of training rows only.
+Generated transactions: one in ten is positive, a false positive costs 1, a false negative the amount, which depends
+on features that the label depends on too. Probabilities and mean amounts are known, so that costs are expected ones
+over new rows, next to the least that decisions by x alone can have. Amounts are known of training rows only.
 """
 
 import argparse
@@ -26,12 +26,12 @@ from cssvm import CostProportionateClassifier, CostSensitiveSVC, DirectCostClass
 DIRECT_ROWS, ENSEMBLE_ROWS, SVM_ROWS = 100_000, 20_000, 20_000
 NEW_ROWS = 20_000
 N_FEATURES = 10
-N_LEARNERS = 10
+N_ESTIMATORS = 10
 FP_COST = 1.0
 LIMIT = 300.0  # seconds
 COLUMNS: tuple[Column, ...] = (
     ("method", 34),
-    ("learner", 26),
+    ("estimator", 26),
     ("rows", 9),
     ("seconds", 9),
     ("limit", 7),
@@ -80,14 +80,14 @@ def cases() -> list[Case]:
         return lambda: DirectCostClassifier(learner, regressor, fp_cost=FP_COST, n_jobs=2)
 
     def costing(learner: Any, **options: Any) -> Callable[[], Any]:
-        options = {"n_estimators": N_LEARNERS, "fp_cost": FP_COST, "random_state": 0, "n_jobs": 2} | options
+        options = {"n_estimators": N_ESTIMATORS, "fp_cost": FP_COST, "random_state": 0, "n_jobs": 2} | options
         return lambda: CostProportionateClassifier(learner, **options)
 
     def metacost() -> Any:
         estimating = {"amount_estimator": LinearRegression(), "fp_cost": FP_COST}
         return MetaCostClassifier(tree, **estimating, random_state=0, n_jobs=2)
 
-    bags = f"costing, {N_LEARNERS} learners"
+    bags = f"costing, {N_ESTIMATORS} estimators"
     return [
         Case("direct", "logistic, linear", DIRECT_ROWS, direct(logistic, LinearRegression()), logistic),
         Case(
@@ -114,7 +114,7 @@ def cases() -> list[Case]:
 
 
 def measure(case: Case, n: int, new: Rows) -> dict[str, Any]:
-    """Seconds of fit and decisions, and the cost of these beside those of the bare learner and of perfect knowledge."""
+    """Seconds of fit and decisions, and the cost of these, of the bare estimator's and of perfect knowledge."""
     rows = transactions(n, seed=0)
     amounts = np.where(rows.y == 1, rows.amount, np.nan)
     start = time.perf_counter()

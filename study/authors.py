@@ -86,7 +86,7 @@ def repeat_authors(
 
 
 def authors_table(*, n_shuffles: int = 20, data_home: str | os.PathLike[str] | None = None) -> Table:
-    """The log beside the repetition."""
+    """The log next to the repetition."""
     rows = []
     for method, logged in LOG.items():
         found = repeat_authors(method, n_shuffles=n_shuffles, data_home=data_home)
@@ -105,6 +105,6 @@ def authors_table(*, n_shuffles: int = 20, data_home: str | os.PathLike[str] | N
     head = ["method", "validation, log", "ours", "test, log", "ours", "range", "span of f"]
     note = (
         f"Mean and standard deviation over {n_shuffles} shuffles of the folds, of which nothing else differs. "
-        "The span of f on the test rows is to be seen beside LIBSVM's tolerance of 0.001, with which the log was made."
+        "Compare the span of f on the test rows with LIBSVM's tolerance of 0.001, with which the log was made."
     )
     return Table("authors", "German credit by the authors' protocol, at the parameters of their log", head, rows, note)

@@ -33,7 +33,7 @@ def rows_behind(risk: float, n_targets: int, n_others: int, prior: float) -> lis
 
 
 def libsvm_scores(method: str, X: Any, y: NDArray[Any], X_new: Any, tol: float) -> NDArray[np.float64]:
-    """Scores for the target by LIBSVM at the parameters of the log, its first class being the first row's, the target.
+    """Scores for the positive class by LIBSVM at the parameters of the log; its first class is that of the first row.
 
     CS is the weighted SVM with upper bounds divided by s = (1 + kappa) / 2, of which f = s f' + (1 - kappa) / 2.
     """

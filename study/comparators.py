@@ -1,6 +1,6 @@
 """What else one would use for given costs, on the same folds: judged by the cost of its decisions.
 
-Learners are given the same features; whatever they choose, they choose by cross-validation on the training rows. SVMs
+Estimators are given the same features, and choose their parameters by cross-validation on the training rows. SVMs
 of others search C and gamma on every other value of the study's axes. Of a large set a sample selects, as for the
 paper's methods, and what was chosen is trained on all training rows.
 """
@@ -34,7 +34,7 @@ def _judged(
 ) -> Method:
     """A method that fits what `make` returns, and decides with its `predict`.
 
-    whole : of what was fitted on a sample, the learner to fit on all training rows; None if the method has none.
+    whole : returns the estimator to fit on all training rows, given the one fitted on a sample; None if there is none.
     """
 
     def run(task: Task) -> tuple[float, dict[str, Any]]:
@@ -51,7 +51,7 @@ def _judged(
 
 
 def _weighted(weights: np.ndarray) -> dict[str, Any]:
-    """Weights for `fit`; none if they are 1, since not every learner takes them."""
+    """Weights for `fit`; none if they are 1, since not every estimator takes them."""
     return {} if (weights == 1.0).all() else {"sample_weight": weights}
 
 
@@ -77,8 +77,8 @@ def _tuned_threshold(task: Task) -> Any:
     split = task.split
     chosen = GridSearchCV(SVC(class_weight="balanced"), _grid(task), scoring="roc_auc", cv=split.folds, refit=False)
     chosen.fit(split.X_train[split.search], split.y_train[split.search])
-    learner = SVC(class_weight="balanced", **chosen.best_params_)
-    return TunedThresholdClassifierCV(learner, scoring=cost_risk_scorer(**_costs(task)), cv=split.folds)
+    estimator = SVC(class_weight="balanced", **chosen.best_params_)
+    return TunedThresholdClassifierCV(estimator, scoring=cost_risk_scorer(**_costs(task)), cv=split.folds)
 
 
 def _resampled(task: Task, sampler: Any) -> Any:
@@ -128,12 +128,12 @@ def _meta_cost(task: Task) -> Any:
 
 
 def _logistic(task: Task) -> Any:
-    learner = LogisticRegressionCV(cv=task.split.folds, scoring="neg_log_loss", max_iter=1000, l1_ratios=(0,))
-    return CostThresholdClassifier(learner, **_costs(task), calibration=None)
+    estimator = LogisticRegressionCV(cv=task.split.folds, scoring="neg_log_loss", max_iter=1000, l1_ratios=(0,))
+    return CostThresholdClassifier(estimator, **_costs(task), calibration=None)
 
 
 def _whole_logistic(chosen: Any) -> Any:
-    """The same learner with the C that was chosen."""
+    """The same estimator with the C that was chosen."""
     return chosen.set_params(estimator=LogisticRegression(C=float(np.ravel(chosen.estimator_.C_)[0]), max_iter=1000))
 
 

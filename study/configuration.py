@@ -37,7 +37,7 @@ class SetPlan:
     folds, repeats : of the outer cross-validation, 0 folds for the official or a stated split; inner : folds of the
     selection; comparator_repeats : of the repeats, those that methods beyond the paper's are tried on; search_rows,
     fit_rows : the most rows that select and that train, None for all, each standing for as many of its class as were
-    left out; tol : of the paper's machines that are trained on more rows than select, None for the usual one; methods :
+    left out; tol : of the paper's SVMs that are trained on more rows than select, None for the default; methods :
     those that are tried, None for all of the study.
     """
 

@@ -132,7 +132,7 @@ def checkerboard(data_home: str | None) -> Any:
         axis.imshow(decided.reshape(len(ticks), -1), origin="lower", extent=(0, 4, 0, 4), cmap="Blues", vmax=1.6)
         axis.set_title(f"{name}\nhits {hit:.0%}, alarms {alarm:.0%} of the area", fontsize=9)
     axes[0, 0].scatter(*X[y == 0].T, s=0.3, color=ORANGE)
-    axes[0, 0].set(title=f"{int(y.sum())} rows of the target\namong {len(y):,}", aspect="equal")
+    axes[0, 0].set(title=f"{int(y.sum())} positive samples\namong {len(y):,}", aspect="equal")
     for axis in axes.flat:
         axis.scatter(*X[y == 1].T, s=24, color="black", marker="+")
         axis.set(xlim=(0, 4), ylim=(0, 4), xticks=range(5), yticks=range(5))
@@ -151,7 +151,7 @@ def regularisation(data_home: str | None) -> Any:
         axes[0].plot(places, path.n_negative, "o-", color=colour, markersize=3, label=name)
         axes[1].plot(places, path.n_negative / path.n_positive, "o-", color=colour, markersize=3, label=name)
     axes[0].set(ylabel="support vectors of the other class")
-    axes[1].set(ylabel="of the other class for each of the target")
+    axes[1].set(ylabel="negatives for each positive")
     for axis in axes:
         axis.set(xscale="symlog", xlabel="-log₂ κ", yscale="log")
         axis.legend(frameon=False)

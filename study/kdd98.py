@@ -1,12 +1,12 @@
 """The paper's income table (KDD Cup 1998): whom to write to, at 0.68 dollars a letter, and what comes back.
 
 Income is the sum over the rows written to of donation - 0.68, weighted so that the rows at hand stand for all, and set
-to the 96,367 letters of the validation file, so that it can be read beside the paper's. A donation is known after the
+to the 96,367 letters of the validation file, so that it can be compared with the paper's. A donation is known after the
 fact: methods see those of training rows only. `fn_cost` is the donation less the letter, `fp_cost` the letter.
 
 What differs from the paper: the rows (all 4,843 donors of the learning file and 14,529 others, weighted, in place of
 95,412 and another 96,367), the split (cross-validation in place of the validation file) and the features (47 of 479).
-So levels compare with the null classifier beside them rather than with the printed figures. `score_validation` does
+So compare levels with the null classifier next to them rather than with the printed figures. `score_validation` does
 what the paper did, where the files of the cup are at hand: it trains on the learning file and earns on the other.
 """
 
@@ -45,8 +45,8 @@ VARIANT = "donors"  # of the files: all donors with their amounts, and some of t
 LETTERS = 96_367  # of the validation file, on which the paper scored
 FACTORS = (0.1, 1.0)  # of C, in units of 1 / the mean cost of a row
 SELECTING = 1 / 3  # of the training rows, which choose C
-RARE = 20  # rows: words that have fewer have one indicator together
-COMMON = 0.01  # of the learning file: words of the cup's columns that are rarer have one indicator together
+RARE = 20  # rows: categories that have fewer share one indicator
+COMMON = 0.01  # of the learning file: rarer categories of the cup's columns share one indicator
 SUPPORTS = ((0.2, 0.35), (0.1, 0.25), (0.1, 0.15))  # min_support, max_support of rules to choose from
 PUBLISHED_ONLY = ("KDD-Cup 98 Winner", "Res-DIPOL")
 
@@ -119,10 +119,10 @@ def make_cup(data_home: str | None) -> tuple[Mailing, Mailing]:
 def _preprocessor(min_frequency: int) -> Any:
     """That of the published figures: medians and standardised indicators, unlike `make_preprocessor`."""
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-    words = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=min_frequency)
+    encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=min_frequency)
     return make_column_transformer(
         (numbers, make_column_selector(dtype_include=np.number)),
-        (words, make_column_selector(dtype_exclude=np.number)),
+        (encoder, make_column_selector(dtype_exclude=np.number)),
     )
 
 
@@ -182,8 +182,8 @@ def fit(model: Any, mailing: Mailing) -> Any:
         return model.fit(mailing.features, mailing.gave, **given)
 
 
-def _learner(make: Callable[[int], Any]) -> Writes:
-    """Any learner that takes costs of rows."""
+def _with_costs(make: Callable[[int], Any]) -> Writes:
+    """An estimator that takes a cost of each row."""
 
     def writes(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
         return fit(make(seed), train).predict(new.features) == 1, {}
@@ -199,9 +199,9 @@ def _boundary_movement(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray
 
 def _direct_boosting(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
     """Boosted probabilities against the mean donation: the amount is not estimated row by row."""
-    learner = HistGradientBoostingClassifier(max_iter=60, learning_rate=0.05, random_state=seed)
+    estimator = HistGradientBoostingClassifier(max_iter=60, learning_rate=0.05, random_state=seed)
     mean = float(np.average(train.fn_cost[train.gave == 1]))
-    model = CostThresholdClassifier(learner, fn_cost=mean, fp_cost=LETTER, calibration=None)
+    model = CostThresholdClassifier(estimator, fn_cost=mean, fp_cost=LETTER, calibration=None)
     model.fit(train.features, train.gave, sample_weight=train.weight)
     return model.predict(new.features) == 1, {"mean": mean}
 
@@ -240,25 +240,25 @@ def _tree_of_draw(seed: int) -> DecisionTreeClassifier:
     return DecisionTreeClassifier(min_samples_leaf=20, random_state=seed)
 
 
-def _costing(learner: Any, seed: int) -> CostProportionateClassifier:
+def _costing(estimator: Any, seed: int) -> CostProportionateClassifier:
     """Draws hold a few hundred rows, so there are many of them."""
-    return CostProportionateClassifier(learner, n_estimators=100, random_state=seed)
+    return CostProportionateClassifier(estimator, n_estimators=100, random_state=seed)
 
 
 # By the names of the paper's table; then beyond it.
 METHODS: dict[str, Writes] = {
     "FAR": _rules,
-    "DCSM": _learner(lambda seed: DirectCostClassifier(_tree(seed), LinearRegression(), fp_cost=LETTER)),
-    "BB-C4.5": _learner(lambda seed: _costing(_tree_of_draw(seed), seed)),
+    "DCSM": _with_costs(lambda seed: DirectCostClassifier(_tree(seed), LinearRegression(), fp_cost=LETTER)),
+    "BB-C4.5": _with_costs(lambda seed: _costing(_tree_of_draw(seed), seed)),
     "ED-CS-SVM": _svm(lambda C: CostSensitiveSVC(C, kappa=0.97)),
     "ED-CS-SVM, tied": _svm(lambda C: CostSensitiveSVC(C, kappa="tied")),
-    "ED-MetaCost": _learner(
+    "ED-MetaCost": _with_costs(
         lambda seed: MetaCostClassifier(_tree(seed), amount_estimator=LinearRegression(), random_state=seed)
     ),
     "ED-BP-SVM": _svm(lambda C: BiasedPenaltySVC(C)),
     "P-ED-BP-SVM": _svm(lambda C: BiasedPenaltySVC(C, kernel="poly", degree=2, coef0=1.0)),
-    "BB-SVM": _learner(lambda seed: _costing(CostSensitiveSVC(), seed)),
-    "Res-ED-BP-SVM": _learner(
+    "BB-SVM": _with_costs(lambda seed: _costing(CostSensitiveSVC(), seed)),
+    "Res-ED-BP-SVM": _with_costs(
         lambda seed: CostProportionateClassifier(
             BiasedPenaltySVC(), sampling="with_replacement", max_samples=8000, n_estimators=1, random_state=seed
         )
@@ -267,7 +267,7 @@ METHODS: dict[str, Writes] = {
     "Null Classifier": _everybody,
     "answered twice lately": _lately,
     "boosting, mean donation": _direct_boosting,
-    "boosting x boosted amount": _learner(
+    "boosting x boosted amount": _with_costs(
         lambda seed: DirectCostClassifier(
             HistGradientBoostingClassifier(max_iter=60, learning_rate=0.05, random_state=seed),
             HistGradientBoostingRegressor(max_iter=60, learning_rate=0.05, random_state=seed),

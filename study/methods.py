@@ -3,10 +3,10 @@
 The paper's, all with an RBF kernel and the same grids, by its stages:
 
     CI      the standard SVM, C and gamma by the measure, cut at zero
-    BM      the same machine, cut at the threshold of least cost on pooled held-out scores
+    BM      the same SVM, cut at the threshold of least cost on pooled held-out scores
     BP      gamma of BM; C and C1 by the measure: upper bounds C C1 and C
-    CS      gamma of BM; C, C1 and kappa by the measure: upper bounds C C1 and C / kappa, margins 1 and
-            kappa, 1 / kappa <= C1. Where costs are known C1 is their ratio, or 1 if that is less
+    CS      gamma of BM; C, C1 and kappa by the measure: upper bounds C C1 and C / kappa, margins 1 and kappa,
+            1 / kappa <= C1. Where costs are known C1 is their ratio, or 1 if that is less
     BP+     gamma of BM; the weighted SVMs that CS is a shift of: upper bounds C C1 / s and C / (kappa s),
             s = (1 + kappa) / 2
 
@@ -75,19 +75,19 @@ def outcome_of(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> t
     split = task.split
     axes = {name: values for name, values in point.items() if name != "score"}
     model = search(task, refit=True, **axes)  # for its threshold, from held-out scores
-    machine = model.best_estimator_
+    svm = model.best_estimator_
     if len(split.search) < len(split.y_train):
-        tol = machine.tol if split.tol is None else split.tol
-        machine = machine.set_params(tol=tol).fit(split.X_train, split.y_train, sample_weight=split.weights)
-    scores = machine.decision_function(split.X_test)
+        tol = svm.tol if split.tol is None else split.tol
+        svm = svm.set_params(tol=tol).fit(split.X_train, split.y_train, sample_weight=split.weights)
+    scores = svm.decision_function(split.X_test)
     threshold = 0.0 if at_zero or task.measure not in DECIDED else float(model.threshold_)
     value = judged(task.measure, split, scores, scores > threshold)
     chosen = {name: values[0] for name, values in axes.items()}
     detail = chosen | {
         "score": point["score"],
         "threshold": threshold,
-        "gap": float(machine.dual_gap_),
-        "vectors": int(machine.n_support_.sum()),
+        "gap": float(svm.dual_gap_),
+        "vectors": int(svm.n_support_.sum()),
     }
     return value, detail | split.facts
 
@@ -100,7 +100,7 @@ def boundary_movement(task: Task) -> tuple[float, dict[str, Any]]:
 
 
 def cost_insensitive(task: Task) -> tuple[float, dict[str, Any]]:
-    """CI: the machine of BM without its threshold."""
+    """CI: the SVM of BM without its threshold."""
     before = task.before["BM"]
     point = {"Cs": [before["Cs"]], "gammas": [before["gammas"]], "fn_costs": [1.0], "fp_costs": [1.0]}
     return outcome_of(task, point | {"score": before["score"]}, at_zero=True)
@@ -132,7 +132,7 @@ def cost_sensitive(task: Task) -> tuple[float, dict[str, Any]]:
 
 
 def effective_penalty(task: Task) -> tuple[float, dict[str, Any]]:
-    """BP+: the same machines as CS, without its shift."""
+    """BP+: the same SVMs as CS, without its shift."""
     gamma = task.before["BM"]["gammas"]
     axes = [
         {
@@ -157,5 +157,5 @@ METHODS: dict[str, Method] = {
 
 
 def rounded(value: float) -> float:
-    """A result as it is stored: digits beyond these differ from machine to machine."""
+    """A result as it is stored: further digits differ between computers."""
     return float(np.round(value, 10))

@@ -76,7 +76,7 @@ def comparison_table(results: Results, measure: str, pairs: tuple[tuple[str, str
     for pair in pairs:
         p_value, better, equal, worse = results.over_sets(*pair, measure)
         over.append(f"{better} / {equal} / {worse}, p = {number(p_value)}")
-    note = "Negative: the first is better. BP+ has the effective grid of CS, so that both are the same machines."
+    note = "Negative: the first is better. BP+ has the effective grid of CS, so that both are the same SVMs."
     return Table(f"differences-{measure}", f"Paired differences by {measure}", head, [*rows, over], note)
 
 
@@ -152,7 +152,7 @@ def income_table(results: Results) -> Table:
         rows.append([*cells, _dollars(own), _dollars(None if method == EVERYBODY else apart), remark])
     note = (
         "Ours: per 96,367 letters, mean over folds of the 19,372 rows at hand with corrected intervals of 95 %. Rows, "
-        "split and features differ from the paper's, so compare with writing to everybody beside it."
+        "split and features differ from the paper's, so compare with writing to everybody next to it."
     )
     return Table("income", "Income on KDD Cup 1998", head, rows, note)
 
@@ -232,7 +232,7 @@ img { max-width: 100%; height: auto } .note { color: #555 }"""
 
 
 def as_html(tables: list[Table], figures: dict[str, str], heading: str) -> str:
-    """One page with all tables and figures; `figures` maps captions to the addresses of pictures beside the page."""
+    """One page with all tables and figures; `figures` maps captions to the addresses of pictures next to the page."""
     parts = [
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(heading)}</title>',
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style><h1>{html.escape(heading)}</h1>',

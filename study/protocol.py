@@ -1,7 +1,7 @@
 """The paper's protocol on one split: rows that select and train, rows that judge and are seen by nobody before.
 
-Features are brought into [0, 1] and gaps filled with medians, both learnt from the training rows. Selection is by the
-measure itself, on folds of the training rows. A large set selects on a sample of its training rows and trains the
+Features are scaled to [0, 1] and missing values replaced by medians, both fitted on the training rows. Selection is by
+the measure itself, on folds of the training rows. A large set selects on a sample of its training rows and trains the
 winner on more of them. A sample keeps more of a rare class than its share; weights set that right, so that C,
 thresholds and costs mean the same on a sample as on all rows.
 """
@@ -38,7 +38,7 @@ class Split:
     """Training and test rows of one set, prepared.
 
     weights : how many rows each training row stands for; search, search_weights : the training rows that selection
-    looks at, and the same for them; tol : of machines of all training rows, None for the usual one; fn_cost, fp_cost :
+    looks at, and the same for them; tol : of SVMs of all training rows, None for the default; fn_cost, fp_cost :
     the set's own, or the study's where they are unknown.
     """
 
@@ -86,7 +86,7 @@ def split_numbers(plan: SetPlan, *, comparator: bool = False) -> Iterator[tuple[
 
 
 def make_split(study: Study, plan: SetPlan, repeat: int, fold: int, data_home: str | None = None) -> Split:
-    """The rows of one split; the same numbers give the same rows on every machine."""
+    """The rows of one split; the same numbers give the same rows on every computer."""
     X, y, official, costs = rows_of(plan.name, data_home)
     seed = study.seed + 1000 * repeat
     whole, test = _parts(plan, y, official, seed, fold)
@@ -141,7 +141,7 @@ def _weights(kept: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.fl
 
 
 def _preparation(X: Any) -> Any:
-    """Gaps filled and features in [0, 1]; sparse rows, which have unit length, are left alone."""
+    """Missing values replaced and features in [0, 1]; sparse rows, which have unit length, are left alone."""
     if sp.issparse(X):
         return make_pipeline("passthrough")
     return make_pipeline(SimpleImputer(strategy="median"), MinMaxScaler())
@@ -197,7 +197,7 @@ class PaperSearch(CostSensitiveSVCCV):
 
 
 def judged(measure: str, split: Split, scores: NDArray[np.float64] | None, accepted: NDArray[np.bool_] | None) -> float:
-    """A measure on the test rows: of scores for the target, or of decisions."""
+    """A measure on the test rows: of scores for the positive class, or of decisions."""
     if measure == "tp_auc":
         return tp_auc_loss(split.y_test, scores)
     if measure == "tn_auc":

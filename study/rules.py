@@ -32,33 +32,33 @@ Rule = tuple[int, ...]  # numbers of items, ascending
 
 
 class Items:
-    """Which items rows have, as learnt from training rows.
+    """The items that rows have, fitted on training rows.
 
-    share : (n_rows,) of each row among the respondents, 0 for others; words with less than `min_support` of them are no
-    items, as ZIP codes have thousands of those.
+    share : (n_rows,) of each row among the respondents, 0 for others. Categories with less than `min_support` of them
+    are not items: ZIP codes have thousands of those.
     """
 
     def __init__(self, frame: Any, share: NDArray[np.float64], min_support: float):
         self.cuts: dict[str, NDArray[np.float64]] = {}
-        self.words: dict[str, list[str]] = {}
+        self.categories: dict[str, list[str]] = {}
         for name in frame.columns:
             column = frame[name]
             if column.dtype.kind in "fiu":
                 self.cuts[name] = np.unique(np.nanquantile(column.to_numpy(float), FIFTHS))
             else:
-                words, place = np.unique(column.astype(str).to_numpy(str), return_inverse=True)
-                self.words[name] = words[np.bincount(place, share) >= min_support].tolist()
+                categories, place = np.unique(column.astype(str).to_numpy(str), return_inverse=True)
+                self.categories[name] = categories[np.bincount(place, share) >= min_support].tolist()
 
     def of(self, frame: Any) -> NDArray[np.bool_]:
-        """(n_rows, n_items): numbers by fifth, or missing; words by word."""
+        """(n_rows, n_items): numbers by fifth, or missing; categories one by one."""
         found = []
         for name, cuts in self.cuts.items():
             values = frame[name].to_numpy(float)
             place = np.where(np.isnan(values), -1, np.searchsorted(cuts, values))
             found += [place == k for k in range(-1, len(cuts) + 1)]
-        for name, words in self.words.items():
+        for name, categories in self.categories.items():
             column = frame[name].astype(str).to_numpy()
-            found += [column == word for word in words]
+            found += [column == each for each in categories]
         return np.column_stack(found)
 
 

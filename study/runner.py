@@ -118,7 +118,7 @@ def _computed(
 def compute(
     study: Study, plan: SetPlan, cell: Cell, before: dict[str, dict[str, Any]], data_home: str | None
 ) -> tuple[Cell, Outcome | None, str]:
-    """One cell; an error is returned in words, so that one set cannot end a study."""
+    """One cell; an error is returned as text, so that one set cannot end a study."""
     begun = time.perf_counter()
     try:
         with warnings.catch_warnings():
@@ -126,7 +126,7 @@ def compute(
             value, detail = _measured(study, plan, cell, before, data_home)
     except MissingDatasetError as error:
         return cell, None, str(error)
-    except Exception as error:  # whatever a learner raises must not end the study
+    except Exception as error:  # whatever an estimator raises must not end the study
         return cell, None, f"{type(error).__name__}: {error}"
     return cell, Outcome(rounded(value), time.perf_counter() - begun, detail), ""
 

@@ -62,7 +62,7 @@ class Store:
         self._connection.close()
 
     def check_plan(self, dataset: str, description: str) -> None:
-        """Note what results of this set depend on; results of another plan are refused, not mixed in."""
+        """Note what results of this set depend on; results of another plan are rejected, not mixed in."""
         found = self._connection.execute("select description from plans where dataset = ?", (dataset,)).fetchone()
         if found is None:
             with self._connection:

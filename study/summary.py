@@ -1,4 +1,4 @@
-"""Tables of a study from its store alone, with the paper's figures beside ours and a verdict on each."""
+"""Tables of a study from its store alone, with the paper's figures next to ours and a verdict on each."""
 
 from __future__ import annotations
 

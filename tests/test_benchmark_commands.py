@@ -1,4 +1,4 @@
-"""The benchmarks beside `make bench`: the search, the measures, linear machines, the tuning constants."""
+"""The other benchmarks than the fits: the search, the measures, linear machines, the tuning constants."""
 
 import json
 
@@ -70,7 +70,7 @@ def test_the_serving_benchmark_runs_and_prints_what_a_row_costs(capsys):
 
 
 @pytest.mark.system
-def test_the_wrappers_benchmark_prints_seconds_and_costs_beside_the_bare_learners(capsys, tmp_path, monkeypatch):
+def test_the_wrappers_benchmark_prints_seconds_and_costs_next_to_the_bare_estimators(capsys, tmp_path, monkeypatch):
     from benchmarks import wrappers
 
     quick = [case for case in wrappers.cases() if case.learner in ("logistic, linear", "logistic", "tree")]
@@ -80,7 +80,7 @@ def test_the_wrappers_benchmark_prints_seconds_and_costs_beside_the_bare_learner
     assert len(records) == 4
     assert all(record["least"] <= record["cost"] < record["blind"] for record in records)
     printed = capsys.readouterr().out
-    assert "costing, 10 learners" in printed
+    assert "costing, 10 estimators" in printed
     assert "cost-blind" in printed
 
 

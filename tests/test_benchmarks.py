@@ -172,11 +172,11 @@ def test_a_case_without_its_data_is_named_and_left_out(tmp_path, capsys):
     assert "german is left out" in capsys.readouterr().out
 
 
-def test_the_data_folder_is_the_option_then_the_environment_then_beside_the_repository(tmp_path, monkeypatch):
-    monkeypatch.setattr(real, "BESIDE_THE_REPOSITORY", tmp_path / "absent")
+def test_the_data_folder_is_the_option_then_the_environment_then_next_to_the_repository(tmp_path, monkeypatch):
+    monkeypatch.setattr(real, "NEXT_TO_THE_REPOSITORY", tmp_path / "absent")
     monkeypatch.delenv(real.FOLDER_VARIABLE, raising=False)
     assert real.data_folder(None) is None
-    monkeypatch.setattr(real, "BESIDE_THE_REPOSITORY", tmp_path)
+    monkeypatch.setattr(real, "NEXT_TO_THE_REPOSITORY", tmp_path)
     assert real.data_folder(None) == tmp_path
     monkeypatch.setenv(real.FOLDER_VARIABLE, str(tmp_path / "named"))
     assert real.data_folder(None) == tmp_path / "named"
