@@ -38,8 +38,8 @@ def test_the_operating_point_costs_the_smallest_normalised_risk(data, model, amo
     assert_allclose(display.point_.get_xydata(), [[display.operating_point, expected]])
 
 
-def test_the_operating_point_is_the_targets_share_of_the_cost():
-    # Two of six rows are missed at 5 each, or four flagged at 2 each.
+def test_the_operating_point_is_the_share_of_the_positive_class_in_the_cost():
+    # Two false negatives at 5 each, or four false positives at 2 each.
     display = CostCurveDisplay.from_predictions([0, 0, 0, 0, 1, 1], SCORES, fn_cost=5.0, fp_cost=2.0)
     assert_allclose(display.operating_point, 10 / (10 + 8))
 
@@ -60,7 +60,7 @@ def test_from_estimator_equals_from_predictions(data, model):
     assert one.operating_point == other.operating_point
 
 
-def test_swapping_target_and_costs_mirrors_the_curve(data, model):
+def test_swapping_the_classes_and_costs_mirrors_the_curve(data, model):
     X, y = data
     one = CostCurveDisplay.from_estimator(model, X, y, fn_cost=5.0, fp_cost=2.0)
     other = CostCurveDisplay.from_estimator(model, X, y, fn_cost=2.0, fp_cost=5.0, pos_label=0)

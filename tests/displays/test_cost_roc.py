@@ -22,14 +22,14 @@ def numbers(display):
     return np.concatenate([*curves, points])
 
 
-def test_hand_computed_points_of_six_rows():
+def test_hand_computed_points_of_six_samples():
     display = CostRocDisplay.from_predictions(Y, SCORES, fn_cost=5.0, fp_cost=1.0, threshold=1.0)
     best, chosen, own = (display.points[name] for name in ("Risk*", "TH-Risk", "NOTH-Risk"))
-    # From -1 on: no target missed, one of three others flagged.
+    # From -1 on: no false negative, one false positive of three.
     assert_allclose([best.fpr, best.tpr, best.risk], [1 / 3, 1, 1 / 6])
-    # From 1 on, the score 1 itself included: one target missed, no false alarm.
+    # From 1 on, the score 1 itself included: one false negative, no false positive.
     assert_allclose([chosen.fpr, chosen.tpr, chosen.risk], [0, 2 / 3, 5 / 6])
-    # From 0 on: one target missed, one false alarm.
+    # From 0 on: one false negative, one false positive.
     assert_allclose([own.fpr, own.tpr, own.risk], [1 / 3, 2 / 3, 1])
     assert_allclose(display.slope, 1 / 5)
 
@@ -89,7 +89,7 @@ def test_the_own_decision_is_that_of_predict(data, model):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("response", ["auto", "predict_proba"])
-def test_the_own_point_of_a_model_that_decides_by_the_costs_of_rows_is_that_of_its_decisions(
+def test_the_own_point_of_a_model_that_decides_by_the_costs_of_samples_is_that_of_its_decisions(
     data, amounts, weighted, response
 ):
     X, y = data
@@ -137,11 +137,11 @@ def test_the_names_of_the_classes_do_not_matter(data, amounts):
     assert_allclose(turned.tpr, plain.tpr, atol=ROUNDING)
 
 
-def test_the_curve_runs_through_the_points_with_a_cost_for_each_row(data, model, amounts):
+def test_the_curve_runs_through_the_points_with_a_cost_for_each_sample(data, model, amounts):
     X, y = data
     display = CostRocDisplay.from_estimator(model, X, y, fn_cost=amounts, fp_cost=amounts / 4, threshold=0.7)
     for point in display.points.values():
-        # The curve is a staircase: at the point's rate of false alarms it spans an interval of hits.
+        # The curve is a staircase: at the false positive rate of the point it spans an interval of true positive rates.
         here = np.isclose(display.fpr, point.fpr)
         level = np.isclose(display.tpr, point.tpr)
         across = (display.fpr[level].min(initial=2) <= point.fpr) & (point.fpr <= display.fpr[level].max(initial=-1))

@@ -84,7 +84,7 @@ def test_drawing_twice_does_not_alter_the_numbers():
         assert_array_equal(line.get_ydata(), first[0][name].get_ydata())
 
 
-def test_rows_are_titled_with_the_loss_or_a_given_name():
+def test_panels_are_titled_with_the_loss_or_a_given_name():
     plain = LossDisplay.from_losses(CostSensitiveHinge(4, 2))
     assert plain.axes_[0, 0].get_title(loc="left") == "CostSensitiveHinge(C1=4.0, C_minus1=2.0)"
     named = LossDisplay.from_losses(CostSensitiveHinge(4, 2), names=["CS-SVM"])
@@ -107,18 +107,18 @@ def test_every_axis_is_labelled():
         ({"ax": []}, "ax must hold 1 x 3 axes"),
     ],
 )
-def test_wrong_arguments_are_refused_with_the_reason(arguments, message):
+def test_wrong_arguments_are_rejected_with_the_reason(arguments, message):
     with pytest.raises(ValueError, match=message):
         LossDisplay.from_losses(ExponentialLoss(), **arguments)
 
 
-def test_no_losses_and_missing_names_are_refused():
+def test_no_losses_and_missing_names_are_rejected():
     with pytest.raises(ValueError, match="at least one loss"):
         LossDisplay.from_losses([])
     with pytest.raises(ValueError, match="one name for each of the 1 losses"):
         LossDisplay.from_losses([ExponentialLoss()], names=["a", "b"])
 
 
-def test_a_loss_with_many_costs_is_refused():
+def test_a_loss_with_many_costs_is_rejected():
     with pytest.raises(ValueError, match="one pair of costs"):
         LossDisplay.from_losses(HingeLoss(pos_slope=[1.0, 2.0], neg_slope=[1.0, 2.0]))

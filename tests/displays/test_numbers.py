@@ -27,9 +27,11 @@ def read(case):
 
 def rates_by_cost(case, accepted):
     """False and true positive rate, each sample counted with weight times cost."""
-    stake = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
+    weighted_cost = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
     positive = case.y == 1
-    return tuple(fraction(stake[rows & accepted]) / fraction(stake[rows]) for rows in (~positive, positive))
+    return tuple(
+        fraction(weighted_cost[rows & accepted]) / fraction(weighted_cost[rows]) for rows in (~positive, positive)
+    )
 
 
 def assert_point(point, case, accepted, normalize):
@@ -51,7 +53,7 @@ def test_operating_points_are_those_of_their_thresholds(case, chosen, own, norma
 
 
 @given(case=cases(), data=st.data())
-def test_decisions_have_the_threshold_that_makes_them_or_none(case, data):
+def test_predictions_have_the_threshold_that_makes_them_or_none(case, data):
     counted = case.weight > 0
     acted = np.array(data.draw(st.lists(st.booleans(), min_size=len(case.y), max_size=len(case.y))))
     rows = read(case)
@@ -72,8 +74,8 @@ def test_the_curve_and_its_hull_have_rates_by_cost_and_the_slope_of_equal_risk(c
     points = {tuple(map(float, rates_by_cost(case, case.score >= t))) for t in thresholds(case)}
     for fpr, tpr in [*zip(found.fpr, found.tpr, strict=True), *zip(found.hull_fpr, found.hull_tpr, strict=True)]:
         assert any((fpr, tpr) == pytest.approx(point, abs=1e-12) for point in points)
-    stake = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
-    assert found.slope == pytest.approx(stake[case.y == 0].sum() / stake[case.y == 1].sum())
+    weighted_cost = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
+    assert found.slope == pytest.approx(weighted_cost[case.y == 0].sum() / weighted_cost[case.y == 1].sum())
     costs = [case.fn_cost[(case.y == 1) & (case.weight > 0)], case.fp_cost[(case.y == 0) & (case.weight > 0)]]
     assert found.cost_weighted == any(len(set(each.tolist())) > 1 for each in costs)
 
@@ -90,8 +92,8 @@ def test_the_cost_curve_at_costs_is_the_normalised_minimum_risk(case):
     grid = np.linspace(0, 1, 9)
     curve = np.interp(grid, found.probability_cost, found.cost)
     np.testing.assert_allclose(curve, curve_by_definition(case, grid), atol=1e-12)
-    stake = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
-    assert found.operating_point == pytest.approx(stake[case.y == 1].sum() / stake.sum())
+    weighted_cost = case.weight * np.where(case.y == 1, case.fn_cost, case.fp_cost)
+    assert found.operating_point == pytest.approx(weighted_cost[case.y == 1].sum() / weighted_cost.sum())
     least = min_cost_risk(case.y, case.score, **case.costs, normalize=True).risk
     assert np.interp(found.operating_point, found.probability_cost, found.cost) == pytest.approx(least, abs=1e-12)
 
@@ -150,7 +152,7 @@ def gains_by_definition(case, accepted):
 
 
 @given(case=cases(), threshold=st.integers(-4, 4))
-def test_gains_are_what_acting_saves_at_every_threshold(case, threshold):
+def test_gains_are_the_cost_saved_at_every_threshold(case, threshold):
     rows = ScoredSamples.from_labels(case.y, case.score, **case.costs)
     found = gains(rows, own_threshold=threshold / 2)
     expected = [gains_by_definition(case, case.score >= each) for each in thresholds(case)]
@@ -163,7 +165,7 @@ def test_gains_are_what_acting_saves_at_every_threshold(case, threshold):
 
 
 @given(case=cases(), data=st.data())
-def test_gains_of_decisions_are_what_they_save(case, data):
+def test_gains_of_predictions_are_the_cost_they_save(case, data):
     acted = np.array(data.draw(st.lists(st.booleans(), min_size=len(case.y), max_size=len(case.y))))
     rows = ScoredSamples.from_labels(case.y, case.score, **case.costs)
     found = gains(replace(rows, predictions=acted[case.weight > 0]))

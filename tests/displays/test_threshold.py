@@ -101,7 +101,7 @@ def test_from_estimator_equals_from_predictions(data, model):
     assert_array_equal(numbers(one), numbers(other))
 
 
-def test_folds_are_drawn_with_the_cost_on_all_held_out_rows(data, model):
+def test_folds_are_drawn_with_the_cost_of_all_validation_samples(data, model):
     X, y = data
     results = cross_validate(model, X, y, cv=4, return_estimator=True, return_indices=True)
     display = ThresholdDisplay.from_cv_results(results, X, y, fn_cost=5.0)
@@ -149,6 +149,6 @@ def test_drawing_twice_does_not_alter_the_numbers(axis):
         ({"n_resamples": -1}, "n_resamples must be positive, or 0"),
     ],
 )
-def test_wrong_arguments_are_refused_with_the_reason(arguments, message):
+def test_wrong_arguments_are_rejected_with_the_reason(arguments, message):
     with pytest.raises(ValueError, match=message):
         ThresholdDisplay.from_predictions(Y, SCORES, **arguments)

@@ -219,7 +219,7 @@ class Given(ClassifierMixin, BaseEstimator):
 
 
 @given(rows=st.lists(st.tuples(probability, cost, cost), min_size=1, max_size=8), ties=st.booleans())
-def test_decisions_by_costs_of_rows_are_one_cut_of_the_scores_whichever_way_ties_go(rows, ties):
+def test_decisions_by_costs_of_samples_are_one_cut_of_the_scores_whichever_way_ties_go(rows, ties):
     p, fn_cost, fp_cost = np.array(rows).T
     leaving, acting = p * fn_cost, (1 - p) * fp_cost
     decisions = (leaving >= acting) if ties else (leaving > acting)

@@ -38,7 +38,7 @@ def counts_of(seed, n_resamples, *, stratified, rows=slice(None)):
 
 @ranking_metrics
 @pytest.mark.parametrize("stratified", [True, False])
-def test_a_resample_is_the_metric_of_repeated_rows(metric, kwargs, stratified):
+def test_a_resample_is_the_metric_of_repeated_samples(metric, kwargs, stratified):
     found = bootstrap_interval(metric, Y, SCORE, n_resamples=30, random_state=3, stratified=stratified, **kwargs)
     expected = []
     for count in counts_of(3, 30, stratified=stratified):
@@ -60,7 +60,7 @@ def test_sorting_once_gives_what_calling_the_metric_for_each_resample_gives(metr
     assert once.estimate == each.estimate
 
 
-def test_costs_go_with_their_rows_for_any_metric():
+def test_costs_go_with_their_samples_for_any_metric():
     pred = (SCORE > 0.5).astype(int)
     found = bootstrap_interval(cost_risk, Y, pred, n_resamples=20, random_state=1, fn_cost=COST, sample_weight=WEIGHT)
     kept = WEIGHT > 0
@@ -95,7 +95,7 @@ def test_plain_resamples_keep_the_size_of_the_sample_and_have_both_classes():
     assert (counts[:, :9].sum(axis=1) > 0).all()
 
 
-def test_every_row_of_a_class_is_drawn_equally_often():
+def test_every_sample_of_a_class_is_drawn_equally_often():
     n_resamples = 4000
     counts = counts_of(5, n_resamples, stratified=True)
     # Each row is drawn once per resample on average, with variance below 1; six standard errors.
@@ -159,12 +159,12 @@ def test_income_of_resamples_is_around_the_income():
         ({"sample_weight": np.zeros(N)}, "sample_weight must be positive on at least one sample"),
     ],
 )
-def test_wrong_requests_are_refused(arguments, message):
+def test_wrong_requests_are_rejected(arguments, message):
     with pytest.raises(ValueError, match=message):
         bootstrap_interval(min_cost_risk, Y, SCORE, **arguments)
 
 
-def test_a_metric_without_weights_is_refused():
+def test_a_metric_without_weights_is_rejected():
     with pytest.raises(ValueError, match=r"metric must take sample_weight.*got accuracy\(y_true, y_pred\)"):
         bootstrap_interval(accuracy, Y, Y)
 

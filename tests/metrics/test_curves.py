@@ -129,7 +129,7 @@ def test_neyman_pearson_equals_brute_force(case, limit):
     assert rates_by_definition(case, best.threshold) == (fpr, fnr)
 
 
-def test_neyman_pearson_can_refuse_everybody_and_accept_everybody():
+def test_neyman_pearson_can_predict_all_negative_and_all_positive():
     assert neyman_pearson([0, 1], [2.0, 1.0], max_fpr=0) == (np.inf, 0.0, 1.0)
     assert neyman_pearson([0, 1], [2.0, 1.0], max_fpr=1) == (-np.inf, 1.0, 0.0)
 

@@ -30,7 +30,7 @@ def test_income_is_minus_the_cost_of_each_outcome():
     assert income(y, pred, tp_cost=-100, fp_cost=10) == 90
 
 
-def test_costs_of_outcomes_are_read_only_on_rows_they_apply_to():
+def test_costs_of_outcomes_are_read_only_on_samples_they_apply_to():
     y, pred = [1, 1, 0, 0], [1, 0, 1, 0]
     amounts = {
         "tp_cost": [-5, NAN, NAN, NAN],
@@ -102,7 +102,7 @@ def test_savings_compare_with_the_better_of_the_two_constant_decisions():
 
 
 @given(case=cases(), data=st.data())
-def test_savings_equal_their_definition_row_by_row(case, data):
+def test_savings_equal_their_definition_sample_by_sample(case, data):
     everyone = np.ones(len(case.y), dtype=bool)
     constant = min(risk_by_definition(case, everyone), risk_by_definition(case, ~everyone))
     accepted = data.draw(arrays(bool, len(case.y)))

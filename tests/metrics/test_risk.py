@@ -42,7 +42,7 @@ def test_calling_every_german_applicant_bad_has_the_normalised_risk_0_32():
     assert cost_risk(y, everybody_bad, fn_cost=5, pos_label="bad") == 0.7
 
 
-def test_example_dependent_costs_give_the_mean_cost_of_a_row():
+def test_example_dependent_costs_give_the_mean_cost_of_a_sample():
     fn_cost = np.array([10, 20, 40, np.nan, np.nan, np.nan, np.nan, np.nan])
     fp_cost = np.array([np.nan, np.nan, np.nan, 7, 8, 9, 1, 2])
     assert cost_risk(Y, PRED, fn_cost=fn_cost, fp_cost=fp_cost) == (20 + 40 + 7) / 8
@@ -52,14 +52,14 @@ def test_example_dependent_costs_give_the_mean_cost_of_a_row():
 
 
 @given(case=cases(), normalize=st.booleans(), data=st.data())
-def test_risk_equals_its_definition_row_by_row(case, normalize, data):
+def test_risk_equals_its_definition_sample_by_sample(case, normalize, data):
     accepted = data.draw(arrays(bool, len(case.y)))
     expected = float(risk_by_definition(case, accepted, normalize))
     assert cost_risk(case.y, accepted.astype(int), **case.costs, normalize=normalize) == expected
 
 
 @given(case=cases(), prior=st.sampled_from([None, 0.25]), normalize=st.booleans())
-def test_whole_weights_are_repeated_rows(case, prior, normalize):
+def test_whole_weights_are_repeated_samples(case, prior, normalize):
     copies = case.repeated
     shared = {"prior": prior, "normalize": normalize}
     weighted = min_cost_risk(case.y, case.score, **case.costs, **shared)
@@ -114,7 +114,7 @@ def test_the_threshold_is_half_way_between_neighbouring_scores():
     assert min_cost_risk([0, 1], [1.0, above]).threshold == above
 
 
-def test_accepting_nobody_or_everybody_are_thresholds_too():
+def test_all_negative_and_all_positive_are_thresholds_too():
     assert min_cost_risk([1, 0, 0], [1.0, 2.0, 3.0]) == (1 / 3, np.inf, 0.0, 1.0)
     assert min_cost_risk([1, 1, 0], [1.0, 2.0, 3.0]) == (1 / 3, -np.inf, 1.0, 0.0)
 

@@ -10,7 +10,7 @@ from cssvm.metrics._risk import minimum_risk, risk_of_predictions
 from cssvm.metrics._scored import ScoredSamples
 
 
-def test_costs_of_a_row_are_those_of_its_class():
+def test_costs_of_a_sample_are_those_of_its_class():
     sample = ScoredSamples.from_labels(
         ["a", "b", "b"], [1, 2, 3], fn_cost=[np.nan, 5, 7], fp_cost=2.0, pos_label="b", sample_weight=[1, 1, 3]
     ).samples
@@ -39,7 +39,7 @@ def test_costs_of_classes_do_not_differ_within_them():
         ([0, 1], [0.0, 1.0], {"fp_cost": [np.nan, 1.0]}, "fp_cost must be finite"),
     ],
 )
-def test_wrong_input_is_refused_with_the_reason(y, scores, arguments, message):
+def test_wrong_input_is_rejected_with_the_reason(y, scores, arguments, message):
     with pytest.raises(ValueError, match=message):
         minimum_risk(ScoredSamples.from_labels(y, scores, **arguments))
 
@@ -60,7 +60,7 @@ def test_scores_keep_their_type_unless_asked_for_in_double_precision():
     assert ScoredSamples.from_labels([0, 1], scores, in_double=True).scores.dtype == np.float64
 
 
-def test_checked_rows_score_many_machines_as_the_public_metrics_score_each():
+def test_checked_samples_score_many_models_as_the_public_metrics_score_each():
     """What a search calls: the rows of a fold, checked once, and the scores of all its machines."""
     rng = np.random.default_rng(0)
     positive, cost, weights = rng.random(40) < 0.4, rng.integers(1, 9, 40), rng.integers(1, 4, 40)

@@ -72,14 +72,14 @@ def test_a_scorer_survives_pickling_and_cloning_and_has_a_name(make, kwargs, val
 
 
 @every_scorer
-def test_an_argument_the_metric_does_not_have_is_refused_at_once(make, kwargs, value):
+def test_an_argument_the_metric_does_not_have_is_rejected_at_once(make, kwargs, value):
     with pytest.raises(TypeError, match="unexpected keyword argument 'cost'"):
         make(**kwargs, cost=3)
 
 
 @pytest.mark.parametrize("make", [min_cost_risk_scorer, tp_auc_scorer, tn_auc_scorer])
 @pytest.mark.parametrize("model", [LinearSVC(), LogisticRegression()], ids=["decision_function", "predict_proba"])
-def test_scores_are_turned_to_the_side_of_the_target(make, model):
+def test_scores_are_oriented_to_the_positive_class(make, model):
     # The same machine with the classes' order swapped: +1 becomes classes_[0].
     labels = np.where(Y == 1, "bad", "good")
     assert sorted(set(labels)) == ["bad", "good"]
@@ -103,7 +103,7 @@ def fold_scores(metric, model=MODEL):
 
 @on_and_off
 @pytest.mark.parametrize("index", [None, "shuffled"])
-def test_a_series_of_costs_reaches_the_rows_of_each_fold(routing, index):
+def test_a_series_of_costs_reaches_the_samples_of_each_fold(routing, index):
     rows = np.arange(len(Y)) if index is None else np.random.default_rng(3).permutation(len(Y)) + 1000
     y, amount = pd.Series(Y, index=rows), pd.Series(AMOUNT, index=rows)
     with sklearn.config_context(enable_metadata_routing=routing):

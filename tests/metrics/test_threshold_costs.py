@@ -23,7 +23,7 @@ def read(case):
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_a_resample_of_one_row_per_class_is_the_sample(normalize):
+def test_a_resample_of_one_sample_per_class_is_the_sample(normalize):
     rows = ScoredSamples.from_labels([0, 1], [1.0, 0.0], fn_cost=5.0, fp_cost=2.0, sample_weight=[3.0, 1.0])
     cuts = [0.5, -np.inf, np.inf, 0.0, 1.0]
     samples = resampled_costs(rows, cuts, n_resamples=4, normalize=normalize, random_state=0)
@@ -33,7 +33,7 @@ def test_a_resample_of_one_row_per_class_is_the_sample(normalize):
 
 
 @pytest.mark.parametrize("per_row", [False, True])
-def test_resampled_costs_have_the_mean_and_spread_of_resampled_rows(data, model, amounts, per_row):
+def test_resampled_costs_have_the_mean_and_spread_of_resampled_samples(data, model, amounts, per_row):
     """The cost of a resample is a mean of independent draws from all rows: its mean and variance are known."""
     X, y = data
     scores, n_resamples = model.decision_function(X), 2000

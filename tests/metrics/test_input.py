@@ -82,14 +82,14 @@ def test_any_two_labels_name_the_classes(relabel, pos_label):
         ([[0], [1], [0]], 1, "y_true must be one-dimensional; got shape (3, 1)"),
     ],
 )
-def test_labels_that_are_no_two_classes_are_refused(y_true, pos_label, message):
+def test_labels_that_are_not_two_classes_are_rejected(y_true, pos_label, message):
     decisions = np.ones(3, dtype=int)[: len(y_true)]
     for refused in (cost_risk, min_cost_risk, tp_auc_loss):
         with pytest.raises(ValueError, match=re.escape(message)):
             refused(y_true, decisions, pos_label=pos_label)
 
 
-def test_decisions_with_a_third_label_are_refused():
+def test_decisions_with_a_third_label_are_rejected():
     with pytest.raises(ValueError, match=r"y_pred must hold the labels of y_true, 1 \(pos_label\) or 0; got -1"):
         cost_risk(Y, 2 * PRED - 1)
     with pytest.raises(ValueError, match="Pass decisions with these labels, not scores"):
@@ -109,7 +109,7 @@ def test_decisions_with_a_third_label_are_refused():
         (["a", "b", "c", "d"], "y_score must hold numbers; got"),
     ],
 )
-def test_scores_must_be_finite_numbers_one_for_each_row(metric, y_score, message):
+def test_scores_must_be_finite_numbers_one_for_each_sample(metric, y_score, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         metric(Y, y_score)
 
@@ -132,7 +132,7 @@ def test_weights_must_be_non_negative_and_not_all_zero(metric, weight, message):
 
 
 @every_score_metric
-def test_rows_of_weight_zero_are_absent(metric):
+def test_samples_of_weight_zero_are_left_out(metric):
     weight = [1, 2, 3, 4, 0, 0]
     with_them = metric(np.append(Y, [1, 0]), np.append(SCORE, [0.5, 5.0]), sample_weight=weight)
     for found, expected in zip(
@@ -147,7 +147,7 @@ def test_whole_numbers_and_truth_values_are_scores(metric):
         np.testing.assert_array_equal(metric(Y, score), metric(Y, [1.0, 1.0, 0.0, 0.0]))
 
 
-def test_costs_are_refused_with_the_reason():
+def test_costs_are_rejected_with_the_reason():
     with pytest.raises(
         ValueError, match="fn_cost must be finite and non-negative on every sample of the positive class"
     ):
@@ -198,14 +198,14 @@ def test_all_arrays_are_taken_in_order_and_a_series_where_there_is_no_index():
     [FRAME["amount"].drop("b"), pd.concat([FRAME["amount"], FRAME["amount"].iloc[[1]]])],
     ids=["lacks", "repeats"],
 )
-def test_a_series_that_lacks_or_repeats_rows_is_refused(amount):
+def test_a_series_that_lacks_or_repeats_samples_is_rejected(amount):
     with pytest.raises(
         ValueError, match="fn_cost must have exactly one value for each label in the index of the samples"
     ):
         cost_risk(FRAME["y"], FRAME["y"], fn_cost=amount)
 
 
-def test_the_error_about_a_row_that_a_series_lacks_shows_its_label_as_a_plain_number():
+def test_the_error_about_a_sample_that_a_series_lacks_shows_its_label_as_a_plain_number():
     y = pd.Series([1, 0], index=[7, 1543])
     with pytest.raises(ValueError, match=r"or several, for 1543 \(1 such samples\)"):
         cost_risk(y, y, fn_cost=pd.Series([1.0], index=[7]))
@@ -250,12 +250,12 @@ def test_predictions_numbered_anew_beside_a_shuffled_table_are_rejected(fresh):
 
 
 @pytest.mark.parametrize("labels", [list("abcde"), [10, 20, 30, 40, 50]])
-def test_predictions_with_the_labels_of_the_rows_are_found_by_label(labels):
+def test_predictions_with_the_labels_of_the_samples_are_found_by_label(labels):
     y_true, y_pred = pd.Series([1, 0, 1, 0, 1], index=labels), pd.Series([0, 0, 1, 1, 1], index=labels)
     assert cost_risk(y_true, y_pred.iloc[::-1]) == cost_risk(y_true, y_pred)
 
 
-def test_costs_are_found_by_label_whatever_the_order_of_the_rows():
+def test_costs_are_found_by_label_whatever_the_order_of_the_samples():
     y, amount, shuffled = np.array([1, 0, 1, 0, 1]), pd.Series([10.0, 20, 30, 40, 50]), [3, 1, 4, 0, 2]
     y_true = pd.Series(y, index=shuffled)
     nobody = np.zeros(5, dtype=int)
