@@ -24,8 +24,8 @@ positive = st.floats(1e-3, 1e3)
 
 def whole_sample(y, **given):
     """Rows with y = +1 the target, as estimators read them."""
-    sample = Samples.of(PositiveClass(np.array([-1, 1]), 1), y > 0, **given)
-    sample.check_whole()
+    sample = Samples.from_mask(PositiveClass(np.array([-1, 1]), 1), y > 0, **given)
+    sample.check_totals()
     return sample
 
 
@@ -110,10 +110,10 @@ def test_a_part_of_a_sample_may_cost_nothing_where_the_whole_may_not():
     part = sample.take([0, 1, 2])
     np.testing.assert_array_equal(part.weighted_costs, [1.0, 0.0, 1.0])
     np.testing.assert_array_equal(
-        Samples.of(sample.target, Y[:3] > 0, fp_cost=fp_cost[:3]).weighted_costs, part.weighted_costs
+        Samples.from_mask(sample.positive_class, Y[:3] > 0, fp_cost=fp_cost[:3]).weighted_costs, part.weighted_costs
     )
     with pytest.raises(ValueError, match="fp_cost must be positive on at least one sample"):
-        part.check_whole()
+        part.check_totals()
 
 
 def test_positives_have_margin_one_and_negatives_kappa():

@@ -13,13 +13,13 @@ from sklearn.preprocessing import StandardScaler
 from cssvm import CostSensitiveSVC
 from cssvm._core.positive_class import (
     PositiveClass,
-    check_same_target,
+    check_same_positive_class,
     finite_response,
-    listed,
-    own_cut,
-    own_pos_label,
-    plain,
+    format_labels,
     positive_class_scores,
+    response_and_threshold,
+    stated_pos_label,
+    to_python,
     with_pos_label,
 )
 
@@ -30,58 +30,68 @@ NUMBERS = np.array([0, 1])
 @pytest.mark.parametrize("index", [0, 1])
 def test_columns_of_probabilities_are_in_the_order_of_the_classes(index):
     p = np.array([0.25, 0.5, 1.0])
-    both = PositiveClass(STRINGS, index).columns(p)
+    both = PositiveClass(STRINGS, index).probability_columns(p)
     np.testing.assert_array_equal(both[:, index], p)
     np.testing.assert_array_equal(both[:, 1 - index], 1 - p)
-    np.testing.assert_array_equal(PositiveClass(STRINGS, index).oriented(both), p)
+    np.testing.assert_array_equal(PositiveClass(STRINGS, index).to_positive_sign(both), p)
 
 
 @pytest.mark.parametrize("index", [0, 1])
 def test_decision_values_are_turned_by_their_sign_alone(index):
     target, f = PositiveClass(STRINGS, index), np.array([-2.5, -0.5, 0.0, 0.5])
     side = 1 if index else -1
-    np.testing.assert_array_equal(target.as_f(f), side * f)
+    np.testing.assert_array_equal(target.to_classes_sign(f), side * f)
     # f > 0 is classes_[1]: exactly 0 is classes_[0].
-    np.testing.assert_array_equal(target.labels(target.accepted(target.oriented(f))), ["bad"] * 3 + ["good"])
+    np.testing.assert_array_equal(
+        target.labels(target.predicted_positive(target.to_positive_sign(f))), ["bad"] * 3 + ["good"]
+    )
 
 
 def test_the_larger_label_is_the_default_that_nobody_has_named():
-    assert (PositiveClass.among(STRINGS, None).label, PositiveClass.among(STRINGS, None).named) == ("good", False)
-    assert (PositiveClass.among(STRINGS, "bad").label, PositiveClass.among(STRINGS, "bad").named) == ("bad", True)
-    assert PositiveClass.among(STRINGS, "bad").other == "good"
-    assert type(PositiveClass.among(NUMBERS, 0).plain) is int
-    assert PositiveClass.among(STRINGS, "bad").shown == "'bad'"
-    assert plain(np.float64(1.5)) == 1.5
+    assert (PositiveClass.from_labels(STRINGS, None).label, PositiveClass.from_labels(STRINGS, None).named) == (
+        "good",
+        False,
+    )
+    assert (PositiveClass.from_labels(STRINGS, "bad").label, PositiveClass.from_labels(STRINGS, "bad").named) == (
+        "bad",
+        True,
+    )
+    assert PositiveClass.from_labels(STRINGS, "bad").other == "good"
+    assert PositiveClass.from_labels(NUMBERS, 0).label_repr == "0"
+    assert PositiveClass.from_labels(STRINGS, "bad").label_repr == "'bad'"
+    assert to_python(np.float64(1.5)) == 1.5
     with pytest.raises(
         ValueError, match=r"whose must be one of the classes \['bad', 'good'\] of y, or None for 'good'"
     ):
-        PositiveClass.among(STRINGS, "ugly", whose="whose")
+        PositiveClass.from_labels(STRINGS, "ugly", whose="whose")
 
 
 @pytest.mark.parametrize(
     ("costs", "given"),
     [
         ({"fn_cost": 5.0, "fp_cost": 1.0}, "fn_cost=5.0, fp_cost=1.0"),
-        ({"fn_cost": [5.0, 5.0], "fp_cost": 1.0}, "one fn_cost for each row, fp_cost=1.0"),
-        ({"fn_cost": [1.0, 1.0], "fp_cost": [1.0, 1.0]}, "one fn_cost for each row, one fp_cost for each row"),
+        ({"fn_cost": [5.0, 5.0], "fp_cost": 1.0}, "one fn_cost per sample, fp_cost=1.0"),
+        ({"fn_cost": [1.0, 1.0], "fp_cost": [1.0, 1.0]}, "one fn_cost per sample, one fp_cost per sample"),
         ({"fn_cost": 1.0, "fp_cost": 1.0}, None),
         ({"tp_cost": 2.0, "fp_cost": 2.0, "fn_cost": 2.0}, None),
         ({"tp_cost": 2.0, "fp_cost": 2.0, "fn_cost": 3.0}, "tp_cost=2.0, fp_cost=2.0, fn_cost=3.0"),
     ],
 )
 def test_costs_that_differ_need_a_name_where_labels_are_strings(costs, given):
-    unnamed = PositiveClass.among(STRINGS, None)
+    unnamed = PositiveClass.from_labels(STRINGS, None)
     if given is None:
         unnamed.require_pos_label(**costs)
     else:
         with pytest.raises(ValueError, match=f"'bad' and 'good', with {given}"):
             unnamed.require_pos_label(**costs)
-    PositiveClass.among(STRINGS, "good").require_pos_label(**costs)
-    PositiveClass.among(NUMBERS, None).require_pos_label(**costs)
-    PositiveClass.among(np.array([1, "good"], dtype=object), None).require_pos_label(**costs)  # not both are strings
+    PositiveClass.from_labels(STRINGS, "good").require_pos_label(**costs)
+    PositiveClass.from_labels(NUMBERS, None).require_pos_label(**costs)
+    PositiveClass.from_labels(np.array([1, "good"], dtype=object), None).require_pos_label(
+        **costs
+    )  # not both are strings
     if given is not None:
         with pytest.raises(ValueError, match="b'bad' and b'good'"):
-            PositiveClass.among(np.array([b"bad", b"good"]), None).require_pos_label(**costs)
+            PositiveClass.from_labels(np.array([b"bad", b"good"]), None).require_pos_label(**costs)
 
 
 class Fitted(ClassifierMixin, BaseEstimator):
@@ -140,9 +150,9 @@ def test_the_own_cut_is_not_known_on_another_response_than_the_one_it_is_for():
     model = FixedThresholdClassifier(FrozenEstimator(Fitted()), threshold=0.25, response_method="predict_proba").fit(
         X, Y
     )
-    assert own_cut(model, PositiveClass(NUMBERS, 1)) == ("predict_proba", 0.25)
-    assert own_cut(model, PositiveClass(NUMBERS, 1), "predict_proba") == ("predict_proba", 0.25)
-    method, threshold = own_cut(model, PositiveClass(NUMBERS, 1), "decision_function")
+    assert response_and_threshold(model, PositiveClass(NUMBERS, 1)) == ("predict_proba", 0.25)
+    assert response_and_threshold(model, PositiveClass(NUMBERS, 1), "predict_proba") == ("predict_proba", 0.25)
+    method, threshold = response_and_threshold(model, PositiveClass(NUMBERS, 1), "decision_function")
     assert method == "decision_function"
     assert np.isnan(threshold)
 
@@ -150,14 +160,14 @@ def test_the_own_cut_is_not_known_on_another_response_than_the_one_it_is_for():
 def test_the_own_cut_of_a_tuned_threshold_is_the_one_found():
     model = TunedThresholdClassifierCV(FrozenEstimator(Fitted()), cv="prefit", refit=False, response_method="auto")
     model.fit(X, Y)
-    assert own_cut(model, PositiveClass(NUMBERS, 1)) == ("predict_proba", model.best_threshold_)
-    assert own_cut(model, PositiveClass(NUMBERS, 0)) == ("predict_proba", 1.0 - model.best_threshold_)
+    assert response_and_threshold(model, PositiveClass(NUMBERS, 1)) == ("predict_proba", model.best_threshold_)
+    assert response_and_threshold(model, PositiveClass(NUMBERS, 0)) == ("predict_proba", 1.0 - model.best_threshold_)
 
 
 def test_other_classifiers_cut_at_zero_or_one_half():
-    assert own_cut(Fitted(), PositiveClass(NUMBERS, 0)) == ("decision_function", 0.0)
-    assert own_cut(Fitted(), PositiveClass(NUMBERS, 1), "predict_proba") == ("predict_proba", 0.5)
-    assert own_cut(WithoutDecisionValues(), PositiveClass(NUMBERS, 1)) == ("predict_proba", 0.5)
+    assert response_and_threshold(Fitted(), PositiveClass(NUMBERS, 0)) == ("decision_function", 0.0)
+    assert response_and_threshold(Fitted(), PositiveClass(NUMBERS, 1), "predict_proba") == ("predict_proba", 0.5)
+    assert response_and_threshold(WithoutDecisionValues(), PositiveClass(NUMBERS, 1)) == ("predict_proba", 0.5)
 
 
 def test_responses_that_are_not_finite_are_rejected():
@@ -169,40 +179,40 @@ def test_responses_that_are_not_finite_are_rejected():
 
 
 def test_a_model_that_states_no_class_is_given_the_one_named():
-    named = PositiveClass.among(STRINGS, "bad")
+    named = PositiveClass.from_labels(STRINGS, "bad")
     svc = with_pos_label(CostSensitiveSVC(), named)
     assert svc.pos_label == "bad"
     assert type(svc.pos_label) is str
     inner = with_pos_label(make_pipeline(StandardScaler(), CostSensitiveSVC()), named)
     assert inner[-1].pos_label == "bad"
-    assert with_pos_label(CostSensitiveSVC(), PositiveClass.among(STRINGS, None)).pos_label is None
+    assert with_pos_label(CostSensitiveSVC(), PositiveClass.from_labels(STRINGS, None)).pos_label is None
     assert isinstance(with_pos_label(GaussianNB(), named), GaussianNB)
 
 
 def test_a_model_that_states_a_class_keeps_it_and_states_no_other():
     own = CostSensitiveSVC(pos_label="bad")
-    kept = with_pos_label(own, PositiveClass.among(STRINGS, "bad"))
+    kept = with_pos_label(own, PositiveClass.from_labels(STRINGS, "bad"))
     assert kept is not own
     assert kept.pos_label == "bad"
-    with pytest.raises(ValueError, match="CostSensitiveSVC has the target 'bad'"):
-        with_pos_label(own, PositiveClass.among(STRINGS, "good"))
+    with pytest.raises(ValueError, match="positive class of CostSensitiveSVC is 'bad'"):
+        with_pos_label(own, PositiveClass.from_labels(STRINGS, "good"))
     with pytest.raises(ValueError, match="pos_label of CostSensitiveSVC must be one of the classes"):
-        check_same_target(CostSensitiveSVC(pos_label="ugly"), PositiveClass.among(STRINGS, "good"))
-    with pytest.raises(ValueError, match="has the target 'good', as its pos_label=None says"):
-        check_same_target(CostSensitiveSVC(), PositiveClass.among(STRINGS, "bad"))
-    check_same_target(LogisticRegression(), PositiveClass.among(STRINGS, "bad"))
-    check_same_target(own, PositiveClass.among(STRINGS, "bad"))
+        check_same_positive_class(CostSensitiveSVC(pos_label="ugly"), PositiveClass.from_labels(STRINGS, "good"))
+    with pytest.raises(ValueError, match="is 'good', as its pos_label=None"):
+        check_same_positive_class(CostSensitiveSVC(), PositiveClass.from_labels(STRINGS, "bad"))
+    check_same_positive_class(LogisticRegression(), PositiveClass.from_labels(STRINGS, "bad"))
+    check_same_positive_class(own, PositiveClass.from_labels(STRINGS, "bad"))
 
 
 def test_the_outermost_model_with_costs_states_the_class():
-    assert own_pos_label(LogisticRegression()) is None
-    assert own_pos_label(make_pipeline(StandardScaler(), CostSensitiveSVC(pos_label="bad"))) == "bad"
+    assert stated_pos_label(LogisticRegression()) is None
+    assert stated_pos_label(make_pipeline(StandardScaler(), CostSensitiveSVC(pos_label="bad"))) == "bad"
     inner = CostSensitiveSVC(pos_label="bad")
-    assert own_pos_label(FixedThresholdClassifier(inner, pos_label="good")) == "good"
-    assert own_pos_label(FixedThresholdClassifier(inner)) == "bad"  # has a pos_label, but no costs
+    assert stated_pos_label(FixedThresholdClassifier(inner, pos_label="good")) == "good"
+    assert stated_pos_label(FixedThresholdClassifier(inner)) == "bad"  # has a pos_label, but no costs
 
 
 def test_many_labels_are_listed_up_to_the_tenth():
-    assert listed(np.array(["a", "b"])) == "['a', 'b']"
-    assert listed(np.arange(10)) == "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
-    assert listed(np.arange(11)) == "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...]"
+    assert format_labels(np.array(["a", "b"])) == "['a', 'b']"
+    assert format_labels(np.arange(10)) == "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
+    assert format_labels(np.arange(11)) == "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...]"

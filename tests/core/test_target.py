@@ -81,9 +81,9 @@ def test_three_classes_are_refused(data):
 
 @pytest.mark.parametrize(("pos_label", "side"), [(None, 1), ("b", 1), ("a", -1)])
 def test_the_side_is_the_sign_of_f_that_means_the_target(pos_label, side):
-    target = PositiveClass.among(np.array(["a", "b"]), pos_label)
+    target = PositiveClass.from_labels(np.array(["a", "b"]), pos_label)
     f = np.array([-2.0, 0.0, 3.0])
-    assert target.side == side
-    np.testing.assert_array_equal(target.oriented(f), side * f)
+    assert target.sign == side
+    np.testing.assert_array_equal(target.to_positive_sign(f), side * f)
     # f = 0 is classes_[0], as in `predict`.
-    np.testing.assert_array_equal(target.labels(target.accepted(target.oriented(f))), ["a", "a", "b"])
+    np.testing.assert_array_equal(target.labels(target.predicted_positive(target.to_positive_sign(f))), ["a", "a", "b"])

@@ -170,7 +170,7 @@ def test_predictions_made_elsewhere_cost_what_the_metrics_compute():
     own = cost_risk(Y, (scores > 0.5).astype(int), fn_cost=AMOUNT, sample_weight=weights)
     assert found.model.cost.value == pytest.approx(own)
     assert len(found.held_out.scored.predictions) == np.count_nonzero(weights)
-    with pytest.raises(ValueError, match="rows of both classes"):
+    with pytest.raises(ValueError, match="samples of both classes"):
         evaluate_predictions(np.zeros(5, int), np.zeros(5, int), fp_cost=1.0)
 
 

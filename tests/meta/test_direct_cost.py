@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 from scipy.stats import norm
-from sklearn.calibration import _SigmoidCalibration
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -19,6 +18,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import LinearSVC
 
 from cssvm import CostSensitiveSVC, CostThresholdClassifier, DirectCostClassifier, evaluate
+from cssvm._core.sklearn_compat import PlattScaling
 from cssvm.metrics import cost_risk_scorer
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
@@ -38,7 +38,7 @@ def obvious(X, y, amounts, new, *, target, calibrated, corrected):
     for seen, rest in FOLDS.split(X, y):
         learner = LogisticRegression().fit(X[seen], y[seen])
         if calibrated:
-            sigmoid = _SigmoidCalibration().fit(learner.decision_function(X[rest]), y[rest])
+            sigmoid = PlattScaling().fit(learner.decision_function(X[rest]), y[rest])
 
             def probability(rows, learner=learner, sigmoid=sigmoid):
                 p = sigmoid.predict(learner.decision_function(rows))

@@ -87,7 +87,7 @@ def test_names_of_the_classes_do_not_matter(data, make):
         words = make(GaussianNB(), pos_label="loss").fit(X, np.array(names)[y], fn_cost=amounts)
         np.testing.assert_array_equal(words.decision_function(X), numbers.decision_function(X))
         np.testing.assert_array_equal(words.predict(X), np.array(names)[numbers.predict(X)])
-    with pytest.raises(ValueError, match="pos_label must be given where labels are words and costs differ"):
+    with pytest.raises(ValueError, match="pos_label is required if labels are strings and costs differ"):
         make(GaussianNB()).fit(X, np.array(["good", "loss"])[y], fn_cost=amounts)
 
 

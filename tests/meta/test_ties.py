@@ -64,7 +64,7 @@ def test_metacost_relabels_a_tie_as_the_first_class(pos_label):
 @pytest.mark.parametrize("pos_label", [0, 1])
 def test_own_decisions_are_the_cut_of_the_scores_for_acting(pos_label):
     model = CostThresholdClassifier(STUMP, calibration=None, pos_label=pos_label).fit(X, Y)
-    target = positive_class_scores(model, X).target
+    target = positive_class_scores(model, X).positive_class
     acted = model.predict(X) == pos_label
     scores = action_scores(model, X, acted, target, fn_cost=1.0, fp_cost=1.0)
-    np.testing.assert_array_equal(acted, target.accepted(scores.values - scores.own_threshold))
+    np.testing.assert_array_equal(acted, target.predicted_positive(scores.values - scores.own_threshold))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from cssvm._core.positive_class import OWN_THRESHOLD, PositiveClass, response_of
+from cssvm._core.positive_class import DEFAULT_THRESHOLDS, PositiveClass, find_response_method
 from cssvm.metrics._action import (
     COST_RATIO,
     DECISION,
@@ -152,7 +152,7 @@ def test_a_score_at_the_threshold_is_put_on_the_side_of_its_decision(model, thir
     acted = np.array([False, False, third, True, True])
     found = scored(model, acted)
     np.testing.assert_array_equal(found.values >= found.own_threshold, acted)
-    assert found.own_threshold == OWN_THRESHOLD[response_of(model)]
+    assert found.own_threshold == DEFAULT_THRESHOLDS[find_response_method(model)]
     np.testing.assert_allclose(found.values - found.own_threshold, X[:, 0] - 0.5, atol=1e-12)
 
 

@@ -51,7 +51,7 @@ def test_metrics_of_decisions_are_for_the_class_named(metric):
     assert metric(Y, decisions, pos_label=0, **options) != expected
     strings, decided = np.where(Y == 1, "bad", "good"), np.where(decisions == 1, "bad", "good")
     assert metric(strings, decided, pos_label="bad", **options) == expected
-    with pytest.raises(ValueError, match="pos_label must be given"):
+    with pytest.raises(ValueError, match="pos_label is required"):
         metric(strings, decided, **options)
 
 
@@ -65,7 +65,7 @@ def test_scores_that_know_their_class_are_for_no_other():
 def test_a_class_is_named_by_the_scores_or_by_the_user_where_labels_are_strings():
     labels = np.where(Y == 1, "bad", "good")
     unnamed = PositiveClassScores(-SCORE, PositiveClass(np.array(["bad", "good"]), 1, named=False), 0.0)
-    with pytest.raises(ValueError, match="pos_label must be given"):
+    with pytest.raises(ValueError, match="pos_label is required"):
         min_cost_risk(labels, unnamed, fn_cost=5.0)
     assert min_cost_risk(labels, unnamed, fn_cost=5.0, pos_label="good") == min_cost_risk(1 - Y, -SCORE, fn_cost=5.0)
     named = PositiveClassScores(SCORE, PositiveClass(np.array(["bad", "good"]), 0), 0.0)

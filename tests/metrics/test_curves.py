@@ -144,7 +144,7 @@ def test_the_limit_is_a_rate(limit):
     "metric", [roc_convex_hull, cost_curve, lambda *arguments: neyman_pearson(*arguments, max_fpr=0.1)]
 )
 def test_curves_need_both_classes(metric):
-    with pytest.raises(ValueError, match="y_true must hold rows of both classes"):
+    with pytest.raises(ValueError, match="y_true must hold samples of both classes"):
         metric([0, 0], [0.1, 0.2])
 
 

@@ -78,7 +78,7 @@ def test_any_two_labels_name_the_classes(relabel, pos_label):
         (["bad", "bad", "bad"], 1, "pos_label=1 must be one of the labels in y_true; got labels ['bad']"),
         ([1, NAN, 0], 1, "y_true must hold two labels"),
         ([1, None, 0], 1, "y_true must hold two labels"),
-        ([], 1, "y_true must hold at least one row; got none"),
+        ([], 1, "y_true must hold at least one sample; got none"),
         ([[0], [1], [0]], 1, "y_true must be one-dimensional; got shape (3, 1)"),
     ],
 )
@@ -92,7 +92,7 @@ def test_labels_that_are_not_two_classes_are_rejected(y_true, pos_label, message
 def test_decisions_with_a_third_label_are_rejected():
     with pytest.raises(ValueError, match=r"y_pred must hold the labels of y_true, 1 \(pos_label\) or 0; got -1"):
         cost_risk(Y, 2 * PRED - 1)
-    with pytest.raises(ValueError, match="Pass decisions with these labels, not scores"):
+    with pytest.raises(ValueError, match="Pass predicted labels, not scores"):
         cost_risk(Y, SCORE)
     with pytest.raises(ValueError, match="y_pred must hold the labels of y_true"):
         cost_risk([0, 0], [0, 2])
@@ -102,9 +102,9 @@ def test_decisions_with_a_third_label_are_rejected():
 @pytest.mark.parametrize(
     ("y_score", "message"),
     [
-        ([0.9, NAN, 0.4, 0.2], "y_score must be finite; got nan in row 1 (1 such rows)"),
-        ([0.9, 0.7, np.inf, -np.inf], "y_score must be finite; got inf in row 2 (2 such rows)"),
-        ([0.9, 0.7, 0.4], "y_score must hold one value for each row of y_true, shape (4,); got shape (3,)"),
+        ([0.9, NAN, 0.4, 0.2], "y_score must be finite; got nan in row 1 (1 such samples)"),
+        ([0.9, 0.7, np.inf, -np.inf], "y_score must be finite; got inf in row 2 (2 such samples)"),
+        ([0.9, 0.7, 0.4], "y_score must hold one value for each sample of y_true, shape (4,); got shape (3,)"),
         (np.ones((4, 2)), "y_score must be one-dimensional; got shape (4, 2). Pass the column of pos_label."),
         (["a", "b", "c", "d"], "y_score must hold numbers; got"),
     ],

@@ -46,7 +46,7 @@ def test_each_vector_of_weights_has_the_metric_that_it_has_alone(ranked, metric,
 
 @pytest.mark.parametrize("options", [{}, {"prior": 0.2}, {"normalize": True}], ids=str)
 def test_decisions_of_many_models_have_the_risk_that_each_has_alone(options):
-    sample = Samples.read(Y, sample_weight=WEIGHTS[0, 0], **COSTS)
+    sample = Samples.from_labels(Y, sample_weight=WEIGHTS[0, 0], **COSTS)
     decisions = RNG.integers(0, 2, (2, 3, N)).astype(bool)
     found = risk_of_predictions(sample, decisions, **options)
     for place in np.ndindex(2, 3):

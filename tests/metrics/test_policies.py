@@ -37,7 +37,7 @@ def mean_cost(rows, name):
 
 
 def policies(groups=None, confidence=0.8):
-    sample = Samples.read(Y, sample_weight=WEIGHT)
+    sample = Samples.from_labels(Y, sample_weight=WEIGHT)
     money = ActionCosts.from_outcomes(sample, OUTCOMES)
     found = compare_policies(ACTED, sample, money, N_RESAMPLES, confidence, SEED, groups=groups)
     assert [policy.name for policy in found] == list(ACTED)
@@ -71,7 +71,7 @@ def test_intervals_are_quantiles_of_costs_of_resampled_samples_or_groups(groups)
 
 
 def test_money_of_some_samples_is_what_they_cost():
-    money = ActionCosts.from_outcomes(Samples.read(Y), OUTCOMES)
+    money = ActionCosts.from_outcomes(Samples.from_labels(Y), OUTCOMES)
     some = money.take([2, 4])
     np.testing.assert_array_equal(some.act, [OUTCOMES["tp_cost"][2], 2.0])
     np.testing.assert_array_equal(some.skip, [OUTCOMES["fn_cost"][2], 0.5])

@@ -165,7 +165,7 @@ def test_one_class_alone_has_a_mean_cost_but_no_prior_and_no_best_threshold():
         lambda: min_cost_risk([0, 0], [0.1, 0.2]),
         lambda: min_cost_risk([0, 1], [0.1, 0.2], sample_weight=[1, 0]),
     ):
-        with pytest.raises(ValueError, match="y_true must hold rows of both classes"):
+        with pytest.raises(ValueError, match="y_true must hold samples of both classes"):
             refused()
 
 

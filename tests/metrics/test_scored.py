@@ -17,7 +17,7 @@ def test_costs_of_a_sample_are_those_of_its_class():
     assert sample.signs.tolist() == [-1, 1, 1]
     assert sample.cost.tolist() == [2, 5, 7]
     assert sample.weighted_costs.tolist() == [2, 5, 21]
-    assert (sample.miss_cost, sample.alarm_cost) == (5 + 3 * 7, 2)
+    assert (sample.total_fn_cost, sample.total_fp_cost) == (5 + 3 * 7, 2)
     assert sample.costs_differ
 
 
@@ -31,8 +31,8 @@ def test_costs_of_classes_do_not_differ_within_them():
     [
         ([0, 1], [0.0, np.nan], {}, "y_score must be finite"),
         ([0, 1], [0.0, np.inf], {}, "y_score must be finite"),
-        ([], [], {}, "at least one row"),
-        ([0, 1], [0.0], {}, "one value for each row"),
+        ([], [], {}, "at least one sample"),
+        ([0, 1], [0.0], {}, "one value for each sample"),
         ([1, 1], [0.0, 1.0], {"pos_label": 1}, "both classes"),
         ([0, 1, 2], [0.0, 1.0, 2.0], {}, "two labels"),
         ([0, 1], [0.0, 1.0], {"fn_cost": -1.0}, "fn_cost must be finite and non-negative"),
@@ -65,7 +65,7 @@ def test_checked_samples_score_many_models_as_the_public_metrics_score_each():
     rng = np.random.default_rng(0)
     positive, cost, weights = rng.random(40) < 0.4, rng.integers(1, 9, 40), rng.integers(1, 4, 40)
     target = PositiveClass(np.array([0, 1]), 1)
-    sample = Samples.of(target, positive, fn_cost=cost, fp_cost=2.0, sample_weight=weights)
+    sample = Samples.from_mask(target, positive, fn_cost=cost, fp_cost=2.0, sample_weight=weights)
     scores = rng.normal(size=(5, 40)).round(1)
     accepted = scores > 0
     risks = risk_of_predictions(sample, accepted)
@@ -83,7 +83,9 @@ def test_checked_samples_score_many_models_as_the_public_metrics_score_each():
 
 
 def test_a_fold_in_which_errors_on_a_class_cost_nothing_has_a_risk():
-    sample = Samples.of(PositiveClass(np.array([0, 1]), 1), np.array([True, False]), fn_cost=[0.0, np.nan], fp_cost=3.0)
+    sample = Samples.from_mask(
+        PositiveClass(np.array([0, 1]), 1), np.array([True, False]), fn_cost=[0.0, np.nan], fp_cost=3.0
+    )
     assert risk_of_predictions(sample, np.array([False, True])) == 1.5
     assert minimum_risk(ScoredSamples.from_samples(sample, np.array([1.0, 2.0]))).risk == 0.0
 

@@ -136,7 +136,7 @@ def test_labels_must_be_of_two_classes(client, arrays):
     gaps[401:404] = np.nan
     refused(client, "^partition 2: y contains missing values: 4 labels are missing. Drop these rows", cut(X), cut(gaps))
     words = np.where(y == 1, "yes", "no")
-    refused(client, "pos_label must be given where labels are words", cut(X), cut(words), fn_cost=5.0)
+    refused(client, "pos_label is required if labels are strings", cut(X), cut(words), fn_cost=5.0)
     refused(
         client, "pos_label of CostSensitiveLinearSVC must be", cut(X), cut(words), parameters={"pos_label": "maybe"}
     )

@@ -101,7 +101,9 @@ def test_a_search_from_a_checkpoint_knows_the_same_scores(tmp_path):
 def test_costs_that_a_decision_needs_or_cannot_use_are_said():
     amounts = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
     search = CostSensitiveSVCCV(**GRID, decision="bayes").fit(X, Y, fn_cost=amounts)
-    with pytest.raises(ValueError, match="predict needs fn_cost of these samples, as fit was given one for each sample"):
+    with pytest.raises(
+        ValueError, match="predict needs fn_cost of these samples, as fit was given one for each sample"
+    ):
         search.predict(NEW_X)
     with pytest.raises(ValueError, match="score needs fn_cost of these samples"):
         search.score(NEW_X, NEW_Y)

@@ -177,7 +177,7 @@ def test_intervals_of_evaluate_cover():
     for _ in range(300):
         y = rng.random(200) < 0.2
         score = rng.normal(size=200) + 1.5 * y
-        sample = Samples.read(y.astype(int), fn_cost=5.0, fp_cost=1.0)
+        sample = Samples.from_labels(y.astype(int), fn_cost=5.0, fp_cost=1.0)
         acted = {"model": (score > 0.5).astype(float), "nobody": np.zeros(200)}
         money = ActionCosts(np.where(y, 0.0, 1.0), np.where(y, 5.0, 0.0))
         model, nobody = compare_policies(acted, sample, money, 300, 0.95, 0)

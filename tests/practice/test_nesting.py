@@ -78,14 +78,14 @@ def test_words_named_to_evaluate_need_not_be_named_to_the_model():
 @pytest.mark.parametrize("cv", [FOLDS, "prefit"])
 def test_two_different_targets_are_refused(cv):
     model, other = svc(pos_label=1).fit(X, Y), svc(pos_label=0).fit(X, Y)
-    with pytest.raises(ValueError, match=r"has the target 1, as its pos_label=1 says, but .* 0\. Pass pos_label=1"):
+    with pytest.raises(ValueError, match=r"of CostSensitiveSVC is 1, as its pos_label=1, but .* 0\. Pass pos_label=1"):
         evaluate(model, X, Y, pos_label=0, cv=cv, n_resamples=5)
-    with pytest.raises(ValueError, match="has the target 0"):
+    with pytest.raises(ValueError, match="positive class of CostSensitiveSVC is 0"):
         evaluate(model, X, Y, compare=[other], cv=cv, n_resamples=5)
 
 
 def test_a_fitted_model_for_the_default_target_is_not_evaluated_for_the_other():
-    with pytest.raises(ValueError, match="has the target 1, as its pos_label=None says"):
+    with pytest.raises(ValueError, match="of CostSensitiveSVC is 1, as its pos_label=None"):
         evaluate(svc().fit(X, Y), X, Y, pos_label=0, cv="prefit", n_resamples=5)
 
 

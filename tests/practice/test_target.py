@@ -111,7 +111,7 @@ def test_of_one_class_alone_1_is_the_target(label, other, expected):
 
 @pytest.mark.parametrize("label", [2, "bad", 0.5])
 def test_of_one_other_class_alone_the_target_is_asked_for(label):
-    with pytest.raises(ValueError, match="pos_label must be given where y_true holds one class only"):
+    with pytest.raises(ValueError, match="pos_label is required if y_true holds one class only"):
         cost_risk([label] * 3, [label] * 3)
     assert cost_risk([label] * 3, [label] * 3, pos_label=label) == 0.0
 
@@ -161,7 +161,7 @@ def test_1_alone_is_the_target_of_0_and_1_but_not_of_1_and_2_so_it_is_asked_for(
         lambda **pos: expected_cost_at([1, 1], [0.2, 0.7], 0.5, fn_cost=5.0, **pos),
         lambda **pos: income([1, 1], [1, 1], tp_cost=-5.0, **pos),
     ):
-        with pytest.raises(ValueError, match="Pass pos_label=1 if it is the class that fn_cost is about, or the label"):
+        with pytest.raises(ValueError, match="Pass pos_label=1 if fn_cost is its cost, or the label"):
             call()
         call(pos_label=1)
     assert expected_cost_at([1, 1], [0.2, 0.7], 0.5, fn_cost=5.0, pos_label=1) == 2.5
@@ -176,7 +176,7 @@ def test_truth_values_are_no_decisions_on_labels_1_and_2(decided):
 
 def test_bytes_are_words():
     y, decided = np.array([b"bad", b"good", b"good"]), np.array([b"good", b"good", b"bad"])
-    with pytest.raises(ValueError, match=r"pos_label must be given where labels are words .*pos_label=b'bad'"):
+    with pytest.raises(ValueError, match=r"pos_label is required if labels are strings .*pos_label=b'bad'"):
         cost_risk(y, decided, fn_cost=5.0)
     assert cost_risk(y, decided, fn_cost=5.0, pos_label=b"bad") == pytest.approx((5.0 + 1.0) / 3)
 
@@ -190,7 +190,7 @@ def test_words_with_slopes_or_margins_of_their_own_need_a_target(given):
 
 @pytest.mark.parametrize("given", [{"kappa": 0.5}, {"kappa": "tied", "fn_cost": 2.0, "fp_cost": 2.0}])
 def test_words_with_unequal_margins_need_a_target(given):
-    with pytest.raises(ValueError, match="pos_label must be given where labels are words"):
+    with pytest.raises(ValueError, match="pos_label is required if labels are strings"):
         CostSensitiveSVC(**given).fit(X, WORDS)
     CostSensitiveSVC(**given, pos_label="bad").fit(X, WORDS)
     CostSensitiveSVC(kappa="tied").fit(X, WORDS)  # equal costs of 1 have equal margins

@@ -75,7 +75,7 @@ ROWS = [
     ({"X": np.empty((0, 4)), "y": []}, "0 sample"),
     (
         {"y": np.ones(30)},
-        r"y must hold two classes; got one class only, \[1\.0\]\. Add rows of the other class",
+        r"y must hold two classes; got one class only, \[1\.0\]\. Add samples of the other class",
     ),
     (
         {"y": np.arange(30) % 3},

@@ -1,4 +1,4 @@
-"""What all classifiers of this library share: two classes, a decision by the sign of f, costs given once or per row."""
+"""The base class of all classifiers here: two classes, prediction by the sign of f, costs per class or sample."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 
 from .costs import is_tied
-from .positive_class import PositiveClass, listed
+from .positive_class import PositiveClass, format_labels
 from .samples import Samples, one_dimensional
 from .types import Mask, is_number
 
@@ -26,7 +26,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     _fit_costs: dict[str, float | None]  # set in fit
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X: ``classes_[1]`` where the decision function is positive.
+        """Predict the class of each sample: ``classes_[1]`` where the decision function is positive.
 
         Parameters
         ----------
@@ -41,40 +41,42 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[above.astype(np.intp)]
 
     def _read_labels(self, y: NDArray[Any]) -> tuple[PositiveClass, Mask]:
-        """Set `classes_` and the target; returns it, and which rows are of its class."""
+        """Set `classes_` and the positive class; returns it, and which samples are positive."""
         self.classes_, index = two_classes(y, whose=type(self).__name__)
-        self._positive_class = PositiveClass.among(
+        self._positive_class = PositiveClass.from_labels(
             self.classes_, getattr(self, "pos_label", None), whose=f"pos_label of {type(self).__name__}"
         )
         return self._positive_class, index == self._positive_class.index
 
     def _read_sample(self, y: NDArray[Any], *, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Samples:
-        """The rows with their costs, those given to `fit` or else the constructor's."""
+        """The samples with their costs, those given to `fit` or else the constructor's."""
         sample = self._sample(*self._read_labels(y), fn_cost, fp_cost, sample_weight)
         self._fit_costs = fit_costs(fn_cost=sample.fn_cost, fp_cost=sample.fp_cost)
         return sample
 
     def _read_scored_sample(self, y: Any, *, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Samples:
-        """Rows to be scored by the fitted classifier, whose labels it must know."""
+        """Samples to be scored by the fitted classifier, whose labels it must have seen in `fit`."""
         labels = one_dimensional("y", y)
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             raise ValueError(
-                f"y must hold the classes {listed(self.classes_)} that {type(self).__name__} was fitted on; got "
-                f"{labels[np.argmax(unknown)]!r} in row {np.argmax(unknown)} ({unknown.sum()} such rows)."
+                f"y must hold the classes {format_labels(self.classes_)} that {type(self).__name__} was fitted on; got "
+                f"{labels[np.argmax(unknown)]!r} in row {np.argmax(unknown)} ({unknown.sum()} such samples)."
             )
         return self._sample(self._positive_class, labels == self._positive_class.label, fn_cost, fp_cost, sample_weight)
 
-    def _sample(self, target: PositiveClass, positive: Mask, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Samples:
-        """A whole sample with its costs, those given or else the constructor's."""
-        sample = Samples.of(
-            target,
+    def _sample(
+        self, positive_class: PositiveClass, positive: Mask, fn_cost: Any, fp_cost: Any, sample_weight: Any
+    ) -> Samples:
+        """Samples with their costs, those given or else the constructor's."""
+        sample = Samples.from_mask(
+            positive_class,
             positive,
             fn_cost=resolve_cost(self, "fn_cost", fn_cost),
             fp_cost=resolve_cost(self, "fp_cost", fp_cost),
             sample_weight=sample_weight,
         )
-        sample.check_whole()
+        sample.check_totals()
         return sample
 
     def __sklearn_tags__(self) -> Any:
@@ -97,22 +99,24 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
 
 
 def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or one of the missing values of pandas, told without importing it."""
+    """Whether a label is None, NaN, or a missing value of pandas, which is not imported."""
     return label is None or type(label).__name__ in ("NAType", "NaTType") or (is_number(label) and label != label)
 
 
 def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The sorted classes (2,) and each row's class index (n_samples,); any other number is refused."""
+    """The sorted classes (2,) and the class index of each sample (n_samples,); raises unless there are two."""
     missing = sum(map(_is_missing, y.tolist())) if y.dtype == object else 0
     if missing:
-        raise ValueError(f"Input y contains NaN: {missing} labels of {whose} are missing. Drop these rows.")
+        raise ValueError(f"Input y contains NaN: {missing} labels of {whose} are missing. Drop these samples.")
     if y.dtype == object and len({isinstance(label, str) for label in y.tolist()}) > 1:
         raise ValueError(
-            f"y of {whose} must hold labels of one type; got strings beside other labels, such as "
+            f"y of {whose} must hold labels of one type; got strings and other labels, such as "
             f"{reprlib.repr(list(dict.fromkeys(y.tolist())))}. Turn all of them into strings, or into numbers."
         )
     if y.dtype.kind == "f" and np.isnan(y).any():
-        raise ValueError(f"Input y contains NaN: {np.isnan(y).sum()} labels of {whose} are missing. Drop these rows.")
+        raise ValueError(
+            f"Input y contains NaN: {np.isnan(y).sum()} labels of {whose} are missing. Drop these samples."
+        )
     whole = y.dtype.kind in "biu"  # scikit-learn's test takes a tenth of a small fit
     kind = "multiclass" if whole else type_of_target(y, input_name="y", raise_unknown=True)
     if kind.startswith("continuous"):
@@ -125,26 +129,26 @@ def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[A
     if len(classes) > 2:
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}: y has "
-            f"{len(classes)} classes, {listed(classes)}. For more than two classes use "
+            f"{len(classes)} classes, {format_labels(classes)}. For more than two classes use "
             f"sklearn.multiclass.OneVsRestClassifier({whose}(...))."
         )
     if len(classes) < 2:
         raise ValueError(
-            f"y must hold two classes; got one class only, {listed(classes)}. "
-            "Add rows of the other class, or stratify the split."
+            f"y must hold two classes; got one class only, {format_labels(classes)}. "
+            "Add samples of the other class, or stratify the split."
         )
     return classes, index
 
 
 def fit_costs(**costs: Any) -> dict[str, float | None]:
-    """Costs of a fit by name, to be remembered: None where there is one for each row."""
+    """Costs of a fit by name, as stored on the model: None if they are per sample."""
     return {name: float(cost) if is_number(cost) else None for name, cost in costs.items()}
 
 
 def resolve_cost(estimator: BaseEstimator, name: str, given: Any) -> Any:
-    """The cost given to `fit`, or the constructor's, which must be a number, as it applies to all rows.
+    """The cost given to `fit`, or the constructor's, which must be a number, as it applies to all samples.
 
-    An array in the constructor is refused: clones in cross-validation would carry it to other rows.
+    An array in the constructor raises: clones in a cross-validation would apply it to other samples.
     """
     if given is not None:
         return given
@@ -153,6 +157,6 @@ def resolve_cost(estimator: BaseEstimator, name: str, given: Any) -> Any:
         expected = 'a number or "tied"' if name == "kappa" else "a number"
         raise ValueError(
             f"{name} of {type(estimator).__name__} must be {expected}; got {name}={reprlib.repr(value)}. "
-            f"Pass one value for each row to fit instead: fit(X, y, {name}=...)."
+            f"Pass one value per sample to fit instead: fit(X, y, {name}=...)."
         )
     return value

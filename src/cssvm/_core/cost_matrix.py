@@ -76,13 +76,13 @@ class CostMatrix:
         costs : dict with fn_cost and fp_cost
         """
         given = align_to_samples(None, y, **self.outcomes)
-        sample = Samples.read(y, pos_label=pos_label)
+        sample = Samples.from_labels(y, pos_label=pos_label)
         missed, alarmed = (np.broadcast_to(each, len(sample)) for each in _differences(given))
         own = np.where(sample.positive, missed, alarmed)
         turned = own < 0.0
         labels = np.asarray(y).copy()
-        labels[turned & sample.positive] = sample.target.other
-        labels[turned & ~sample.positive] = sample.target.label
+        labels[turned & sample.positive] = sample.positive_class.other
+        labels[turned & ~sample.positive] = sample.positive_class.label
         return labels, {"fn_cost": np.abs(own), "fp_cost": np.abs(own)}
 
     def __repr__(self) -> str:

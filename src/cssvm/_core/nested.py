@@ -31,6 +31,15 @@ def iter_nested_estimators(estimator: Any, *, branches: bool = False) -> Iterato
         yield from iter_nested_estimators(each, branches=branches)
 
 
+def iter_outermost(estimator: Any, attribute: str) -> Iterator[Any]:
+    """The estimators that have this attribute, each the outermost of its branch."""
+    if hasattr(estimator, attribute):
+        yield estimator
+        return
+    for each in inner_estimators(estimator):
+        yield from iter_outermost(each, attribute)
+
+
 def inner_estimators(estimator: Any) -> list[Any]:
     """The estimators directly inside another that are trained on y."""
     if hasattr(estimator, "steps"):

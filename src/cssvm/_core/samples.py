@@ -1,11 +1,10 @@
-"""Rows with labels, weights and costs, checked once: what estimators, metrics, search, wrappers and displays share.
+"""Samples with labels, weights and costs, checked once: what estimators, metrics, search and displays share.
 
 `Samples` hold which samples are positive, what each weighs, and what a wrong prediction of it costs. A pandas Series of
 values is aligned to the index of y (`validation.py`), so that the folds of a cross-validation find their own values.
 
-`Samples.of` checks row by row, so that a fold or a partition can be made by itself. Checks that need the whole sample
-are apart: `check_whole`, `check_both_classes_weighted` and `check_both_classes`. `Samples.read` is for what a
-user passes as a whole sample.
+`Samples.from_mask` checks sample by sample, for a fold or a partition. Checks that need all samples are separate:
+`check_totals`, `check_both_classes_weighted` and `check_both_classes`. `Samples.from_labels` is for what a user passes.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .costs import check_error_costs, check_nonzero_costs, check_nonzero_weights, check_sample_weight
-from .positive_class import PositiveClass, is_string, listed, plain
+from .positive_class import PositiveClass, format_labels, is_string, to_python
 from .types import Mask, RowNumbers, Vector
-from .validation import align_predictions, aligned_sample_values, is_pandas, sample_values
+from .validation import align_predictions, aligned_sample_values, is_pandas, sample_values, take_samples
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """n rows of two classes.
+    """n samples of two classes.
 
-    target : which class is the target
-    positive : (n,) bool, the rows of it
+    positive_class : the two classes, and which of them is positive
+    positive : (n,) bool, the samples of the positive class
     weights : (n,) float64
-    cost : (n,) float64, what a wrong decision costs on each row, without its weight
-    fn_cost, fp_cost : the costs given, a number for the class or (n,) float64 for the rows
+    cost : (n,) float64, what a wrong prediction of each sample costs, without its weight
+    fn_cost, fp_cost : the costs given, a number for the class or (n,) float64
     index : the index of y, if it has one
     """
 
-    target: PositiveClass
+    positive_class: PositiveClass
     positive: Mask
     weights: Vector
     cost: Vector
@@ -44,9 +43,9 @@ class Samples:
     index: Any = None
 
     @classmethod
-    def of(
+    def from_mask(
         cls,
-        target: PositiveClass,
+        positive_class: PositiveClass,
         positive: Mask,
         *,
         fn_cost: Any = 1.0,
@@ -54,17 +53,16 @@ class Samples:
         sample_weight: Any = None,
         index: Any = None,
     ) -> Samples:
-        """Check the weights and costs of rows whose classes are known."""
-        target.require_pos_label(fn_cost=fn_cost, fp_cost=fp_cost)
+        """Check the weights and costs of samples whose classes are known."""
+        positive_class.require_pos_label(fn_cost=fn_cost, fp_cost=fp_cost)
         weights = check_sample_weight(sample_weight, len(positive))
-        fn_cost, fp_cost = (
-            sample_values("fn_cost", fn_cost, len(positive)),
-            sample_values("fp_cost", fp_cost, len(positive)),
-        )
-        return cls(target, positive, weights, check_error_costs(positive, fn_cost, fp_cost), fn_cost, fp_cost, index)
+        fn_cost = sample_values("fn_cost", fn_cost, len(positive))
+        fp_cost = sample_values("fp_cost", fp_cost, len(positive))
+        cost = check_error_costs(positive, fn_cost, fp_cost)
+        return cls(positive_class, positive, weights, cost, fn_cost, fp_cost, index)
 
     @classmethod
-    def read(
+    def from_labels(
         cls,
         y_true: Any,
         y_pred: Any = None,
@@ -74,28 +72,30 @@ class Samples:
         fp_cost: Any = 1.0,
         sample_weight: Any = None,
     ) -> Samples:
-        """Check a whole sample: labels, weights and costs; a single class is accepted.
+        """Check labels, weights and costs of all samples; a single class is accepted.
 
-        y_pred : decisions, which tell the other class where `y_true` holds one only; pos_label : the target's label,
-        a `PositiveClass`, or None for the larger label.
+        y_pred : predictions, in which the other label is found if `y_true` has only one; pos_label : a label, a
+        `PositiveClass`, or None for the larger label.
         """
         labels = one_dimensional("y_true", y_true)
         if len(labels) == 0:
-            raise ValueError("y_true must hold at least one row; got none. Pass the labels of the rows to evaluate.")
-        target, positive = _read_target(labels, y_pred, pos_label)
+            raise ValueError(
+                "y_true must hold at least one sample; got none. Pass the labels of the samples to evaluate."
+            )
+        positive_class, positive = _find_positive(labels, y_pred, pos_label)
         index = y_true.index if is_pandas(y_true) else None
         given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "sample_weight": sample_weight}
         own = {name: aligned_sample_values(name, value, len(labels), index) for name, value in given.items()}
-        sample = cls.of(target, positive, **own, index=index)
-        sample.check_whole()
-        return sample
+        samples = cls.from_mask(positive_class, positive, **own, index=index)
+        samples.check_totals()
+        return samples
 
     def __len__(self) -> int:
         return len(self.positive)
 
     @property
     def signs(self) -> NDArray[np.int64]:
-        """(n,) +1 for rows of the target, -1 for others."""
+        """(n,) +1 for positive samples, -1 for negative ones."""
         return np.where(self.positive, 1, -1)
 
     @property
@@ -106,108 +106,108 @@ class Samples:
     @property
     def labels(self) -> NDArray[Any]:
         """(n,) labels."""
-        return self.target.labels(self.positive)
+        return self.positive_class.labels(self.positive)
 
     @property
-    def has_row_costs(self) -> bool:
-        """Whether a cost was given for each row rather than for each class."""
+    def has_sample_costs(self) -> bool:
+        """Whether a cost was given per sample rather than per class."""
         return np.ndim(self.fn_cost) > 0 or np.ndim(self.fp_cost) > 0
 
     @property
     def costs_differ(self) -> bool:
-        """Whether rows of the same class have different costs."""
-        return any(np.ptp(self.cost[rows]) > 0 for rows in (self.positive, ~self.positive) if rows.any())
+        """Whether samples of the same class have different costs."""
+        return any(np.ptp(self.cost[own]) > 0 for own in (self.positive, ~self.positive) if own.any())
 
     def mean_costs(self) -> tuple[float, float]:
-        """fn_cost and fp_cost: the numbers given for the classes, or the weighted means over the rows of each class."""
-        of_rows = zip((self.fn_cost, self.fp_cost), (self.positive, ~self.positive), strict=True)
+        """fn_cost and fp_cost: the numbers given for the classes, or weighted means over the samples of each class."""
         means = [
-            float(np.average(self.cost[rows], weights=self.weights[rows])) if np.ndim(cost) else float(cost)
-            for cost, rows in of_rows
+            float(np.average(self.cost[own], weights=self.weights[own])) if np.ndim(cost) else float(cost)
+            for cost, own in ((self.fn_cost, self.positive), (self.fp_cost, ~self.positive))
         ]
         return means[0], means[1]
 
     @property
-    def miss_cost(self) -> float:
-        """P_1 C_1 times the weight of all rows: what missing every row of the target costs."""
+    def total_fn_cost(self) -> float:
+        """The weighted cost of missing every positive sample."""
         return float(self.weighted_costs[self.positive].sum())
 
     @property
-    def alarm_cost(self) -> float:
-        """P_{-1} C_{-1} times the weight of all rows: what a false alarm on every row of the other class costs."""
+    def total_fp_cost(self) -> float:
+        """The weighted cost of a false positive on every negative sample."""
         return float(self.weighted_costs[~self.positive].sum())
 
-    def counted(self) -> Any:
-        """What selects the rows of positive weight: a mask, or a slice if these are all rows."""
+    def nonzero_weights(self) -> Any:
+        """The index of the samples of positive weight: a mask, or a slice if these are all."""
         return slice(None) if self.weights.all() else self.weights > 0
 
-    def present(self, values: NDArray[Any]) -> tuple[Samples, NDArray[Any]]:
-        """The rows of positive weight with their `values` (..., n): the others are absent from every metric."""
-        counted = self.counted()
-        return (self, values) if isinstance(counted, slice) else (self.take(counted), values[..., counted])
-
     @property
-    def counted_rows(self) -> RowNumbers:
-        """Row numbers of the rows of positive weight."""
+    def nonzero_samples(self) -> RowNumbers:
+        """Sample numbers of the samples of positive weight."""
         return np.flatnonzero(self.weights > 0)
 
-    def priced(self, fn_slope: float, fp_slope: float) -> Samples:
-        """The same rows with other costs: the slope for a cost of a class, slope * cost for a cost of each row."""
-        fn_cost = fn_slope if np.ndim(self.fn_cost) == 0 else fn_slope * self.fn_cost
-        fp_cost = fp_slope if np.ndim(self.fp_cost) == 0 else fp_slope * self.fp_cost
+    def drop_zero_weights(self, values: NDArray[Any]) -> tuple[Samples, NDArray[Any]]:
+        """The samples of positive weight with their `values` (..., n): the others are absent from every metric."""
+        counted = self.nonzero_weights()
+        return (self, values) if isinstance(counted, slice) else (self.take(counted), values[..., counted])
+
+    def with_cost_factors(self, fn_factor: float, fp_factor: float) -> Samples:
+        """The same samples with other costs: the factor for a cost of a class, factor * cost for costs per sample."""
+        fn_cost = fn_factor if np.ndim(self.fn_cost) == 0 else fn_factor * self.fn_cost
+        fp_cost = fp_factor if np.ndim(self.fp_cost) == 0 else fp_factor * self.fp_cost
         return replace(self, cost=check_error_costs(self.positive, fn_cost, fp_cost), fn_cost=fn_cost, fp_cost=fp_cost)
 
-    def take(self, rows: Any) -> Samples:
-        """Some of the rows: a slice, a mask or row numbers."""
+    def take(self, samples: Any) -> Samples:
+        """Some of the samples: a slice, a mask or sample numbers."""
         return replace(
             self,
-            positive=self.positive[rows],
-            weights=self.weights[rows],
-            cost=self.cost[rows],
-            fn_cost=at_rows(self.fn_cost, rows),
-            fp_cost=at_rows(self.fp_cost, rows),
-            index=None if self.index is None else self.index[rows],
+            positive=self.positive[samples],
+            weights=self.weights[samples],
+            cost=self.cost[samples],
+            fn_cost=take_samples(self.fn_cost, samples),
+            fp_cost=take_samples(self.fp_cost, samples),
+            index=None if self.index is None else self.index[samples],
         )
 
-    def check_whole(self) -> None:
-        """Refuse a sample without any weight, or in which errors on all rows of a class cost nothing."""
+    def check_totals(self) -> None:
+        """Raise if no sample has a weight, or errors on all samples of a class cost nothing."""
         check_nonzero_costs(self.positive, self.cost)
         check_nonzero_weights(self.weights)
 
     def check_both_classes_weighted(self, what: str) -> None:
         """Raise if a class is missing or has no weight; `what` names the measure that needs both."""
-        positive = self.positive[self.counted()]
-        if both_classes(positive):
+        positive = self.positive[self.nonzero_weights()]
+        if has_both_classes(positive):
             return
-        missing = "the other class" if positive.any() else f"pos_label={self.target.shown}"
+        missing = "the other class" if positive.any() else f"pos_label={self.positive_class.label_repr}"
         raise ValueError(
-            f"y_true must hold rows of both classes, with positive weight, for {what}; got none of {missing}. "
-            "Evaluate on more rows, use stratified folds, or correct pos_label."
+            f"y_true must hold samples of both classes, with positive weight, for {what}; got none of {missing}. "
+            "Evaluate on more samples, use stratified folds, or correct pos_label."
         )
 
-    def column(self, name: str, value: Any) -> Any:
-        """A number or None as it is, or one value for each row as (n,)."""
+    def aligned(self, name: str, value: Any) -> Any:
+        """A number or None as it is, or one value per sample as (n,) float64."""
         return aligned_sample_values(name, value, len(self), self.index)
 
-    def decisions(self, y_pred: Any) -> Mask:
-        """Whether each row was taken for the target."""
-        labels = self._paired("y_pred", y_pred)
-        self._check_truth_values(labels)
-        accepted = _equals(labels, self.target.label)
-        refused = labels[~accepted]
-        if len(refused):
-            other = refused[:1].tolist()[0] if self.target.other is None else plain(self.target.other)
-            strange = ~_equals(refused, other)
-            if strange.any():
+    def predicted_positive(self, y_pred: Any) -> Mask:
+        """Whether each sample was predicted positive, from predicted labels."""
+        labels = self._aligned_predictions("y_pred", y_pred)
+        self._check_booleans(labels)
+        predicted = _equals(labels, self.positive_class.label)
+        rest = labels[~predicted]
+        if len(rest):
+            known, label = self.positive_class.other, self.positive_class.label_repr
+            other = rest[:1].tolist()[0] if known is None else to_python(known)
+            unknown = ~_equals(rest, other)
+            if unknown.any():
                 raise ValueError(
-                    f"y_pred must hold the labels of y_true, {self.target.shown} (pos_label) or {other!r}; "
-                    f"got {plain(refused[np.argmax(strange)])!r}. Pass decisions with these labels, not scores."
+                    f"y_pred must hold the labels of y_true, {label} (pos_label) or {other!r}; got "
+                    f"{to_python(rest[np.argmax(unknown)])!r}. Pass predicted labels, not scores."
                 )
-        return accepted
+        return predicted
 
     def scores(self, y_score: Any) -> NDArray[Any]:
-        """The score of each row, in the floating type it came in (float64 for integers)."""
-        scores = self._paired("y_score", y_score)
+        """The score of each sample, in its own floating type (float64 for integers)."""
+        scores = self._aligned_predictions("y_score", y_score)
         if not np.issubdtype(scores.dtype, np.floating):
             try:
                 scores = scores.astype(np.float64)
@@ -220,71 +220,66 @@ class Samples:
         if wrong.any():
             raise ValueError(
                 f"y_score must be finite; got {scores[np.argmax(wrong)]} in row {np.argmax(wrong)} "
-                f"({wrong.sum()} such rows). Drop these rows, or give them a finite score."
+                f"({wrong.sum()} such samples). Drop these samples, or give them a finite score."
             )
         return scores
 
-    def _check_truth_values(self, labels: NDArray[Any]) -> None:
-        """Refuse True and False for labels other than 1 and 0: True is 1 to Python, also where 1 is not the target."""
-        known = [label for label in (self.target.label, self.target.other) if label is not None]
+    def _check_booleans(self, labels: NDArray[Any]) -> None:
+        """Raise on True and False for labels other than 1 and 0: True == 1, also where 1 is not the positive class."""
+        known = [label for label in (self.positive_class.label, self.positive_class.other) if label is not None]
         if isinstance(labels[0], bool | np.bool_) and not all(label in (0, 1) for label in known):
             raise ValueError(
-                f"y_pred must hold the labels of y_true, such as {self.target.shown}; got {bool(labels[0])}. Pass "
-                "decisions with these labels, for example np.where(decided, target, other)."
+                f"y_pred must hold the labels of y_true, such as {self.positive_class.label_repr}; got "
+                f"{bool(labels[0])}. Pass labels, for example np.where(predicted_positive, pos_label, other_label)."
             )
 
-    def _paired(self, name: str, value: Any) -> NDArray[Any]:
+    def _aligned_predictions(self, name: str, value: Any) -> NDArray[Any]:
         values = one_dimensional(name, align_predictions(name, value, self.index))
         if len(values) != len(self):
             raise ValueError(
-                f"{name} must hold one value for each row of y_true, shape ({len(self)},); "
-                f"got shape {values.shape}. Pass the predictions of the same rows."
+                f"{name} must hold one value for each sample of y_true, shape ({len(self)},); "
+                f"got shape {values.shape}. Pass the predictions of the same samples."
             )
         return values
 
 
-def both_classes(positive: Mask) -> bool:
-    """Whether there are rows of both classes."""
+def has_both_classes(positive: Mask) -> bool:
+    """Whether there are samples of both classes."""
     return bool(positive.any() and not positive.all())
 
 
 def check_both_classes(positive: Mask, part: str, fix: str) -> None:
-    """Raise unless both classes are among the rows; `part` and `fix` complete the message."""
-    if not both_classes(positive):
-        raise ValueError(f"both classes must be present among {part}; got {len(positive)} rows of one class. {fix}")
+    """Raise unless both classes are among the samples; `part` and `fix` complete the message."""
+    if not has_both_classes(positive):
+        raise ValueError(f"both classes must be present among {part}; got {len(positive)} samples of one class. {fix}")
 
 
 def one_dimensional(name: str, value: Any) -> NDArray[Any]:
     """`value` as an array of one dimension."""
     values = np.asarray(value)
     if values.ndim != 1:
-        hint = "the column of pos_label" if name == "y_score" else "one label for each row"
+        hint = "the column of pos_label" if name == "y_score" else "one label for each sample"
         raise ValueError(f"{name} must be one-dimensional; got shape {values.shape}. Pass {hint}.")
     return values
-
-
-def at_rows(value: Any, rows: Any) -> Any:
-    """The entries of these rows; a number stands for all of them."""
-    return value if np.ndim(value) == 0 else np.asarray(value)[rows]
 
 
 def _equals(labels: NDArray[Any], label: Any) -> Mask:
     return np.broadcast_to(np.asarray(labels == label, dtype=bool), labels.shape)
 
 
-def _read_target(labels: NDArray[Any], y_pred: Any, pos_label: Any) -> tuple[PositiveClass, Mask]:
-    """The target among the labels of a sample, in which one class may be missing, and which rows are of it."""
+def _find_positive(labels: NDArray[Any], y_pred: Any, pos_label: Any) -> tuple[PositiveClass, Mask]:
+    """The positive class among labels, of which one may be missing, and which samples are of it."""
     known = pos_label if isinstance(pos_label, PositiveClass) else None
     if known is not None:
         pos_label = known.label
     named = pos_label is not None if known is None else known.named
     if pos_label is None:
         pos_label = _larger_label(labels, y_pred)
-    positive, other = _target_and_other(labels, pos_label)
+    positive, other = _split_labels(labels, pos_label)
     if known is not None and known.other is not None:
         if other is not None and other != known.other:
             raise ValueError(
-                f"y_true must hold the classes {listed(known.classes)} of the model; got {plain(other)!r}."
+                f"y_true must hold the classes {format_labels(known.classes)} of the model; got {to_python(other)!r}."
             )
         other = known.other
     classes = np.empty(2, dtype=object)
@@ -293,41 +288,41 @@ def _read_target(labels: NDArray[Any], y_pred: Any, pos_label: Any) -> tuple[Pos
 
 
 def _larger_label(labels: NDArray[Any], y_pred: Any) -> Any:
-    """The larger of two labels, of which the decisions may hold the second; of 0, -1 or truth values alone, 1."""
+    """The larger of two labels, of which predictions may hold the second; if 0, -1 or booleans are the only one, 1."""
     first = labels[0]
     others = labels[~_equals(labels, first)]
     if not len(others) and not is_string(first) and (first in (0, -1) or isinstance(first, bool | np.bool_)):
         return 1
     if not len(others) and y_pred is not None:
-        decided = one_dimensional("y_pred", y_pred)
-        others = decided[~_equals(decided, first)]
+        predicted = one_dimensional("y_pred", y_pred)
+        others = predicted[~_equals(predicted, first)]
     if not len(others):
         label = labels[:1].tolist()[0]
         raise ValueError(
-            f"pos_label must be given where y_true holds one class only; got the label {label!r} in all {len(labels)} "
-            f"rows. Pass pos_label={label!r} if it is the class that fn_cost is about, or the label of the other class."
+            f"pos_label is required if y_true holds one class only; got the label {label!r} in all {len(labels)} "
+            f"samples. Pass pos_label={label!r} if fn_cost is its cost, or the label of the other class."
         )
     second = others[0]
     if is_string(first) != is_string(second):
-        return first  # refused below
+        return first  # raises in `_split_labels`
     return max(first, second)
 
 
-def _target_and_other(labels: NDArray[Any], pos_label: Any) -> tuple[Mask, Any]:
+def _split_labels(labels: NDArray[Any], pos_label: Any) -> tuple[Mask, Any]:
     """Where y_true is pos_label, and the other label; None if there is no other.
 
     Comparing with the first other label takes one pass, where `np.unique` would sort all of them.
     """
     same_kind = is_string(labels[0]) == is_string(pos_label)
-    target = _equals(labels, pos_label)
-    others = labels[~target]
+    positive = _equals(labels, pos_label)
+    others = labels[~positive]
     if same_kind and (len(others) == 0 or _equals(others, others[0]).all()):
-        return target, others[0] if len(others) else None
+        return positive, others[0] if len(others) else None
     found = list(dict.fromkeys(labels.tolist()))
-    if target.any():
+    if positive.any():
         problem = f"y_true must hold two labels, pos_label={pos_label!r} and one other"
         fix = "Drop missing labels, and evaluate one class against the rest for more than two classes."
     else:
         problem = f"pos_label={pos_label!r} must be one of the labels in y_true"
-        fix = f"Pass the label of the class that costs more to miss, for example pos_label={found[0]!r}."
+        fix = f"Pass the label of the class whose false negatives cost fn_cost, such as pos_label={found[0]!r}."
     raise ValueError(f"{problem}; got labels {reprlib.repr(found)}. {fix}")

@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils import check_random_state, get_tags
@@ -89,7 +88,7 @@ def clone_with_seed(estimator: Any, seed: int | None) -> Any:
     return cloned
 
 
-def column_indices(transformer: Any, name: str) -> NDArray[np.intp]:
+def column_indices(transformer: Any, name: str) -> Any:
     """The column numbers that a fitted ColumnTransformer passes to the transformer of this name."""
     return transformer._transformer_to_input_indices[name]
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._core.folds import Fold
 from .._core.nested import final_step
-from .._core.positive_class import check_same_target, listed, with_pos_label
+from .._core.positive_class import check_same_positive_class, format_labels, with_pos_label
 from .._core.prediction_costs import COSTS, costs_for_predict, predict_with_costs
 from .._core.samples import Samples
 from .._core.sklearn_compat import take_rows
@@ -52,7 +52,7 @@ def cross_val_predictions(
 
     Fits run one after the other, each on all cores, unless ``joblib.parallel_config`` names another backend.
     """
-    named_models = {name: with_pos_label(model, sample.target) for name, model in models.items()}
+    named_models = {name: with_pos_label(model, sample.positive_class) for name, model in models.items()}
     calls = [
         delayed(_predict_fold)(model, X, y, sample, fold, metadata, scored=name == scored)
         for name, model in named_models.items()
@@ -85,12 +85,12 @@ def prefit_predictions(
 ) -> list[FoldPredictions]:
     """Predictions of a fitted model for all samples."""
     check_is_fitted(model)
-    check_same_target(model, sample.target)
-    known = getattr(model, "classes_", sample.target.classes)
-    if not np.isin(sample.target.classes, known).all():
+    check_same_positive_class(model, sample.positive_class)
+    known = getattr(model, "classes_", sample.positive_class.classes)
+    if not np.isin(sample.positive_class.classes, known).all():
         raise ValueError(
-            f"y must hold the classes {listed(np.asarray(known))} that {type(model).__name__} was fitted on; got "
-            f"{listed(sample.target.classes)}. Pass labels in the form they had in fit."
+            f"y must hold the classes {format_labels(np.asarray(known))} that {type(model).__name__} was fitted on; got "
+            f"{format_labels(sample.positive_class.classes)}. Pass labels in the form they had in fit."
         )
     acted, scores = _predict(model, X, sample, metadata, scored)
     return [FoldPredictions(np.arange(len(sample)), acted, scores, model)]
@@ -100,11 +100,11 @@ def _predict(
     fitted: Any, X: Any, sample: Samples, metadata: dict[str, Any], scored: bool
 ) -> tuple[Mask, ActionScores | None]:
     """Whether a fitted model acts on each sample, by its costs if `predict` takes them, and its scores for acting."""
-    target, labels = sample.target, np.asarray(predict_with_costs(fitted, X, metadata))
+    target, labels = sample.positive_class, np.asarray(predict_with_costs(fitted, X, metadata))
     unknown = ~np.isin(labels, target.classes)
     if unknown.any():
         raise ValueError(
-            f"{type(fitted).__name__} must predict one of the classes {listed(target.classes)}; its predict "
+            f"{type(fitted).__name__} must predict one of the classes {format_labels(target.classes)}; its predict "
             f"returned {labels[unknown][:1].tolist()[0]!r}. Pass a classifier."
         )
     acted, own = labels == target.label, {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost}

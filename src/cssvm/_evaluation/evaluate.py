@@ -13,11 +13,11 @@ from .._core.classifier import two_classes
 from .._core.cost_matrix import OUTCOMES, decision_costs
 from .._core.folds import Fold, check_groups, make_splits
 from .._core.positive_class import (
-    RESPONSES,
+    RESPONSE_METHODS,
     PositiveClass,
     PositiveClassScores,
-    own_pos_label,
     positive_class_scores,
+    stated_pos_label,
 )
 from .._core.prediction_costs import COSTS
 from .._core.samples import Samples
@@ -144,9 +144,9 @@ def evaluate(
     groups = check_groups(given.pop("groups"), len(labels))
     costs = _Costs.read(model, given)
     classes, index = two_classes(labels, whose="evaluate")
-    target = PositiveClass.among(classes, own_pos_label(model) if pos_label is None else pos_label)
-    sample = Samples.of(target, index == target.index, **costs.decisive, sample_weight=given["sample_weight"])
-    sample.check_whole()
+    target = PositiveClass.from_labels(classes, stated_pos_label(model) if pos_label is None else pos_label)
+    sample = Samples.from_mask(target, index == target.index, **costs.decisive, sample_weight=given["sample_weight"])
+    sample.check_totals()
     metadata = costs.passed_on | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
     metadata |= {} if groups is None else {"groups": groups}
     models, estimates = {MODEL: model} | named(compare), []
@@ -154,7 +154,7 @@ def evaluate(
     notes: list[str] = []
     if isinstance(cv, str) and cv == PREFIT:
         found = {name: prefit_predictions(m, X, sample, metadata, scored=name == MODEL) for name, m in models.items()}
-        if blind and any(hasattr(model, response) for response in RESPONSES):
+        if blind and any(hasattr(model, response) for response in RESPONSE_METHODS):
             scores = positive_class_scores(model, X, pos_label=target.label).values
             found[FEWEST_ERRORS] = fewest_errors(scores, sample)
     else:
@@ -200,12 +200,14 @@ def evaluate_predictions(
     given = align_to_samples(None, y_true, **outcomes, sample_weight=sample_weight, groups=groups)
     outcomes = {name: given[name] for name in OUTCOMES}
     oriented = isinstance(y_score, PositiveClassScores)
-    label = y_score.target if oriented and pos_label is None else pos_label
-    sample = Samples.read(
+    label = y_score.positive_class if oriented and pos_label is None else pos_label
+    sample = Samples.from_labels(
         y_true, y_pred, pos_label=label, sample_weight=given["sample_weight"], **dict(decision_costs(**outcomes))
     )
     sample.check_both_classes_weighted("a comparison of predictions")
-    acted = {name: sample.decisions(labels) for name, labels in ({MODEL: y_pred} | named(compare or {})).items()}
+    acted = {
+        name: sample.predicted_positive(labels) for name, labels in ({MODEL: y_pred} | named(compare or {})).items()
+    }
     if y_score is None:
         scores = scores_of_predictions(acted[MODEL])
     else:
@@ -286,7 +288,7 @@ def _cross_validate(
 
 def _notes_on_weights(models: dict[str, Any], sample: Samples, metadata: dict[str, Any]) -> list[str]:
     """The models that are trained without the weights, unless these are 0 and 1 only."""
-    if (sample.weights[sample.counted()] == 1.0).all():
+    if (sample.weights[sample.nonzero_weights()] == 1.0).all():
         return []
     unweighted = [name for name, model in models.items() if not takes_weights(for_fit(clone(model), metadata))]
     return [f"{name} is trained without sample_weight, which does not reach its fit." for name in unweighted]

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_regressor
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 
+from .._core.sklearn_compat import safe_indexing
 from .._core.types import RowNumbers, Vector
 from .._core.validation import is_pandas, take_samples
 from .routing import WrappedClassifier
@@ -85,7 +86,7 @@ class EstimatingClassifier(WrappedClassifier):
                 "out; got none. Use stratified folds, or selection_correction=False."
             )
         own = {name: take_samples(value, rows) for name, value in self._routed(metadata, AMOUNTS).items()}
-        X_own = _safe_indexing(X, rows)
+        X_own = safe_indexing(X, rows)
         if probability is not None:
             X_own = with_probability(X_own, probability[rows])
         return Amounts(clone(self.amount_estimator).fit(X_own, amounts[rows], **own), probability is not None)

@@ -10,7 +10,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._core.classifier import unchanged_on_failure
-from .._core.positive_class import OWN_THRESHOLD
+from .._core.positive_class import DEFAULT_THRESHOLDS
 from .._core.samples import Samples
 from .._core.types import RowNumbers, Vector
 from .._core.validation import align_to_samples
@@ -224,4 +224,4 @@ class CostProportionateClassifier(EnsembleClassifier):
             for member, rows in zip(self.estimators_, self.estimators_samples_, strict=True)
         )
         mean = np.mean([self._for_target(response) for response in responses], axis=0)
-        return self._positive_class.as_f(mean - OWN_THRESHOLD.get(self._method, MAJORITY))
+        return self._positive_class.to_classes_sign(mean - DEFAULT_THRESHOLDS.get(self._method, MAJORITY))

@@ -232,7 +232,7 @@ class CostThresholdClassifier(CalibratingClassifier):
         ndarray of shape (n_samples,)
         """
         gain = self._gain(X, fn_cost, fp_cost)
-        return self._positive_class.labels(self._positive_class.accepted(gain))
+        return self._positive_class.labels(self._positive_class.predicted_positive(gain))
 
     def decision_function(self, X: Any) -> Vector:
         """Score of the target minus `threshold_`, its sign turned so that positive means ``classes_[1]``.
@@ -247,7 +247,7 @@ class CostThresholdClassifier(CalibratingClassifier):
         ndarray of shape (n_samples,)
         """
         gain = self._gain(X, None, None)
-        return self._positive_class.as_f(gain)
+        return self._positive_class.to_classes_sign(gain)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -269,5 +269,5 @@ class CostThresholdClassifier(CalibratingClassifier):
     def _gain(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
         """The target's score minus the threshold, which varies by row if the costs do."""
         check_is_fitted(self)
-        score = self._positive_class.oriented(finite_response(self.estimator_, self._response, X))
+        score = self._positive_class.to_positive_sign(finite_response(self.estimator_, self._response, X))
         return self._rule().gain(score, **align_to_samples(X, fn_cost=fn_cost, fp_cost=fp_cost))

@@ -174,7 +174,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         fitted = self._fit_probabilities(
             X,
             sample.labels,
-            sample.target,
+            sample.positive_class,
             sample.positive,
             self._metadata_for(ESTIMATOR, given | weight),
             groups=groups,
@@ -224,7 +224,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         ndarray of shape (n_samples,)
         """
         saving = self._saving(X, **align_to_samples(X, fn_cost=fn_cost, fp_cost=fp_cost))
-        return self._positive_class.labels(self._positive_class.accepted(saving))
+        return self._positive_class.labels(self._positive_class.predicted_positive(saving))
 
     def decision_function(self, X: Any) -> Vector:
         """What deciding for the target is expected to save, p amount - (1 - p) fp_cost, in the unit of the costs.
@@ -241,7 +241,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         ndarray of shape (n_samples,)
         """
         saving = self._saving(X, None, None)
-        return self._positive_class.as_f(saving)
+        return self._positive_class.to_classes_sign(saving)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the two classes, those of `estimator_`; the costs do not enter.
@@ -278,7 +278,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     def _probability(self, X: Any) -> Vector:
         """Probability of the target, (n,)."""
         check_is_fitted(self)
-        return self._positive_class.oriented(finite_response(self.estimator_, PROBABILITIES, X))
+        return self._positive_class.to_positive_sign(finite_response(self.estimator_, PROBABILITIES, X))
 
     def _saving(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
         """How much less acting on each row is expected to cost than leaving it, with what is known of the amounts."""

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.samples import both_classes
+from .._core.samples import has_both_classes
 from .._core.types import Mask, RowNumbers, Vector, is_integer, is_number
 
 WITH, WITHOUT, REJECTION = "with_replacement", "without_replacement", "rejection"
@@ -46,7 +46,7 @@ def _draw_both_classes(
     rng = np.random.default_rng(seed)
     for _ in range(ATTEMPTS):
         rows = _draw(sampling, chances, rng, size)
-        if both_classes(positive[rows]):
+        if has_both_classes(positive[rows]):
             return rows
     share = chances[positive].sum() / chances.sum()
     raise ValueError(

@@ -54,7 +54,7 @@ class EnsembleClassifier(WrappedClassifier):
         """What a member says of the target: its probability, a score for it, or a vote of 0 or 1; (n,) float64."""
         if self._method == VOTES:
             return (response == self._positive_class.label).astype(np.float64)
-        return self._positive_class.oriented(response)
+        return self._positive_class.to_positive_sign(response)
 
     def _columns(self, X: Any, rows: RowNumbers) -> Any:
         """X, or of a kernel matrix between new and all training rows the columns of these."""

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from .._core.classifier import unchanged_on_failure
 from .._core.decision import check_both_costs, expected_saving
 from .._core.folds import Fold
-from .._core.positive_class import OWN_THRESHOLD, finite_response, response_of
-from .._core.samples import Samples, both_classes
+from .._core.positive_class import DEFAULT_THRESHOLDS, find_response_method, finite_response
+from .._core.samples import Samples, has_both_classes
 from .._core.types import Mask, RowNumbers, Vector
 from .._core.validation import align_to_samples
 from .amounts import AMOUNTS, EstimatingClassifier
@@ -182,9 +182,9 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
             rows = np.flatnonzero(sample.positive & (sample.weights > 0))
             own = self._metadata_for(AMOUNTS, given)
             fn_cost = self._learn_amounts(X, sample.cost, rows, probability, own).of(X, probability)
-        relabelled = sample.target.accepted(expected_saving(probability, fn_cost, fp_cost))
+        relabelled = sample.positive_class.predicted_positive(expected_saving(probability, fn_cost, fp_cost))
         matter = np.flatnonzero(np.broadcast_to(fn_cost + fp_cost > 0, len(sample)) & (sample.weights > 0))
-        self.target_probability_, self.relabelled_ = probability, sample.target.labels(relabelled)
+        self.target_probability_, self.relabelled_ = probability, sample.positive_class.labels(relabelled)
         self.estimator_ = self._retrained(X, sample, relabelled, matter, last_seed, metadata)
         self._rows, self._n_rows = matter, len(sample)
 
@@ -236,8 +236,8 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         self, X: Any, sample: Samples, relabelled: Mask, rows: RowNumbers, seed: int, metadata: dict[str, Any]
     ) -> Any:
         """The learner trained on the new labels of these rows, or the one decision that is better on all of them."""
-        if both_classes(relabelled[rows]):
-            labels = sample.target.labels(relabelled)
+        if has_both_classes(relabelled[rows]):
+            labels = sample.positive_class.labels(relabelled)
             return self._train_members(X, labels, [rows], [seed], metadata)[0]
         (label,) = self.relabelled_[rows[:1]].tolist()
         warnings.warn(
@@ -273,6 +273,8 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        method = response_of(self.estimator_)
-        score = self._positive_class.oriented(finite_response(self.estimator_, method, self._columns(X, self._rows)))
-        return self._positive_class.as_f(score - OWN_THRESHOLD[method])
+        method = find_response_method(self.estimator_)
+        score = self._positive_class.to_positive_sign(
+            finite_response(self.estimator_, method, self._columns(X, self._rows))
+        )
+        return self._positive_class.to_classes_sign(score - DEFAULT_THRESHOLDS[method])

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.utils import _safe_indexing
 
 from .._core.folds import Fold, make_splits
 from .._core.positive_class import PositiveClass
 from .._core.samples import check_both_classes
+from .._core.sklearn_compat import safe_indexing
 from .._core.types import Mask, Vector
 from .routing import WrappedClassifier, mean_over_folds
 
@@ -99,7 +99,7 @@ class CalibratingClassifier(WrappedClassifier):
             responses = _responses_of_folds(estimator, X, folds) if held_out else []
         if not held_out:
             return Probabilities(estimator, None)
-        return Probabilities(estimator, mean_over_folds(map(target.oriented, responses), folds, len(positive)))
+        return Probabilities(estimator, mean_over_folds(map(target.to_positive_sign, responses), folds, len(positive)))
 
     def _check_calibrates(self, folds: Sequence[Fold], positive: Mask, sample_weight: Any) -> None:
         """Refuse folds whose held-out rows are of one class: there is no probability to be learnt from them."""
@@ -114,4 +114,4 @@ def _responses_of_folds(calibrated: CalibratedClassifierCV, X: Any, folds: Seque
     """What the model of each fold says of the rows it holds out, (n_fold, 2); a frozen learner is the same in all."""
     models = calibrated.calibrated_classifiers_
     models = models if len(models) == len(folds) else models * len(folds)
-    return [model.predict_proba(_safe_indexing(X, fold.valid)) for model, fold in zip(models, folds, strict=True)]
+    return [model.predict_proba(safe_indexing(X, fold.valid)) for model, fold in zip(models, folds, strict=True)]

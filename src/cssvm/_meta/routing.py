@@ -17,13 +17,13 @@ from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from .._core.classifier import BinaryClassifier
 from .._core.folds import Fold
-from .._core.positive_class import RESPONSES
+from .._core.positive_class import RESPONSE_METHODS
+from .._core.sklearn_compat import take_rows
 from .._core.types import RowNumbers, Vector
 from .._core.validation import take_samples
 
@@ -40,7 +40,7 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def _check_estimator(self) -> None:
         """Refuse what cannot be trained, or gives no scores."""
-        scores = any(hasattr(self.estimator, method) for method in RESPONSES)
+        scores = any(hasattr(self.estimator, method) for method in RESPONSE_METHODS)
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit") or not scores:
             raise ValueError(
                 f"estimator of {type(self).__name__} must have fit, and predict_proba or decision_function; got "
@@ -189,7 +189,7 @@ def mean_over_folds(values: Iterable[Vector], folds: Sequence[Fold], n_rows: int
 def _trained(estimator: Any, X: Any, y: NDArray[Any], rows: RowNumbers, metadata: dict[str, Any]) -> Any:
     """Train on these rows; a learner that takes a kernel matrix gets its part."""
     own = {name: take_samples(value, rows) for name, value in metadata.items()}
-    X_own, y_own = _safe_split(estimator, X, y, rows)
+    X_own, y_own = take_rows(estimator, X, y, rows)
     return estimator.fit(X_own, y_own, **own)
 
 
@@ -197,5 +197,5 @@ def _response(
     estimator: Any, X: Any, y: NDArray[Any], seen: Any, held_out: Any, method: str, metadata: dict[str, Any]
 ) -> NDArray[Any]:
     """Train on the rows `seen` and respond to those held out; a learner that takes a kernel matrix gets its parts."""
-    X_new, _ = _safe_split(estimator, X, y, held_out, seen)
+    X_new, _ = take_rows(estimator, X, y, held_out, seen)
     return np.asarray(getattr(_trained(estimator, X, y, seen, metadata), method)(X_new))

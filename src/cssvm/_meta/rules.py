@@ -18,7 +18,7 @@ from .._core.classifier import resolve_cost
 from .._core.decision import ONE_MARGIN, check_decision_costs, relative_saving, threshold_of_least_cost
 from .._core.folds import make_splits
 from .._core.positive_class import PositiveClass
-from .._core.samples import Samples, both_classes, check_both_classes
+from .._core.samples import Samples, check_both_classes, has_both_classes
 from .._core.types import Mask, Vector
 from .probabilities import PROBABILITIES
 from .routing import ESTIMATOR
@@ -111,8 +111,8 @@ class TunedRule(Rule):
         """Costs given to `fit` count for the threshold."""
         classifier = self.classifier
         costs = {name: resolve_cost(classifier, name, given.get(name)) for name in ("fn_cost", "fp_cost")}
-        sample = Samples.of(target, positive, **costs, sample_weight=given.get("sample_weight"))
-        sample.check_whole()
+        sample = Samples.from_mask(target, positive, **costs, sample_weight=given.get("sample_weight"))
+        sample.check_totals()
         folds = make_splits(classifier.cv, X, y, positive=positive, weights=sample.weights, groups=groups)
         for seen, _ in folds:
             part = f"the training rows of each fold of cv={classifier.cv!r}"
@@ -120,7 +120,7 @@ class TunedRule(Rule):
         metadata = classifier._metadata_for(ESTIMATOR, given)
         method = PROBABILITIES if self.has_probabilities else "decision_function"
         held_out = classifier._held_out_responses(X, y, folds, method, metadata)
-        scores = [target.oriented(part) for part in held_out]
+        scores = [target.to_positive_sign(part) for part in held_out]
         rows = [fold.valid for fold in folds]
         pooled = sample.take(np.concatenate(rows))
         check_both_classes(pooled.positive, f"the held-out rows of cv={classifier.cv!r}", "Use fewer folds.")
@@ -145,7 +145,7 @@ class TunedRule(Rule):
 
 def _least_cost_threshold(sample: Samples, scores: Vector) -> float:
     """The threshold of least cost on these rows, finite also if it separates none; nan if one class has no cost."""
-    if not both_classes(sample.positive[sample.weighted_costs > 0]):
+    if not has_both_classes(sample.positive[sample.weighted_costs > 0]):
         return np.nan
     # One decision for all rows is meant for new rows too, whose scores may lie beyond those seen.
     return threshold_of_least_cost(scores, sample.positive, sample.weighted_costs, prefer="highest", beyond=ONE_MARGIN)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.nested import final_step, inner_estimators
+from .._core.nested import final_step, iter_outermost
 from .._core.types import Status, Vector
 from .._evaluation import HeldOutPredictions
 from .._runtime.format import format_count, format_percent
@@ -30,7 +30,7 @@ def model_section(held_out: HeldOutPredictions) -> dict[str, Any]:
     svms = [
         _svm(each, fold, trained)
         for fold, (model, trained) in enumerate(zip(held_out.models, held_out.n_trained, strict=True), 1)
-        for each in _fitted_svms(model)
+        for each in iter_outermost(model, "n_support_")
     ]
     first = held_out.models[0]
     gaps = [each["gap_value"] for each in svms if each["gap_value"] is not None]
@@ -54,7 +54,7 @@ def data_section(held_out: HeldOutPredictions, n_rows: int) -> dict[str, Any]:
     n_features = getattr(first, "n_features_in_", None)
     return {
         "rows": format_count(n_rows),
-        "positive": str(samples.target.label),
+        "positive": str(samples.positive_class.label),
         "classes": [
             {
                 "name": str(label),
@@ -65,8 +65,8 @@ def data_section(held_out: HeldOutPredictions, n_rows: int) -> dict[str, Any]:
                 "error": error,
             }
             for label, role, rows, error in (
-                (samples.target.label, "positive", samples.positive, "missed"),
-                (samples.target.other, "negative", ~samples.positive, "false alarm"),
+                (samples.positive_class.label, "positive", samples.positive, "missed"),
+                (samples.positive_class.other, "negative", ~samples.positive, "false alarm"),
             )
         ],
         "weighted": bool(np.ptp(samples.weights) > 0),
@@ -82,13 +82,6 @@ def _spread(cost: Vector) -> str:
         return number(float(cost[0]))
     low, middle, high = np.quantile(cost, [0.0, 0.5, 1.0])
     return f"{number(low)} to {number(high)}, half of them up to {number(middle)}"
-
-
-def _fitted_svms(model: Any) -> list[Any]:
-    """The fitted SVMs inside pipelines, searches, wrappers and calibrations, the outermost of those that share one."""
-    if hasattr(model, "n_support_"):
-        return [model]
-    return [svm for each in inner_estimators(model) for svm in _fitted_svms(each)]
 
 
 def _svm(svm: Any, fold: int, trained: int) -> dict[str, Any]:

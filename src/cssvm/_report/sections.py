@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.samples import both_classes
+from .._core.samples import has_both_classes
 from .._core.types import Mask
 from .._evaluation import Evaluation, HeldOutPredictions
 from .._evaluation.result import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, ROW_COSTS
@@ -217,7 +217,7 @@ def _fold(held_out: HeldOutPredictions, own: Mask) -> dict[str, Any]:
         "best": np.nan,
         "least": DASH,
     }
-    if both_classes(scored.positive[scored.samples.weighted_costs > 0]):
+    if has_both_classes(scored.positive[scored.samples.weighted_costs > 0]):
         found = minimum_risk(scored)
         line |= {"best": found.threshold, "least": number(found.risk)}
     return line

@@ -127,7 +127,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         training = with_balanced_costs(samples) if decision == BAYES else samples
         learnt = None if decision == ZERO else decision
         folds = make_folds(self.cv, X, training, ranking=ranking, groups=groups, decision=learnt)
-        features = FoldFeatures(X, samples.labels, self.transformer, samples.counted_rows)
+        features = FoldFeatures(X, samples.labels, self.transformer, samples.nonzero_samples)
         axes = self._axes(features.whole[0], training)
         search = GridSearch(self, features, samples, training, folds, scoring, self._make_worker)
         found = search.run(axes)
@@ -158,7 +158,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         samples = self._read_sample(y, **given)
         for name in ("fn_costs", "kappas"):
             if getattr(self, name) is not None:
-                samples.target.require_pos_label_for(f"{name}={reprlib.repr(getattr(self, name))}")
+                samples.positive_class.require_pos_label_for(f"{name}={reprlib.repr(getattr(self, name))}")
         return X, samples, groups
 
     def _refit(
@@ -171,7 +171,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         self.__dict__.pop("transformer_", None)  # that of an earlier fit
         if fitted is not None:
             self.transformer_ = fitted
-        own = training.priced(self.best_params_["fn_cost"], self.best_params_["fp_cost"])
+        own = training.with_cost_factors(self.best_params_["fn_cost"], self.best_params_["fp_cost"])
         self.best_estimator_ = self._final_model().fit(
             X, training.labels, fn_cost=own.fn_cost, fp_cost=own.fp_cost, sample_weight=training.weights
         )
@@ -182,12 +182,12 @@ class BaseSVCSearchCV(BinaryClassifier):
     def _learn_decision(self, scores: list[Vector], folds: Sequence[Fold], samples: Samples) -> None:
         """How the final model decides, from scores for the positive class of the samples that each fold holds out."""
         held_out = OutOfFold([fold.valid for fold in folds], scores)
-        self.held_out_scores_ = self._positive_class.as_f(held_out.mean(len(samples)))
+        self.held_out_scores_ = self._positive_class.to_classes_sign(held_out.mean(len(samples)))
         rows, pooled = held_out.pooled()
         tie = float(tie_of_folds(scores, score_tie(self.tol)))
         self._decision = make_rule(self._decision_name, pooled, samples.take(rows), tie)
         self._mean_costs = samples.mean_costs()
-        self.threshold_ = self._positive_class.as_f(self._decision.threshold) + 0.0  # no -0.0
+        self.threshold_ = self._positive_class.to_classes_sign(self._decision.threshold) + 0.0  # no -0.0
         if isinstance(self._decision, BayesRule) and not self._decision.varies(pooled):
             warnings.warn(
                 "The probabilities of the held-out samples hardly vary: their odds differ by less than "
@@ -230,7 +230,7 @@ class BaseSVCSearchCV(BinaryClassifier):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        positive = samples.positive[samples.counted()]
+        positive = samples.positive[samples.nonzero_weights()]
         rarer = int(min(positive.sum(), (~positive).sum()))
         if len(found.points) > 1 and rarer < FEW:
             warnings.warn(
@@ -263,7 +263,7 @@ class BaseSVCSearchCV(BinaryClassifier):
             X = validate_X(self, X, pairwise=is_pairwise(self.kernel))
         else:
             X = validate_transformed(transformer.transform(validate_raw(self, X, reset=False)), transformer)
-        return self._positive_class.oriented(self.best_estimator_.decision_function(X))
+        return self._positive_class.to_positive_sign(self.best_estimator_.decision_function(X))
 
     def decision_function(self, X: Any) -> Vector:
         """Distance of each sample from where the prediction changes, positive for ``classes_[1]``.
@@ -281,7 +281,7 @@ class BaseSVCSearchCV(BinaryClassifier):
             fp_cost / (fn_cost + fp_cost), with the mean costs of the training samples if these have their own.
         """
         check_is_fitted(self)
-        return self._positive_class.as_f(self._decision_values(X, *self._mean_costs))
+        return self._positive_class.to_classes_sign(self._decision_values(X, *self._mean_costs))
 
     def _decision_values(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
         """Positive where the positive class is predicted."""
@@ -316,11 +316,11 @@ class BaseSVCSearchCV(BinaryClassifier):
                     'threshold holds for all samples. Use decision="bayes" for costs of new samples.'
                 )
             scores = self._decision_values(X, *self._mean_costs)
-            return Decided(self._positive_class.labels(self._positive_class.accepted(scores)), scores, None)
+            return Decided(self._positive_class.labels(self._positive_class.predicted_positive(scores)), scores, None)
         costs = self._costs("predict", given)
         self._positive_class.require_pos_label(**costs)
         f = self._scores(X)
-        positive = self._positive_class.accepted(self._decision.gain(f, **costs))
+        positive = self._positive_class.predicted_positive(self._decision.gain(f, **costs))
         scores = self._decision.gain(f, *self._mean_costs)
         return Decided(self._positive_class.labels(positive), scores, self._decision.probabilities(f))
 
@@ -352,7 +352,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         """
         check_is_fitted(self)
         assert isinstance(self._decision, BayesRule)
-        return self._positive_class.columns(self._decision.probabilities(self._scores(X)))
+        return self._positive_class.probability_columns(self._decision.probabilities(self._scores(X)))
 
     def score(self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None) -> float:
         """Value of the final model on other samples, by the `scoring` of the search; greater is better.
@@ -377,6 +377,6 @@ class BaseSVCSearchCV(BinaryClassifier):
         check_is_fitted(self)
         given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
         samples = self._read_scored_sample(y, sample_weight=given.pop("sample_weight"), **self._costs("score", given))
-        values, counted = self._decision_values(X, samples.fn_cost, samples.fp_cost), samples.counted_rows
+        values, counted = self._decision_values(X, samples.fn_cost, samples.fp_cost), samples.nonzero_samples
         scoring = make_scoring(self.scoring, X, samples, self._decision_name)
         return float(scoring.evaluate(values[np.newaxis, counted], counted)[0])

@@ -298,7 +298,7 @@ class GridSearch:
             transformer=None if settings.transformer is None else clone(settings.transformer),
             X=self.features.X,
             y=samples.labels,
-            costs=(samples.target.label, samples.weights, samples.fn_cost, samples.fp_cost),
+            costs=(samples.positive_class.label, samples.weights, samples.fn_cost, samples.fp_cost),
             folds=[tuple(fold) for fold in self.folds],
             settings=(type(settings).__name__, settings.decision, settings.tol),
             version=__version__,

@@ -135,7 +135,7 @@ class GridAxes:
             Cs=Cs,
             costs=[(fn_cost, fp_base) for fn_cost in _fn_costs(search.fn_costs, fn_base, fp_base, largest)],
             kappas=_kappas(search.kappas),
-            has_sample_costs=samples.has_row_costs,
+            has_sample_costs=samples.has_sample_costs,
             automatic=automatic,
         )
 

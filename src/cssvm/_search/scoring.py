@@ -76,7 +76,7 @@ class PredictionScoring(Scoring):
         self.value, self.samples, self.tie = OF_PREDICTIONS[name], samples, tie
 
     def evaluate(self, scores: NDArray[Any], valid: RowNumbers) -> Vector:
-        return self.value(self.samples.take(valid), self.samples.target.accepted(scores))
+        return self.value(self.samples.take(valid), self.samples.positive_class.predicted_positive(scores))
 
 
 class ThresholdScoring(PredictionScoring):
@@ -135,8 +135,10 @@ class ScorerScoring(Scoring):
         samples = self.samples.take(valid)
         metadata = {"fn_cost": samples.fn_cost, "fp_cost": samples.fp_cost, "sample_weight": samples.weights}
         params = {name: metadata[name] for name in self.names}
-        X, y, target = safe_indexing(self.X, valid), samples.labels, samples.target
-        fitted = [_Scored(target.classes, target.as_f(f), target.label if target.named else None) for f in scores]
+        X, y, target = safe_indexing(self.X, valid), samples.labels, samples.positive_class
+        fitted = [
+            _Scored(target.classes, target.to_classes_sign(f), target.label if target.named else None) for f in scores
+        ]
         with config_context(**self.config):
             return np.array([self.scorer(each, X, y, **params) for each in fitted])
 

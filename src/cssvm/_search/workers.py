@@ -73,7 +73,7 @@ class FitPlan:
 
     def _problem(self, number: int) -> DualProblem:
         path = self.grid.paths[number]
-        samples = self.samples.priced(path.fn_cost, path.fp_cost)
+        samples = self.samples.with_cost_factors(path.fn_cost, path.fp_cost)
         margins, upper_bounds = margins_and_upper_bounds(
             samples.positive, samples.weighted_costs, kappa=path.kappa or 1.0, fp_cost=samples.fp_cost
         )

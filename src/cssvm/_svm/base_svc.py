@@ -77,7 +77,7 @@ class BaseSVC(BinaryClassifier):
             X, samples = self._validate(X, y, fn_cost, fp_cost, sample_weight)
             margin = samples.fp_cost if is_tied(kappa) else kappa  # 1 / fp_cost is 1 where fp_cost is
             if np.ndim(margin) or margin != 1.0:
-                samples.target.require_pos_label_for(f"kappa={reprlib.repr(kappa)}")
+                samples.positive_class.require_pos_label_for(f"kappa={reprlib.repr(kappa)}")
             solution = self._solve(X, samples, *self._translate(samples, samples.weighted_costs, kappa))
             self._store(solution)
             self._report(solution)

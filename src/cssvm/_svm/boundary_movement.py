@@ -145,14 +145,14 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
                 scored, scores, n_failed = self._out_of_fold(X, samples, groups)
             # The threshold is sought for the positive class, then turned to the sign of classes_[1].
             threshold = threshold_of_least_cost(
-                self._positive_class.oriented(scores),
+                self._positive_class.to_positive_sign(scores),
                 scored.positive,
                 scored.weighted_costs,
                 prefer="nearest_zero",
                 beyond=ONE_MARGIN,
                 tie=score_tie(self.tol),
             )
-            self.threshold_ = self._positive_class.as_f(threshold)
+            self.threshold_ = self._positive_class.to_classes_sign(threshold)
             self._store(solution, self.threshold_)
             self._report(solution)
             if n_failed and solution.status == Status.CONVERGED:

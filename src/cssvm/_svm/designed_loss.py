@@ -175,9 +175,9 @@ class DesignedLossClassifier(BinaryClassifier):
             X, y = validate_X_y(self, X, y, pairwise=False)
             positive_class, positive = self._read_labels(y)
             positive_class.require_pos_label(fn_cost=self.loss_.costs[0], fp_cost=self.loss_.costs[1])
-            samples = Samples.of(positive_class, positive, **given)
-            samples.check_whole()
-            used = samples.counted_rows
+            samples = Samples.from_mask(positive_class, positive, **given)
+            samples.check_totals()
+            used = samples.nonzero_samples
             samples = samples.take(used)
             check_both_classes(
                 samples.positive,
@@ -200,8 +200,8 @@ class DesignedLossClassifier(BinaryClassifier):
             max_iter=self.max_iter,
         )
         self.svc_: CostSensitiveSVC | None = None
-        self.coef_: Any = self._positive_class.as_f(solution.coef[np.newaxis, :])
-        self.intercept_ = np.array([self._positive_class.as_f(solution.bias)])
+        self.coef_: Any = self._positive_class.to_classes_sign(solution.coef[np.newaxis, :])
+        self.intercept_ = np.array([self._positive_class.to_classes_sign(solution.bias)])
         self.objective_ = solution.objective
         self.n_iter_ = solution.n_iter
         if not solution.converged:
@@ -303,5 +303,5 @@ class DesignedLossClassifier(BinaryClassifier):
             Columns in the order of `classes_`.
         """
         f = self.decision_function(X)
-        eta = self.loss_.inverse_link(self._positive_class.oriented(f))
-        return self._positive_class.columns(eta)
+        eta = self.loss_.inverse_link(self._positive_class.to_positive_sign(f))
+        return self._positive_class.probability_columns(eta)

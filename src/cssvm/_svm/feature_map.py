@@ -163,7 +163,7 @@ def feature_map_gap(
         kappa=resolve_cost(svm, "kappa", align_to_samples(X, y, kappa=kappa)["kappa"]),
         fp_cost=samples.fp_cost,
     )
-    linear = svm._positive_class.as_f(samples.signs) * margins
+    linear = svm._positive_class.to_classes_sign(samples.signs) * margins
     for step in first:
         X = step.transform(X)
     Z = validate_transformed(feature_map.transform(X), feature_map)

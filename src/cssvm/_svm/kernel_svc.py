@@ -90,7 +90,7 @@ class KernelSVC(BaseSVC):
         gamma = resolve_gamma(self.gamma, self.kernel, X, samples.weights)
         return solve_dual(
             X,
-            self._positive_class.as_f(samples.signs),
+            self._positive_class.to_classes_sign(samples.signs),
             margins,
             upper_bounds,
             kernel=make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0),

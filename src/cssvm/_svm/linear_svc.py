@@ -118,7 +118,7 @@ class CostSensitiveLinearSVC(BaseSVC):
         self.verbose = verbose
 
     def _solve(self, X: Any, samples: Samples, margins: Vector, upper_bounds: Vector) -> LinearSolution:
-        linear = self._positive_class.as_f(samples.signs) * margins
+        linear = self._positive_class.to_classes_sign(samples.signs) * margins
         used = upper_bounds > 0
         if not used.all():
             X, linear, upper_bounds = X[used], linear[used], upper_bounds[used]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.positive_class import own_cut, plain
-from .._core.samples import Samples, both_classes
+from .._core.positive_class import response_and_threshold, to_python
+from .._core.samples import Samples, has_both_classes
 from .._core.types import Vector
 from .._evaluation import Evaluation
 from .._evaluation.cross_val import fewest_errors, warn_cost_leakage
@@ -219,11 +219,11 @@ def _score_labelled(
         raise TableError(f"column {column!r} holds no labels.")
     rows = {name: _joined([part[name] for part in parts]) for name in parts[0]}
     counted = rows["positive"][rows["weights"] > 0]
-    if not both_classes(counted):
+    if not has_both_classes(counted):
         missing = scorer.positive_class.other if counted.any() else scorer.positive_class.label
         raise TableError(
             f"column {column!r} must hold labels of both classes, on rows of positive weight; got none of "
-            f"{plain(missing)!r}. Give a table that has rows of both."
+            f"{to_python(missing)!r}. Give a table that has rows of both."
         )
     return rows | {"evaluation": _evaluate(scorer, rows, **resampling)}, n_read
 
@@ -236,15 +236,15 @@ def _joined(parts: Sequence[Any]) -> Any:
 def _evaluate(scorer: TableScorer, rows: dict[str, Any], **resampling: Any) -> Evaluation:
     """Costs of the model's predictions, of the baselines and of the threshold with the fewest errors."""
     costs = {name: rows[name] for name in ("fn_cost", "fp_cost")}
-    sample = Samples.of(scorer.positive_class, rows["positive"], **costs, sample_weight=rows["weights"])
-    sample.check_whole()
+    sample = Samples.from_mask(scorer.positive_class, rows["positive"], **costs, sample_weight=rows["weights"])
+    sample.check_totals()
     model = scorer.saved.model
     warn_cost_leakage([model], costs, sample.positive)
     if scorer.decides_by and rows["probabilities"] is not None:
         known = {name: rows[f"known {name}"] for name in costs}
         scores = scores_by_costs(rows["probabilities"], **known)
     else:
-        method, threshold = own_cut(model, scorer.positive_class)
+        method, threshold = response_and_threshold(model, scorer.positive_class)
         scores = ActionScores(rows["scores"], threshold, PROBABILITY if method == "predict_proba" else DECISION_VALUE)
     scores = align_with_predictions(scores, rows["acted"])
     own = FoldPredictions(np.arange(len(sample)), rows["acted"], scores, model)

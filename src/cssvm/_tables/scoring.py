@@ -52,7 +52,7 @@ class TableScorer:
         self.given = {name: cost for name, cost in self.given.items() if cost is not None}
         takes = costs_for_predict(self.saved.model)
         self.decides_by = [name for name in COSTS if name in takes]
-        self.positive_class = PositiveClass.among(self.saved.model.classes_, self.saved.card.pos_label)
+        self.positive_class = PositiveClass.from_labels(self.saved.model.classes_, self.saved.card.pos_label)
 
     @classmethod
     def load(cls, model: Any, *, fn_cost: Any, fp_cost: Any) -> TableScorer:
@@ -145,7 +145,9 @@ class TableScorer:
                 labels = predict_with_costs(model, X, used)
                 scores = positive_class_scores(model, X, pos_label=self.card.pos_label).values
                 has_probabilities = hasattr(model, "predict_proba")
-                probabilities = self.positive_class.oriented(model.predict_proba(X)) if has_probabilities else None
+                probabilities = (
+                    self.positive_class.to_positive_sign(model.predict_proba(X)) if has_probabilities else None
+                )
         return Predictions(labels, scores, probabilities, known_costs(model, X, costs) if self.decides_by else costs)
 
     def n_free(self, costs: dict[str, Any], n_rows: int) -> int:

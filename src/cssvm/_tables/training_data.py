@@ -146,7 +146,7 @@ def find_pos_label(
             f"whose miss costs fn_cost, with pos_label (--positive {quote(labels[0])} or --positive "
             f"{quote(labels[1])})."
         )
-    return labels[PositiveClass.among(classes, None).index]
+    return labels[PositiveClass.from_labels(classes, None).index]
 
 
 def _check_cost_columns(

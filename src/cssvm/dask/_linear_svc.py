@@ -251,7 +251,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     def _set_classes(self, found: Survey, reader: Reader) -> None:
         """Set what the survey tells about classes and features."""
         self.classes_, _ = two_classes(found.labels.labels, whose=type(self).__name__)
-        self._positive_class = PositiveClass.among(
+        self._positive_class = PositiveClass.from_labels(
             self.classes_, self.pos_label, whose=f"pos_label of {type(self).__name__}"
         )
         self.n_features_in_ = len(found.kinds)
@@ -267,7 +267,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         arguments = [partition.values for partition in partitions].__getitem__
         totals = list(session.map_ordered("totals", Task(problem.totals), arguments, names, 4 * session.n_cores))
         whole = reduce(Totals.plus, totals)
-        whole.check_whole()
+        whole.check_totals()
         self.C_ = resolve_C(self.C, whole.weighted_costs)
         preparation = self._preparation = Preparation(
             found, reader.names, scale=self.scale, feature_map=self.feature_map
@@ -278,7 +278,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
                 f"{preparation.n_features:,}. Leave columns out of the features, or lower n_components."
             )
         counted = [k for k, own in enumerate(totals) if own.counted.any()]
-        counts = np.array([totals[k].counted[:: self._positive_class.side] for k in counted])
+        counts = np.array([totals[k].counted[:: self._positive_class.sign] for k in counted])
         (read,) = session.share("reader", [BlockReader(Problem(reader, self._positive_class, self.C_), preparation)])
         return DaskBlocks(
             session,

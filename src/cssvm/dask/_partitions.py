@@ -261,8 +261,8 @@ class Totals(NamedTuple):
             self.costly | other.costly,
         )
 
-    def check_whole(self) -> None:
-        """Raise as `Samples.check_whole` does, and if all samples that count are of one class."""
+    def check_totals(self) -> None:
+        """Raise as `Samples.check_totals` does, and if all samples that count are of one class."""
         for name, some, n, whose in zip(
             ("fn_cost", "fp_cost"), self.costly, self.counts, (OF_POSITIVE, OF_NEGATIVE), strict=True
         ):
@@ -301,12 +301,12 @@ class Problem:
         """Return the linear term p and the upper bounds, (n,) each, with the sign of f."""
         sample = self._sample(values)
         margins, upper_bounds = self._margins_and_upper_bounds(sample, values)
-        return self.target.as_f(sample.signs) * margins, upper_bounds
+        return self.target.to_classes_sign(sample.signs) * margins, upper_bounds
 
     def _sample(self, values: dict[str, Any]) -> Samples:
         positive = np.broadcast_to(np.asarray(values["y"] == self.target.label, dtype=bool), values["y"].shape)
         own = {name: values[name] for name in ("fn_cost", "fp_cost", "sample_weight")}
-        return Samples.of(self.target, positive, **own)
+        return Samples.from_mask(self.target, positive, **own)
 
     def _margins_and_upper_bounds(self, sample: Samples, values: dict[str, Any]) -> tuple[Vector, Vector]:
         return margins_and_upper_bounds(

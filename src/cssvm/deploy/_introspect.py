@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.nested import final_step, iter_nested_estimators
-from .._core.positive_class import PositiveClass, own_pos_label
+from .._core.positive_class import PositiveClass, stated_pos_label
 from .._core.sklearn_compat import column_indices
 from .._kernels import KERNELS
 from .._solvers.dual import Status
@@ -48,7 +48,7 @@ def describe_model(model: Any) -> dict[str, Any]:
             f"{classes.tolist()}."
         )
     estimator = final_step(model)
-    positive = PositiveClass.among(classes, own_pos_label(model))
+    positive = PositiveClass.from_labels(classes, stated_pos_label(model))
     return {
         "classes": positive.classes.tolist(),
         "pos_label": positive.classes.tolist()[positive.index],

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.classifier import BinaryClassifier
-from .._core.positive_class import RESPONSES, PositiveClass
+from .._core.positive_class import RESPONSE_METHODS, PositiveClass
 from .._core.sklearn_compat import PlattScaling
 from .._kernels import Kernel
 from .._meta import CostThresholdClassifier
@@ -141,7 +141,7 @@ def _check_wrapper(part: WrappedClassifier) -> None:
 
 
 def _check_threshold(part: CostThresholdClassifier) -> None:
-    _require(part._response in RESPONSES, f"it scores by {part._response!r}")
+    _require(part._response in RESPONSE_METHODS, f"it scores by {part._response!r}")
     _check_numbers("threshold_", part.threshold_, ())
 
 

@@ -158,5 +158,5 @@ class CostCurveDisplay(FoldsDisplayMixin):
 
 def _cost_share(scored: ScoredSamples) -> float:
     """PC(+), the share of the positive class in the cost of being wrong on every sample."""
-    fn_total, fp_total = scored.samples.miss_cost, scored.samples.alarm_cost
+    fn_total, fp_total = scored.samples.total_fn_cost, scored.samples.total_fp_cost
     return fn_total / (fn_total + fp_total)

@@ -160,7 +160,7 @@ class CostRocDisplay(ScoredDisplayMixin):
             tpr=tpr,
             hull_fpr=hull.fpr,
             hull_tpr=hull.tpr,
-            slope=samples.alarm_cost / samples.miss_cost,
+            slope=samples.total_fp_cost / samples.total_fn_cost,
             points=points,
             normalized=normalize,
             cost_weighted=samples.costs_differ,
@@ -250,7 +250,7 @@ def _operating_point(
     samples = scored.samples
     return OperatingPoint(
         threshold=threshold,
-        fpr=float(samples.weighted_costs[predicted & ~samples.positive].sum() / samples.alarm_cost),
-        tpr=float(samples.weighted_costs[predicted & samples.positive].sum() / samples.miss_cost),
+        fpr=float(samples.weighted_costs[predicted & ~samples.positive].sum() / samples.total_fp_cost),
+        tpr=float(samples.weighted_costs[predicted & samples.positive].sum() / samples.total_fn_cost),
         risk=float(risk_of_predictions(samples, predicted, normalize=normalize)),
     )

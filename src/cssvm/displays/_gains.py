@@ -95,7 +95,7 @@ class GainsDisplay(ScoredDisplayMixin):
             own_share=own_share,
             own_gain=own_gain,
             perfect_share=float(weights[samples.positive].sum()) / total,
-            perfect_gain=samples.miss_cost / total,
+            perfect_gain=samples.total_fn_cost / total,
             weight=total,
             name=name,
         )

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import logit
 
 from .._core.decision import expected_saving
-from .._core.positive_class import RESPONSES, PositiveClass, own_cut, positive_class_scores
+from .._core.positive_class import RESPONSE_METHODS, PositiveClass, positive_class_scores, response_and_threshold
 from .._core.prediction_costs import costs_for_predict, known_costs
 from .._core.types import Mask, Vector
 
@@ -61,10 +61,10 @@ def action_scores(
         p = positive_class_scores(model, X, pos_label=target.label, response_method="predict_proba").values
         costs = known_costs(model, X, {"fn_cost": fn_cost, "fp_cost": fp_cost})
         return align_with_predictions(scores_by_costs(p, **costs), predicted)
-    if not any(hasattr(model, response) for response in RESPONSES):
+    if not any(hasattr(model, response) for response in RESPONSE_METHODS):
         return scores_of_predictions(predicted)
     found = positive_class_scores(model, X, pos_label=target.label)
-    kind = PROBABILITY if own_cut(model, found.target)[0] == "predict_proba" else DECISION_VALUE
+    kind = PROBABILITY if response_and_threshold(model, found.positive_class)[0] == "predict_proba" else DECISION_VALUE
     return align_with_predictions(ActionScores(found.values, found.own_threshold, kind), predicted)
 
 

@@ -239,8 +239,8 @@ def _weighted_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwar
     _check_takes_weights(metric)
     labels = np.asarray(y_true)
     # Which class is the positive one does not matter for the weights.
-    samples = Samples.read(y_true, pos_label=labels[0], sample_weight=kwargs.get("sample_weight"))
-    counted = samples.counted()
+    samples = Samples.from_labels(y_true, pos_label=labels[0], sample_weight=kwargs.get("sample_weight"))
+    counted = samples.nonzero_weights()
 
     def value(count: Counts) -> float:
         weights = np.zeros(len(labels))

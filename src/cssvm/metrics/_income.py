@@ -93,9 +93,9 @@ def income(
     costs = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
     benefits = {"tp_benefit": tp_benefit, "fp_benefit": fp_benefit, "tn_benefit": tn_benefit, "fn_benefit": fn_benefit}
     outcomes = dict.fromkeys(OUTCOMES, 0.0) | as_costs({**costs, **benefits})
-    given = Samples.read(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight)
-    given.target.require_pos_label(**outcomes)
-    samples, predicted = given.present(given.decisions(y_pred))
+    given = Samples.from_labels(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight)
+    given.positive_class.require_pos_label(**outcomes)
+    samples, predicted = given.drop_zero_weights(given.predicted_positive(y_pred))
     applies = {
         "tp_cost": samples.positive & predicted,
         "fp_cost": ~samples.positive & predicted,
@@ -154,12 +154,12 @@ def savings_score(
     >>> savings_score([1, 1, 0, 0], [1, 1, 1, 0], fn_cost=[900, 100, 0, 0], fp_cost=10)
     0.5
     """
-    samples = Samples.read(
+    samples = Samples.from_labels(
         y_true, y_pred, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight
     )
-    predicted = samples.decisions(y_pred)
+    predicted = samples.predicted_positive(y_pred)
     samples.check_both_classes_weighted("savings")
-    constant = min(samples.miss_cost, samples.alarm_cost)
+    constant = min(samples.total_fn_cost, samples.total_fp_cost)
     if constant == 0:
         raise ValueError(
             "savings_score compares with the best constant prediction, which must cost something; got a class whose "
@@ -181,10 +181,10 @@ def _applied_cost(given: Samples, name: str, cost: Any, applies: Mask) -> Any:
 
     A finite number is returned as it is.
     """
-    values = as_floats(name, given.column(name, cost), ONE_OR_EACH)
+    values = as_floats(name, given.aligned(name, cost), ONE_OR_EACH)
     if values.ndim == 0 and np.isfinite(values):
         return values
-    values = values[given.counted()] if values.ndim else values
+    values = values[given.nonzero_weights()] if values.ndim else values
     applied = np.where(applies, values, 0.0)
     invalid = ~np.isfinite(applied)
     if invalid.any():

@@ -96,10 +96,10 @@ def cost_risk(
     >>> cost_risk(y, ["bad"] * 1000, fn_cost=5, fp_cost=1, pos_label="bad")
     0.7
     """
-    samples = Samples.read(
+    samples = Samples.from_labels(
         y_true, y_pred, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight
     )
-    samples, predicted = samples.present(samples.decisions(y_pred))
+    samples, predicted = samples.drop_zero_weights(samples.predicted_positive(y_pred))
     return float(risk_of_predictions(samples, predicted, prior=prior, normalize=normalize))
 
 

@@ -45,7 +45,7 @@ class ScoredSamples:
         cls, samples: Samples, scores: NDArray[Any], *, predictions: Mask | None = None, tie: float = 0.0
     ) -> ScoredSamples:
         """Checked samples with their scores (n_samples,); samples of weight zero are left out."""
-        counted = samples.counted()
+        counted = samples.nonzero_weights()
         if isinstance(counted, slice):
             return cls(samples, scores, predictions, tie)
         return cls(samples, scores, predictions, tie).take(counted)
@@ -71,12 +71,12 @@ class ScoredSamples:
         oriented = isinstance(y_score, PositiveClassScores)
         if oriented:
             pos_label, y_score = _agreed_class(pos_label, y_score), y_score.values
-        samples = Samples.read(
+        samples = Samples.from_labels(
             y_true, pos_label=pos_label, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight
         )
         scores = samples.scores(y_score)
         scores = scores.astype(np.float64, copy=False) if in_double else scores
-        predictions = None if y_pred is None else samples.decisions(y_pred)
+        predictions = None if y_pred is None else samples.predicted_positive(y_pred)
         scored = cls.from_samples(samples, scores, predictions=predictions)
         if not oriented:
             scored.warn_below_chance()
@@ -120,7 +120,7 @@ class ScoredSamples:
         deviation = np.sqrt((n_positive + n_negative + 1) / (12.0 * n_positive * n_negative))  # if scores are random
         if area < 0.5 - BELOW_CHANCE * deviation:
             warnings.warn(
-                f"The scores rank {self.samples.target.shown}, the positive class, below the negative class: the area "
+                f"The scores rank {self.samples.positive_class.label_repr}, the positive class, below the negative class: the area "
                 f"under the ROC curve is {area:.2f}, chance gives 0.50 +- {deviation:.2f}. Scores must be higher for "
                 "pos_label; decision_function is higher for classes_[1]. Pass positive_class_scores(model, X) in place "
                 "of model.decision_function(X), or another pos_label.",
@@ -132,13 +132,13 @@ class ScoredSamples:
 def _agreed_class(pos_label: Any, scores: PositiveClassScores) -> PositiveClass:
     """The positive class of the scores, which must be `pos_label` if one is given."""
     if pos_label is None or isinstance(pos_label, PositiveClass):
-        return scores.target
+        return scores.positive_class
     if pos_label != scores.pos_label:
         raise ValueError(
-            f"pos_label must be the class that the scores are for, {scores.target.shown}; got pos_label={pos_label!r}. "
+            f"pos_label must be the class that the scores are for, {scores.positive_class.label_repr}; got pos_label={pos_label!r}. "
             f"Pass positive_class_scores(model, X, pos_label={pos_label!r}), or leave pos_label out."
         )
-    return replace(scores.target, named=True)
+    return replace(scores.positive_class, named=True)
 
 
 class RankedMetric(NamedTuple):

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn import config_context
 
 from .._core.cost_matrix import OUTCOMES, decision_costs
-from .._core.positive_class import RESPONSES, PositiveClass, own_pos_label, positive_class_scores
+from .._core.positive_class import RESPONSE_METHODS, PositiveClass, positive_class_scores, stated_pos_label
 from .._core.prediction_costs import costs_for_predict, per_sample_costs, predict_with_costs
 from .._core.sklearn_compat import Scorer
 from .._core.validation import aligned_sample_values, is_pandas
@@ -72,7 +72,7 @@ def min_cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
 
     Used like `cost_risk_scorer`, with the arguments of `min_cost_risk`.
     """
-    return _make_scorer(min_cost_risk, RESPONSES, kwargs, greater_is_better=False)
+    return _make_scorer(min_cost_risk, RESPONSE_METHODS, kwargs, greater_is_better=False)
 
 
 def tp_auc_scorer(**kwargs: Any) -> Callable[..., float]:
@@ -80,7 +80,7 @@ def tp_auc_scorer(**kwargs: Any) -> Callable[..., float]:
 
     Used like `cost_risk_scorer`, with the arguments of `tp_auc_loss`: `t`, `pos_label`, `sample_weight`.
     """
-    return _make_scorer(tp_auc_loss, RESPONSES, kwargs, greater_is_better=False)
+    return _make_scorer(tp_auc_loss, RESPONSE_METHODS, kwargs, greater_is_better=False)
 
 
 def tn_auc_scorer(**kwargs: Any) -> Callable[..., float]:
@@ -88,7 +88,7 @@ def tn_auc_scorer(**kwargs: Any) -> Callable[..., float]:
 
     Used like `cost_risk_scorer`, with the arguments of `tn_auc_loss`: `t`, `pos_label`, `sample_weight`.
     """
-    return _make_scorer(tn_auc_loss, RESPONSES, kwargs, greater_is_better=False)
+    return _make_scorer(tn_auc_loss, RESPONSE_METHODS, kwargs, greater_is_better=False)
 
 
 def income_scorer(**kwargs: Any) -> Callable[..., float]:
@@ -130,7 +130,7 @@ class CostScorer(Scorer):
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **routed: Any) -> float:
         pos_label = self._kwargs["pos_label"]
         if pos_label is None:
-            pos_label = own_pos_label(estimator)
+            pos_label = stated_pos_label(estimator)
         if self._response_method != PREDICT:
             y_pred: Any = positive_class_scores(estimator, X, pos_label=pos_label)
         elif costs_for_predict(estimator) and (costs := self._sample_costs(y_true, routed)):
@@ -140,7 +140,7 @@ class CostScorer(Scorer):
         # A fold may hold one class only, the estimator knows both.
         classes = np.asarray(getattr(estimator, "classes_", ()))
         if classes.shape == (2,):
-            pos_label = PositiveClass.among(classes, pos_label)
+            pos_label = PositiveClass.from_labels(classes, pos_label)
         value = self._score_func(y_true, y_pred, pos_label=pos_label, **routed)
         return self._sign * (value.risk if isinstance(value, MinimumRisk) else value)
 

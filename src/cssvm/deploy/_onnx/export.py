@@ -129,7 +129,7 @@ def _inputs(graph: GraphBuilder, model: Any, columns: Sequence[Column], float32_
 
 def _outputs(graph: GraphBuilder, model: Any, table: Table, row_costs: bool) -> dict[str, str]:
     """Tensors by the name of the output; `model` is the estimator that decides, `table` what it reads."""
-    positive = PositiveClass.among(np.asarray(model.classes_), getattr(model, "pos_label", None))
+    positive = PositiveClass.from_labels(np.asarray(model.classes_), getattr(model, "pos_label", None))
     by_costs = isinstance(model, BaseSVCSearchCV | CostThresholdClassifier) and model.decides_by_costs
     if row_costs and not by_costs:
         raise ValueError(

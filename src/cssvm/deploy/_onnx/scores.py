@@ -21,7 +21,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from ..._core.classifier import BinaryClassifier
-from ..._core.positive_class import OWN_THRESHOLD, response_of
+from ..._core.positive_class import DEFAULT_THRESHOLDS, find_response_method
 from ..._core.sklearn_compat import PlattScaling
 from ..._kernels import Kernel
 from ..._kernels.functions import Linear, Poly, Rbf, Sigmoid
@@ -67,7 +67,7 @@ def decision_values(graph: GraphBuilder, model: Any, table: Table, costs: Costs 
     if isinstance(model, CostThresholdClassifier):
         return _wrapped(graph, model, table, costs)
     if isinstance(model, MetaCostClassifier):
-        return _response(graph, model.estimator_, table, response_of(model.estimator_))
+        return _response(graph, model.estimator_, table, find_response_method(model.estimator_))
     if isinstance(model, CostProportionateClassifier):
         return _averaged(graph, model, table)
     for kind, convert in SCORES.items():
@@ -115,7 +115,7 @@ def _wrapped(graph: GraphBuilder, model: CostThresholdClassifier, table: Table, 
         return _bayes(graph, model, probabilities(graph, model.estimator_, table), costs)
     if model._response == "decision_function":
         scores = decision_values(graph, model.estimator_, table)
-        return _less(graph, scores, model._positive_class.as_f(model.threshold_))
+        return _less(graph, scores, model._positive_class.to_classes_sign(model.threshold_))
     own = probabilities(graph, model.estimator_, table)[model._positive_class.index]
     return _oriented(graph, model, _less(graph, own, model.threshold_))
 
@@ -124,11 +124,11 @@ def _response(graph: GraphBuilder, model: Any, table: Table, method: str) -> str
     """Decision values, or probabilities of ``classes_[1]`` less 1/2."""
     if method == "decision_function":
         return decision_values(graph, model, table)
-    return _less(graph, probabilities(graph, model, table)[1], OWN_THRESHOLD[method])
+    return _less(graph, probabilities(graph, model, table)[1], DEFAULT_THRESHOLDS[method])
 
 
 def _averaged(graph: GraphBuilder, model: CostProportionateClassifier, table: Table) -> str:
-    if model._method not in OWN_THRESHOLD:
+    if model._method not in DEFAULT_THRESHOLDS:
         raise ValueError(f'voting="{model.voting}" of {type(model).__name__} cannot be converted to ONNX. {FILE}')
     return _mean(graph, [_response(graph, member, table, model._method) for member in model.estimators_])
 
@@ -155,7 +155,7 @@ def _bayes(graph: GraphBuilder, model: Any, both: Pair, costs: Costs) -> str:
 
 def _oriented(graph: GraphBuilder, model: Any, values: str) -> str:
     """Scores turned from ``classes_[1]`` to the positive class, or back."""
-    return values if model._positive_class.side == 1 else graph.node("Neg", values)
+    return values if model._positive_class.sign == 1 else graph.node("Neg", values)
 
 
 def _less(graph: GraphBuilder, scores: str, threshold: float) -> str:
