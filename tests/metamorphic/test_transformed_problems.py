@@ -182,7 +182,7 @@ def evaluated(problem):
     costs = [found[name].cost.value / problem.unit for name in ("model", "act on nobody", "act on everybody")]
     held_out = np.concatenate([test for _, test in problem.cv])
     scores = np.full(len(held_out), np.nan)
-    scores[held_out[np.asarray(problem.weight)[held_out] > 0]] = found.held_out.scores.values
+    scores[held_out[np.asarray(problem.weight)[held_out] > 0]] = found.held_out.scored.scores
     return Answer(
         np.array([costs[0], *sorted(costs[1:])]),
         np.zeros(1),

@@ -59,7 +59,7 @@ def test_evaluate_finds_on_a_cluster_what_it_finds_here(default_processes, rows)
     pd.testing.assert_frame_equal(there.to_frame(), here.to_frame(), check_exact=True)
     for name, acted in here.decisions.items():
         np.testing.assert_array_equal(there.decisions[name], acted)
-    np.testing.assert_array_equal(there.held_out.scores.values, here.held_out.scores.values)
+    np.testing.assert_array_equal(there.held_out.scored.scores, here.held_out.scored.scores)
 
 
 @pytest.mark.system
@@ -71,7 +71,7 @@ def test_the_fits_are_done_by_the_workers(default_processes, rows):
         there = evaluate(witness(), X, y, fn_cost=amount, fp_cost=5.0, blind=False, cv=6, n_resamples=50)
     assert {model.process_ for model in there.held_out.models} <= workers
     here = evaluate(witness(), X, y, fn_cost=amount, fp_cost=5.0, blind=False, cv=6, n_resamples=50)
-    np.testing.assert_array_equal(there.held_out.scores.values, here.held_out.scores.values)
+    np.testing.assert_array_equal(there.held_out.scored.scores, here.held_out.scored.scores)
     assert {model.process_ for model in here.held_out.models} == {os.getpid()}
 
 
