@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import cssvm
-from cssvm import CostSensitiveSVC
+from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
 
 SOURCE = Path(cssvm.__file__).parent
 
@@ -35,3 +35,12 @@ def test_a_fit_of_a_kernel_svm_enters_few_files():
     y = X[:, 0] + 0.3 * rng.normal(size=120) > 0.5
     files = files_entered(lambda: CostSensitiveSVC().fit(X, y, fn_cost=rng.uniform(1.0, 5.0, 120)))
     assert len(files) <= 28, files
+
+
+def test_a_search_enters_few_files():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = X[:, 0] + 0.3 * rng.normal(size=120) > 0.5
+    search = CostSensitiveSVCCV(Cs=3, gammas=3, decision="bayes", n_jobs=1)  # whose functions run on this thread
+    files = files_entered(lambda: search.fit(X, y, fn_cost=rng.uniform(1.0, 5.0, 120)))
+    assert len(files) <= 42, files

@@ -47,7 +47,7 @@ def assert_same_winner(search, other, *, slack):
 
 
 def compare_with_svc(X, y, fn_cost, cv, Cs=CS, gammas=GAMMAS):
-    """All scores next to those of GridSearchCV over SVC; a sample within tol of the threshold may fall on either side."""
+    """All scores next to those of GridSearchCV over SVC; a sample within tol of the threshold may be on either side."""
     ours = CostSensitiveSVCCV(Cs=Cs, gammas=gammas, fn_cost=fn_cost, cv=cv).fit(X, y)
     theirs = GridSearchCV(
         SVC(class_weight={1: fn_cost}), {"C": Cs, "gamma": gammas}, scoring=risk_scorer(fn_cost), cv=cv
