@@ -106,7 +106,7 @@ def test_scores_keep_their_digits_under_large_coefficients():
 def test_new_rows_whose_scores_overflow_are_refused():
     X, y = sample()
     model = CostSensitiveSVC(kernel="poly").fit(X, y)
-    with pytest.raises(ValueError, match=r"decision values of X must be finite; got .* in row 1"):
+    with pytest.raises(ValueError, match=r"decision values of X must be finite; got .* in sample 1"):
         model.predict(np.array([[1.0, 1.0, 1.0], [1e200, 0.0, 0.0]]))
 
 
