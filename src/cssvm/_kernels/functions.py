@@ -209,7 +209,7 @@ NO_SUM = 1e-12  # of |coef|, below which a sum of coefficients is a zero that wa
 
 
 class Linear(ComputedKernel):
-    """<x, z>, which is the relation itself: values are copied, and nothing is compiled."""
+    """<x, z>, which is the term itself: values are copied, and nothing is compiled."""
 
     name = "linear"
     term = InnerProduct()

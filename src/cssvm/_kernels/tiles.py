@@ -14,6 +14,7 @@ Tiles are the same whatever the number of threads, and each belongs to one threa
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,94 +51,97 @@ def _buffer(name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
     return flat[:size].view(dtype).reshape(shape)
 
 
-class DensePoints:
-    """Dense samples prepared for one kernel: relative to a centre for distances, with gamma times their sizes.
+class Points(ABC):
+    """Samples prepared for one kernel: `rows`, and gamma times their `sizes`.
 
-    `term` is that of the kernel, or the same by differences.
+    term : that of the kernel, or the same by differences; centre : subtracted from dense samples for distances
     """
 
-    def __init__(self, kernel: ComputedKernel, term: PairwiseTerm, rows: np.ndarray, sizes: np.ndarray, centre: Any):
+    tile_columns: int
+
+    def __init__(self, kernel: ComputedKernel, term: PairwiseTerm, rows: Any, sizes: np.ndarray, centre: Any = 0.0):
         self.kernel, self.term, self.rows, self.sizes, self.centre = kernel, term, rows, sizes, centre
 
     @classmethod
-    def prepare(cls, kernel: ComputedKernel, term: PairwiseTerm, X: Any, centre: np.ndarray, dtype: Any) -> DensePoints:
-        """Centre samples (n, d), made dense if sparse, and convert them to `dtype`, that of the tile's values."""
-        X = X.toarray() if sp.issparse(X) else X
-        rows = np.ascontiguousarray(X - centre if term.is_centred else X, dtype)
-        return cls(kernel, term, rows, (kernel.gamma * term.tile_sizes(rows)).astype(dtype), centre)
+    @abstractmethod
+    def prepare(cls, kernel: ComputedKernel, term: PairwiseTerm, X: Any, centre: Any, dtype: Any) -> Points:
+        """Samples (n, d), converted to `dtype`, that of the tile's values."""
 
-    def prepare_like(self, X: Any) -> DensePoints:
+    def prepare_like(self, X: Any) -> Points:
         """Other samples, prepared as these were."""
         return self.prepare(self.kernel, self.term, X, self.centre, self.rows.dtype)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return int(self.rows.shape[0])
 
-    def take(self, indices: Any) -> DensePoints:
+    def take(self, indices: Any) -> Any:
         """Some of the points: a slice or an index array."""
-        return DensePoints(self.kernel, self.term, self.rows[indices], self.sizes[indices], self.centre)
+        return type(self)(self.kernel, self.term, self.rows[indices], self.sizes[indices], self.centre)
 
-    def tiles(self, columns: int = TILE_COLUMNS) -> list[tuple[int, DensePoints]]:
-        """Consecutive parts with where they begin."""
+    def tiles(self, columns: int | None = None) -> list[tuple[int, Any]]:
+        """Consecutive parts with where they begin, of `tile_columns` points each if `columns` is None."""
+        columns = columns or self.tile_columns
         return [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
 
+    @abstractmethod
+    def update_term(self, left: Any, values: np.ndarray) -> None:
+        """Write the values of the term for `left` against these points."""
+
+    @property
+    @abstractmethod
+    def is_costly(self) -> bool:
+        """Whether a row of kernel values takes longer to compute than to read from memory."""
+
+
+class DensePoints(Points):
+    """Dense samples."""
+
+    tile_columns = TILE_COLUMNS
+
+    @classmethod
+    def prepare(cls, kernel: ComputedKernel, term: PairwiseTerm, X: Any, centre: Any, dtype: Any) -> DensePoints:
+        X = X.toarray() if sp.issparse(X) else X
+        rows = np.ascontiguousarray(X - centre if term.is_centred else X, dtype)
+        return cls(kernel, term, rows, (kernel.gamma * term.tile_sizes(rows)).astype(dtype), centre)
+
     def update_term(self, left: DensePoints, values: np.ndarray) -> None:
-        """Write the values of the relation for `left` against these points."""
         self.term.update_dense(left.rows, self.rows, values)
 
     @property
     def is_costly(self) -> bool:
-        """Whether a row of kernel values takes longer to compute than to read from memory."""
         return self.rows.shape[1] > self.term.max_recomputed_features
 
 
-class SparsePoints:
+class SparsePoints(Points):
     """CSR samples; products by an inverted index, at the cost of the features that two samples share."""
 
-    def __init__(self, kernel: ComputedKernel, term: PairwiseTerm, rows: Any, sizes: np.ndarray):
-        self.kernel, self.term, self.rows, self.sizes = kernel, term, rows, sizes
-        self._index: Any = None
-        self._tiles: list[tuple[int, SparsePoints]] = []
+    tile_columns = SPARSE_COLUMNS
+    _index: Any = None
+    _tiles: list[tuple[int, SparsePoints]] | None = None
 
     @classmethod
     def prepare(cls, kernel: ComputedKernel, term: PairwiseTerm, X: Any, centre: Any, dtype: Any) -> SparsePoints:
-        """Convert CSR samples (n, d) to `dtype`."""
         rows = sp.csr_array(X, dtype=np.float64)
         sizes = (kernel.gamma * term.tile_sizes(rows)).astype(dtype)
         return cls(kernel, term, rows.astype(dtype, copy=False), sizes)
 
-    def prepare_like(self, X: Any) -> SparsePoints:
-        """Other samples, prepared as these were."""
-        return self.prepare(self.kernel, self.term, X, 0.0, self.rows.dtype)
-
-    def __len__(self) -> int:
-        return int(self.rows.shape[0])
-
-    def take(self, indices: Any) -> SparsePoints:
-        """Some of the points: a slice or an index array."""
-        return SparsePoints(self.kernel, self.term, self.rows[indices], self.sizes[indices])
-
-    def tiles(self, columns: int = SPARSE_COLUMNS) -> list[tuple[int, SparsePoints]]:
-        """Consecutive parts with where they begin, each with its inverted index."""
+    def tiles(self, columns: int | None = None) -> list[tuple[int, SparsePoints]]:
+        """The parts, each with its inverted index, which are kept."""
+        columns = columns or self.tile_columns
         if not self._tiles or len(self._tiles[0][1]) != min(columns, len(self)):
-            self._tiles = [(j, self.take(slice(j, j + columns))) for j in range(0, len(self), columns)]
+            self._tiles = super().tiles(columns)
             for _, tile in self._tiles:
                 tile._index = self.term.index(tile.rows)
         return self._tiles
 
     def update_term(self, left: SparsePoints, values: np.ndarray) -> None:
-        """Write the values of the relation for `left` against these points."""
         self.term.update_sparse(left.rows, self._index, values)
 
     @property
     def is_costly(self) -> bool:
-        """Whether a row of kernel values takes longer to compute than to read from memory."""
         n_rows, n_features = self.rows.shape
         used = np.bincount(self.rows.indices, minlength=n_features) / n_rows
         return float(used @ used) > COSTLY_SHARED_FEATURES
-
-
-Points = DensePoints | SparsePoints
 
 
 def prepare_points(
@@ -230,6 +234,6 @@ def _parts(left: Points) -> list[tuple[int, Points]]:
 
 def _update_tile(part: Points, tile: Points, out: np.ndarray, top: int, start: int) -> None:
     """Write the kernel values of one tile, whose corner in `out` is (top, start)."""
-    values = _buffer("relation", (len(part), len(tile)), part.sizes.dtype)
-    tile.update_term(part, values)  # type: ignore[arg-type]
+    values = _buffer("term", (len(part), len(tile)), part.sizes.dtype)
+    tile.update_term(part, values)
     tile.kernel.update_tile(values, part.sizes, tile.sizes, tile.term.factor, out, top, start)

@@ -101,12 +101,9 @@ class Decomposition:
 
     def status(self, tol: float, limit: float) -> Status:
         """The status if the solve ended now."""
-        if self.violation() <= tol:
+        if violation(self.beta, self.gradient, self.problem) <= tol:
             return Status.CONVERGED
         return Status.ITERATION_LIMIT if self.n_iter >= limit else Status.STALLED
-
-    def violation(self) -> float:
-        return violation(self.beta, self.gradient, self.problem)
 
     def objective(self) -> tuple[float, float]:
         """The dual objective, and a bound of its rounding errors."""
@@ -389,7 +386,7 @@ class Decomposition:
             after, rounding = self.objective()
             if not after >= before - rounding:
                 self.beta, self.gradient, ended = beta, gradient, False
-            return ended and self.violation() <= tol
+            return ended and violation(self.beta, self.gradient, self.problem) <= tol
 
 
 def _even_part(items: RowNumbers, count: int) -> RowNumbers:

@@ -30,10 +30,10 @@ OBJECTIVE_TOL = float(np.finfo(np.float64).eps)
 # Trial points of one line search: far more than the few it takes, for losses that explode.
 LINE_SEARCH_STEPS = 50
 
-# No loss is let beyond this, however light its row: sums and products of such numbers are still finite.
+# Upper limit of a loss, however small the sample's weight: sums and products of such numbers are still finite.
 LARGEST_LOSS = 1e150
 
-# Scores beyond which a loss is not looked at; one that is still small there needs no guard.
+# Scores beyond which a loss is not evaluated; one that is still small there needs no guard.
 FARTHEST_SCORE = 2.0**60
 
 # Halvings that place the end of the guarded range to full precision.
@@ -41,7 +41,7 @@ HALVINGS = 60
 
 
 class PointwiseLoss(Protocol):
-    """What the solver asks of a loss: its value and slope for labels in {-1, +1} and scores."""
+    """A loss as the solver uses it: value and slope for labels in {-1, +1} and scores."""
 
     def value(self, y: Any, f: Any) -> Vector:
         """Loss of the score f on the label y."""
@@ -51,7 +51,7 @@ class PointwiseLoss(Protocol):
 
 
 class SmoothSolution(NamedTuple):
-    """Weights w and bias b, the minimum reached, and how it went.
+    """Weights w and bias b, the minimum reached, and how L-BFGS ended.
 
     slope : largest slope left, in any of the scaled coordinates; message : why L-BFGS stopped.
     """
@@ -70,19 +70,9 @@ def minimise_smooth(
 ) -> SmoothSolution:
     """Minimise the problem that opens this module over w and b.
 
-    Parameters
-    ----------
-    loss : PointwiseLoss
-        Smooth, finite at f = 0.
-    features : (n_samples, n_features) float64 array or CSR matrix
-    y : (n_samples,) in {-1, +1}
-    weights : (n_samples,) float64, positive
-    C : float
-        Weight of the loss relative to the penalty.
-    tol : float
-        Largest slope, in any of the scaled coordinates, at which to stop.
-    max_iter : int
-        Limit on the iterations; -1 for none.
+    loss : smooth, finite at f = 0; features : (n_samples, n_features) float64 array or CSR matrix; y : (n_samples,) in
+    {-1, +1}; weights : (n_samples,) float64, positive; C : weight of the loss against the norm of w; tol : largest
+    slope, in any of the scaled coordinates, at which to stop; max_iter : limit on the iterations, -1 for none
     """
     total = weights.sum()
     p, penalty = weights / total, 1.0 / (C * total)
@@ -123,11 +113,11 @@ def minimise_smooth(
 
 
 def _guarded(loss: PointwiseLoss, y: NDArray[Any], p: Vector) -> Callable[[Vector], tuple[Vector, Vector]]:
-    """Loss and slope of each row as a function of its score, continued by tangents before they overflow.
+    """Loss and slope of each sample as a function of its score, continued by tangents before they overflow.
 
     At the minimum sum_i p_i loss_i is at most its value R at f = 0, hence loss_i <= R / p_i: a tangent that
     starts where loss_i = 2 R / p_i leaves every minimum in place, and keeps trial steps of the line search
-    finite. One range for each class serves, that of its lightest row.
+    finite. Each class has one range, that of its sample of least weight.
     """
     start = float(p @ loss.value(y, np.zeros(len(y))))
     if not np.isfinite(start):
@@ -149,7 +139,7 @@ def _guarded(loss: PointwiseLoss, y: NDArray[Any], p: Vector) -> Callable[[Vecto
 
 
 def _last_score(loss: PointwiseLoss, y: int, direction: int, level: float) -> float:
-    """How far from 0 in this direction the loss stays finite and at most `level`; infinite if it never leaves."""
+    """Largest score in this direction with a finite loss of at most `level`; infinite if there is none."""
 
     def stays(f: float) -> bool:
         with np.errstate(all="ignore"):
