@@ -89,8 +89,8 @@ def prefit_predictions(
     known = getattr(model, "classes_", sample.positive_class.classes)
     if not np.isin(sample.positive_class.classes, known).all():
         raise ValueError(
-            f"y must hold the classes {format_labels(np.asarray(known))} that {type(model).__name__} was fitted on; got "
-            f"{format_labels(sample.positive_class.classes)}. Pass labels in the form they had in fit."
+            f"y must hold the classes {format_labels(np.asarray(known))} that {type(model).__name__} was fitted on; "
+            f"got {format_labels(sample.positive_class.classes)}. Pass labels in the form they had in fit."
         )
     acted, scores = _predict(model, X, sample, metadata, scored)
     return [FoldPredictions(np.arange(len(sample)), acted, scores, model)]

@@ -120,8 +120,11 @@ def evaluate_table(
     """
     resampling: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
     scorer = TableScorer.load(model, fn_cost=fn_cost, fp_cost=fp_cost)
-    rows, n_read = _score_labelled(scorer, data, scorer.target_column(target), weight, progress, **resampling)
-    evaluation, held_out = rows["evaluation"], rows["evaluation"].held_out
+    check_request(n_resamples, confidence)
+    rows, n_read = _score_labelled(scorer, data, scorer.target_column(target), weight, progress)
+    evaluation = _evaluate(scorer, rows, **resampling)
+    held_out = evaluation.held_out
+    assert held_out is not None
     counted = rows["weights"] > 0
     probabilities = None if rows["probabilities"] is None else rows["probabilities"][counted]
     measures = {"cost per case": evaluation.model.cost}
@@ -134,7 +137,7 @@ def evaluate_table(
         measures=measures | {name: Interval(*each[:3]) for name, each in found.items()},
         n_rows=len(positive),
         n_positives=int(np.count_nonzero(positive)),
-        n_acted=int(np.count_nonzero(held_out.scored.predictions)),
+        n_acted=int(np.count_nonzero(rows["acted"][counted])),
         n_unlabelled=n_read - len(counted),
         evaluation=evaluation,
     )
@@ -181,20 +184,19 @@ def report_table(
     """
     scorer = TableScorer.load(model, fn_cost=fn_cost, fp_cost=fp_cost)
     column = scorer.target_column(target)
-    resampling: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-    rows, _ = _score_labelled(scorer, data, column, weight, None, **resampling)
-    return Report.from_evaluation(rows["evaluation"], title=title or f"What decisions on “{column}” cost")
+    check_request(n_resamples, confidence)
+    rows, _ = _score_labelled(scorer, data, column, weight)
+    evaluation = _evaluate(scorer, rows, n_resamples=n_resamples, confidence=confidence, random_state=random_state)
+    return Report.from_evaluation(evaluation, title=title or f"What decisions on “{column}” cost")
 
 
 def _score_labelled(
-    scorer: TableScorer, data: Any, column: str, weight: str | None, progress: Any, **resampling: Any
+    scorer: TableScorer, data: Any, column: str, weight: str | None, progress: Callable[[int], Any] | None = None
 ) -> tuple[dict[str, Any], int]:
-    """Predict the labelled rows of a table, a chunk at a time, and evaluate the predictions.
+    """Labels, predictions, weights and costs by name, (n_labelled,) each, and the number of rows read.
 
-    Returns scores and probabilities of the positive class and weights, (n_labelled,) each, with the evaluation, and the
-    number of rows read.
+    Rows are read and predicted a chunk at a time; costs are numbers where they are the same for all rows.
     """
-    check_request(resampling["n_resamples"], resampling["confidence"])
     parts, n_read = [], 0
     for chunk in open_table(data).chunks():
         own, labels = scorer.labelled(chunk, column, weight)
@@ -225,7 +227,7 @@ def _score_labelled(
             f"column {column!r} must hold labels of both classes, on rows of positive weight; got none of "
             f"{to_python(missing)!r}. Give a table that has rows of both."
         )
-    return rows | {"evaluation": _evaluate(scorer, rows, **resampling)}, n_read
+    return rows, n_read
 
 
 def _joined(parts: Sequence[Any]) -> Any:
