@@ -68,12 +68,6 @@ def cache_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     return Path(pooch.os_cache("cssvm"))
 
 
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def find_verified(file: File, folder: Path) -> Path | None:
     """The path of a version of the file in the folder; None if there is none, ChecksumError if all are wrong."""
     mismatches = []
@@ -98,7 +92,8 @@ def checksum_mismatch(path: Path, version: FileVersion) -> str | None:
         return f"{size:,} bytes, expected {version.size:,}"
     if version.sha256 is None:
         return None
-    digest = sha256_of(path)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return None if digest == version.sha256 else f"SHA-256 {digest}, expected {version.sha256}"
 
 

@@ -165,25 +165,10 @@ def _find(
 
 def make_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:
     """The fields of a reader, with those of the registry and None for the others."""
-    common = {
-        "data": None,
-        "target": None,
-        "fn_cost": dataset.fn_cost,
-        "fp_cost": dataset.fp_cost,
-        "frame": None,
-        "feature_names": None,
-        "target_names": list(dataset.target_names),
-        "split": None,
-        "groups": None,
-        "amounts": None,
-        "sample_weight": None,
-        "name": dataset.name,
-        "variant": dataset.variant or None,
-        "experiment": dataset.experiment,
-        "source": dataset.source,
-        "citation": dataset.citation,
-        "licence": dataset.licence,
-    }
+    optional = ("data", "target", "frame", "feature_names", "split", "groups", "amounts", "sample_weight")
+    registered = ("name", "experiment", "fn_cost", "fp_cost", "source", "citation", "licence")
+    common = dict.fromkeys(optional) | {name: getattr(dataset, name) for name in registered}
+    common |= {"target_names": list(dataset.target_names), "variant": dataset.variant or None}
     found = common | fields
     if sp.issparse(found["data"]):
         found["data"] = _with_int32_indices(found["data"])
