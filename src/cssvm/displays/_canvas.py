@@ -1,4 +1,4 @@
-"""What all displays share on the canvas: matplotlib itself, the colours, the axis and the legend's place."""
+"""Drawing shared by all displays: matplotlib, the colours, new axes and the place of the legend."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 BLACK, GREY = "#000000", "#7F7F7F"
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 
-# In the order in which models on one axis take them. Yellow, the eighth, is too light for a line on white.
+# In the order in which the models on one axis use them. Yellow, the eighth, is too light for a line on white.
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
 # Legend text in points, and the height of one of its rows and of its two margins in units of the text.
 LEGEND_POINTS, LEGEND_ROW, LEGEND_MARGINS = 9.0, 1.6, 2.0
 
-# A legend on a tiny axis may take this share of its height; the curves keep the rest.
+# The largest share of the height of an axis for the legend.
 LARGEST_LEGEND = 0.6
 
 POINTS_PER_INCH = 72
@@ -36,7 +36,7 @@ def pyplot() -> Any:
 
 
 def axis_or_new(ax: Axes | None) -> Axes:
-    """The given axis, or the only one of a new figure."""
+    """The given axes, or those of a new figure."""
     plt = pyplot()
     if ax is None:
         _, ax = plt.subplots(layout="constrained")
@@ -44,23 +44,23 @@ def axis_or_new(ax: Axes | None) -> Axes:
 
 
 def unused_color(ax: Axes) -> str:
-    """The first colour of the palette that no line on the axis has; past the last they start again."""
+    """The colour of the palette that the fewest lines on the axis have."""
     used = [str(line.get_color()).upper() for line in ax.get_lines()]
     return min(PALETTE, key=lambda color: used.count(color))
 
 
 def label_once(ax: Axes, label: str) -> str:
-    """The label, or for the second artist of its kind on the axis the one that keeps it out of the legend."""
+    """The label, or if the legend has it already, the label that keeps an artist out of the legend."""
     _, labels = ax.get_legend_handles_labels()
     return "_nolegend_" if label in labels else label
 
 
-def legend_above_curves(ax: Axes, *, ncols: int = 1, title: str | None = None) -> None:
+def legend_above_curves(ax: Axes, *, ncols: int = 1) -> None:
     """Raise the upper limit of y by the height of the legend and put the legend there, clear of all data."""
     handles, _ = ax.get_legend_handles_labels()
-    rows = math.ceil(len(handles) / ncols) + (title is not None)
+    rows = math.ceil(len(handles) / ncols)
     height = ax.get_window_extent().height / ax.figure.dpi * POINTS_PER_INCH
     share = min(LARGEST_LEGEND, LEGEND_POINTS * (LEGEND_ROW * rows + LEGEND_MARGINS) / height)
     bottom, top = ax.get_ylim()[0], ax.dataLim.y1
     ax.set_ylim(bottom, bottom + (top - bottom) / (1 - share))
-    ax.legend(loc="upper center", ncols=ncols, title=title, fontsize=LEGEND_POINTS, frameon=False)
+    ax.legend(loc="upper center", ncols=ncols, fontsize=LEGEND_POINTS, frameon=False)

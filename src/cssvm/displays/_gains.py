@@ -150,5 +150,5 @@ class GainsDisplay(ScoredDisplayMixin):
         unit_text = f", {currency}" if currency else ""
         ax.set_ylabel(f"cost saved, {'total' if total else 'per sample'}{unit_text}")
         ax.axhline(0.0, color=GREY, linewidth=0.5)
-        legend_above_curves(ax, ncols=1)
+        legend_above_curves(ax)
         return self

@@ -27,7 +27,7 @@ BELOW_CHANCE = 2.0  # standard deviations of the area under the ROC curve of ran
 
 @dataclass(frozen=True, eq=False)
 class ScoredSamples:
-    """Samples with a score and, where they are known, the predictions of a model; row i of each is the same sample.
+    """Samples with a score and, where they are known, the predictions of a model; entry i of each is sample i.
 
     samples : labels, weights and costs
     scores : (n_samples,) float64 or float32, higher for the positive class
@@ -45,10 +45,7 @@ class ScoredSamples:
         cls, samples: Samples, scores: NDArray[Any], *, predictions: Mask | None = None, tie: float = 0.0
     ) -> ScoredSamples:
         """Checked samples with their scores (n_samples,); samples of weight zero are left out."""
-        counted = samples.nonzero_weights()
-        if isinstance(counted, slice):
-            return cls(samples, scores, predictions, tie)
-        return cls(samples, scores, predictions, tie).take(counted)
+        return cls(samples, scores, predictions, tie).take(samples.nonzero_weights())
 
     @classmethod
     def from_labels(
