@@ -22,7 +22,7 @@ from .._core.types import Vector
 from ._properties import asymmetry, risk_type
 
 if TYPE_CHECKING:
-    from ._design import Elicitation
+    from ._design import DesignedLoss
 
 Conditions = dict[str, tuple[bool | None, str]]
 RISK, CONCAVE, INCREASING = "min_risk finite, not negative", "min_risk concave", "link increasing"
@@ -55,21 +55,21 @@ REPORT_WIDTH = 80
 
 
 def check_design(
-    design: Elicitation, given: tuple[float, float] | None
+    loss: DesignedLoss, given: tuple[float, float] | None
 ) -> tuple[Conditions, tuple[float, float], str | None]:
-    """The conditions, the costs and the risk type of a design; ValueError if it has no Bayes consistent loss."""
+    """The conditions, the costs and the risk type of a designed loss; ValueError if it is not Bayes consistent."""
     conditions: Conditions = {
-        RISK: (True, _check_min_risk(design)),
-        CONCAVE: (True, _check_concave(design)),
-        INCREASING: (True, _check_increasing(design)),
-        INVERSE: (True, _check_inverse(design)),
+        RISK: (True, _check_min_risk(loss)),
+        CONCAVE: (True, _check_concave(loss)),
+        INCREASING: (True, _check_increasing(loss)),
+        INVERSE: (True, _check_inverse(loss)),
     }
-    threshold = _threshold(design)
+    threshold = _threshold(loss)
     costs = given if given is not None else (2.0 * (1.0 - threshold), 2.0 * threshold)
     conditions[RULE] = (True, _check_rule(threshold, given))
-    conditions[BENDS] = (True, _check_bend(design, threshold))
-    conditions[SYMMETRY] = _symmetry(design, costs)
-    kind = risk_type(design.min_risk, C1=costs[0], C_minus1=costs[1])
+    conditions[BENDS] = (True, _check_bend(loss, threshold))
+    conditions[SYMMETRY] = _symmetry(loss, costs)
+    kind = risk_type(loss.min_risk, C1=costs[0], C_minus1=costs[1])
     if kind is None:
         conditions[TYPE] = False, "neither: the largest risk is not at t"
     else:
@@ -92,20 +92,20 @@ def report_of(conditions: Conditions) -> str:
     return "\n".join(lines)
 
 
-def is_smooth(design: Elicitation) -> bool:
+def is_smooth(loss: DesignedLoss) -> bool:
     """Whether the loss and its slope have no jumps, as far as the grid shows.
 
     The loss jumps where the minimum risk has a kink: its second differences are far larger there than on either side.
     """
-    if not is_strict(design):
+    if not is_strict(loss):
         return False
-    risk, step = design.min_risk(GRID), np.diff(GRID)
+    risk, step = loss.min_risk(GRID), np.diff(GRID)
     bend = 2.0 * np.diff(np.diff(risk) / step) / (step[1:] + step[:-1])
     rounding = ROUNDING_ERRORS * risk.max() / np.minimum(step[1:], step[:-1]) ** 2
     if _has_jump(bend, rounding):
         return False
     # A numerical slope is wrong very near to a bend of the link; it is not so on both grids.
-    slopes = [design.slope(np.ones(()), design.link(grid)) for grid in (_INNER, (_INNER[1:] + _INNER[:-1]) / 2.0)]
+    slopes = [loss.slope(np.ones(()), loss.link(grid)) for grid in (_INNER, (_INNER[1:] + _INNER[:-1]) / 2.0)]
     return not all(_has_jump(np.diff(slope), SLOPE_ERROR * np.abs(slope[1:])) for slope in slopes)
 
 
@@ -115,17 +115,17 @@ def _has_jump(changes: Vector, allowed: Vector) -> bool:
     return bool((size[2:-2] > JUMP * np.maximum(size[:-4], size[4:]) + allowed[2:-2]).any())
 
 
-def is_strict(design: Elicitation) -> bool:
+def is_strict(loss: DesignedLoss) -> bool:
     """Whether the link is strictly increasing, so that it has an inverse."""
-    return bool((np.diff(design.link(GRID)) > 0.0).all())
+    return bool((np.diff(loss.link(GRID)) > 0.0).all())
 
 
 def _fail(name: str, detail: str) -> NoReturn:
     raise ValueError(f"The condition {name!r} of a Bayes consistent loss fails: {detail}")
 
 
-def _check_min_risk(design: Elicitation) -> str:
-    risk = design.min_risk(GRID)
+def _check_min_risk(loss: DesignedLoss) -> str:
+    risk = loss.min_risk(GRID)
     if not np.isfinite(risk).all():
         at = np.argmin(np.isfinite(risk))
         _fail(RISK, f"min_risk is {risk[at]} at eta={GRID[at]:.6g}; define it on all of (0, 1).")
@@ -135,9 +135,9 @@ def _check_min_risk(design: Elicitation) -> str:
     return f"between {max(risk[at], 0.0):.3g} and {risk.max():.3g}"
 
 
-def _check_concave(design: Elicitation) -> str:
+def _check_concave(loss: DesignedLoss) -> str:
     """No point lies below a chord, for chords of all scales."""
-    risk = design.min_risk(GRID)
+    risk = loss.min_risk(GRID)
     reach = 1
     while 2 * reach < len(GRID):
         left, centre, right = GRID[: -2 * reach], GRID[reach:-reach], GRID[2 * reach :]
@@ -155,8 +155,8 @@ def _check_concave(design: Elicitation) -> str:
     return "no point below a chord"
 
 
-def _check_increasing(design: Elicitation) -> str:
-    link = design.link(GRID)
+def _check_increasing(loss: DesignedLoss) -> str:
+    link = loss.link(GRID)
     if not np.isfinite(link).all():
         at = np.argmin(np.isfinite(link))
         _fail(INCREASING, f"link is {link[at]} at eta={GRID[at]:.6g}; it must be finite on (0, 1).")
@@ -166,23 +166,23 @@ def _check_increasing(design: Elicitation) -> str:
             INCREASING,
             f"link falls from {link[at]:.6g} at eta={GRID[at]:.6g} to {link[at + 1]:.6g} at {GRID[at + 1]:.6g}.",
         )
-    if is_strict(design):
+    if is_strict(loss):
         return f"strictly, from {link[0]:.3g} to {link[-1]:.3g} on the grid"
     return "not strictly: the loss is determined on the range of the link only"
 
 
-def _check_inverse(design: Elicitation) -> str:
+def _check_inverse(loss: DesignedLoss) -> str:
     """A strict link is inverted. On a flat part any probability of that part is valid: it has the same rewards."""
-    link = design.link(GRID)
-    back = design.inverse_link(link)
+    link = loss.link(GRID)
+    back = loss.probability_of(link)
     outside = ~((back >= 0.0) & (back <= 1.0))
     found = np.where(outside, GRID, back)
-    wrong = outside | (np.abs(design.link(found) - link) > AGREEMENT * np.maximum(1.0, np.abs(link)))
+    wrong = outside | (np.abs(loss.link(found) - link) > AGREEMENT * np.maximum(1.0, np.abs(link)))
     moved = np.abs(found - GRID) > AGREEMENT * np.minimum(GRID, 1.0 - GRID)
     # Next to a step of the link the minimum risk has a kink, where its derivative does not exist.
     flat = np.concatenate([[False], (link[2:] == link[1:-1]) & (link[1:-1] == link[:-2]), [False]])
     for y in (np.ones(()), -np.ones(())):
-        here, there = design.loss_at(y, GRID), design.loss_at(y, found)
+        here, there = loss.loss_at(y, GRID), loss.loss_at(y, found)
         wrong |= moved & flat & (np.abs(there - here) > AGREEMENT * np.maximum(1.0, np.abs(here)))
     if wrong.any():
         at = np.argmax(wrong)
@@ -193,13 +193,13 @@ def _check_inverse(design: Elicitation) -> str:
     return "on its range" if moved.any() else f"eta to {np.abs(found - GRID).max():.0e}"
 
 
-def _threshold(design: Elicitation) -> float:
+def _threshold(loss: DesignedLoss) -> float:
     """The probability at which the link changes its sign."""
-    link = design.link(GRID)
+    link = loss.link(GRID)
     if not (link[0] < 0.0 < link[-1]):
         _fail(RULE, f"link goes from {link[0]:.6g} to {link[-1]:.6g} without changing its sign; shift it.")
-    below = _switch(lambda eta: design.link(eta) >= 0.0)
-    above = _switch(lambda eta: design.link(eta) > 0.0)
+    below = _switch(lambda eta: loss.link(eta) >= 0.0)
+    above = _switch(lambda eta: loss.link(eta) > 0.0)
     if above - below > SAME_THRESHOLD:
         _fail(RULE, f"link is 0 from eta={below:.6g} to eta={above:.6g}; it must be 0 at one probability only.")
     return (below + above) / 2.0
@@ -219,13 +219,13 @@ def _check_rule(threshold: float, given: tuple[float, float] | None) -> str:
     return f"t = {threshold:.6g} = C_minus1 / (C1 + C_minus1)"
 
 
-def _check_bend(design: Elicitation, threshold: float) -> str:
+def _check_bend(loss: DesignedLoss, threshold: float) -> str:
     """A minimum risk that is straight around the threshold leaves scores of both signs optimal."""
     room = BEND * min(threshold, 1.0 - threshold)
     # Near the threshold and not at it: a formula with sign(eta - t) has another value there.
-    left, near, right = design.min_risk(threshold + room * np.array([-1.0, NEAR_MIDDLE, 1.0]))
+    left, near, right = loss.min_risk(threshold + room * np.array([-1.0, NEAR_MIDDLE, 1.0]))
     below = near - ((1.0 - NEAR_MIDDLE) * left + (1.0 + NEAR_MIDDLE) * right) / 2.0
-    if below <= STRAIGHT * design.min_risk(GRID).max():
+    if below <= STRAIGHT * loss.min_risk(GRID).max():
         ends = f"eta={threshold - room:.6g} to eta={threshold + room:.6g}"
         _fail(BENDS, f"min_risk is a straight line from {ends}, so both decisions are optimal.")
     return "so a score of the wrong sign is not optimal"
@@ -242,10 +242,10 @@ def _switch(predicate: Callable[[Vector], NDArray[np.bool_]]) -> float:
     return upper
 
 
-def _symmetry(design: Elicitation, costs: tuple[float, float]) -> tuple[bool | None, str]:
-    if not is_strict(design):
+def _symmetry(loss: DesignedLoss, costs: tuple[float, float]) -> tuple[bool | None, str]:
+    if not is_strict(loss):
         return None, "a step link has no inverse"
-    deviation = asymmetry(design.link, design.inverse_link, costs[1] / (costs[0] + costs[1]))
+    deviation = asymmetry(loss.link, loss.probability_of, costs[1] / (costs[0] + costs[1]))
     if deviation <= SAME_THRESHOLD:
         return True, "f^-1(v) + f^-1(-v) = 2 t"
     return False, f"f^-1(v) + f^-1(-v) differs from 2 t by up to {deviation:.3g}; not needed for the rule"

@@ -16,7 +16,7 @@ tangent and the other one by a constant: the conditional risk does not decrease,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,50 +42,6 @@ BOUNDED = 1e-5
 STEPS = 12
 
 
-@dataclass(frozen=True, eq=False)
-class Elicitation:
-    """A minimum risk, a link and its inverse, and the loss that follows from them."""
-
-    min_risk_function: Function
-    link_function: Function
-    inverse_link_function: Function
-
-    def min_risk(self, eta: Vector) -> Vector:
-        """C*(eta); where the formula is not finite at 0 or 1, its value nearby."""
-        return _filled(lambda p: _call("min_risk", self.min_risk_function, p), eta, np.isfinite)
-
-    def link(self, eta: Vector) -> Vector:
-        """f*(eta), which may be infinite at 0 and 1."""
-        return _filled(lambda p: _call("link", self.link_function, p), eta, lambda v: ~np.isnan(v))
-
-    def inverse_link(self, v: Vector) -> Vector:
-        """A probability with the link v."""
-        return _call("inverse_link", self.inverse_link_function, v)
-
-    @cached_property
-    def score_range(self) -> tuple[float, float]:
-        """Scores between which the loss is computed; beyond them it is continued."""
-        ends, near = self.link(np.array([0.0, 1.0])), self.link(np.array([BOUNDED, 1.0 - BOUNDED]))
-        lower, upper = np.where(np.isfinite(ends), near, self.link(np.array([LOWEST, HIGHEST])))
-        return float(lower), float(upper)
-
-    def loss_at(self, y: Vector, eta: Vector) -> Vector:
-        """-I_y(eta) = C*(eta) + (1 - eta) C*'(eta) for y = +1, C*(eta) - eta C*'(eta) for y = -1."""
-        eta = np.clip(eta, LOWEST, HIGHEST)
-        return self.min_risk(eta) + ((1.0 + y) / 2.0 - eta) * first_derivative(self.min_risk, eta)
-
-    def loss(self, y: Vector, v: Vector) -> Vector:
-        """-I_y at the probability of the score v."""
-        return self.loss_at(y, self.inverse_link(v))
-
-    def slope(self, y: Vector, v: Vector) -> Vector:
-        """Derivative of `loss` in v; 0 where the link is flat."""
-        eta = np.clip(self.inverse_link(v), LOWEST, HIGHEST)
-        rise = first_derivative(self.link, eta)
-        change = ((1.0 + y) / 2.0 - eta) * second_derivative(self.min_risk, eta)
-        return np.divide(change, rise, out=np.zeros(np.shape(change)), where=rise > 0.0)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class DesignedLoss(Loss):
     """A loss made by `design_loss`.
@@ -96,6 +52,8 @@ class DesignedLoss(Loss):
         The costs as given, or else the pair with the threshold of the link and the sum 2.
     conditions : dict of str to (bool or None, str)
         For each condition whether it holds (None: not applicable), and the details.
+    report : str
+        The conditions as a table.
     risk_type : {"I", "II", None}
         Type of the minimum risk for these costs.
     smooth : bool
@@ -104,11 +62,13 @@ class DesignedLoss(Loss):
         Whether the link is strictly increasing.
     """
 
-    design: Elicitation
-    C1: float
-    C_minus1: float
-    conditions: dict[str, tuple[bool | None, str]]
-    risk_type: str | None
+    min_risk_function: Function
+    link_function: Function
+    inverse_link_function: Function
+    C1: float = 1.0
+    C_minus1: float = 1.0
+    conditions: dict[str, tuple[bool | None, str]] = field(default_factory=dict)
+    risk_type: str | None = None
     smooth: bool = False
     invertible: bool = True
 
@@ -122,31 +82,54 @@ class DesignedLoss(Loss):
         """The conditions as a table."""
         return report_of(self.conditions)
 
-    def _value(self, y: Vector, f: Vector) -> Vector:
-        v = np.clip(f, *self.design.score_range)
-        inside = self.design.loss(y, v)
-        if np.array_equal(v, f):
-            return inside
-        # fmax: a slope of zero times an infinite distance adds nothing.
-        return inside + np.fmax(0.0, self.design.slope(y, v) * (f - v))
-
-    def _gradient(self, y: Vector, f: Vector) -> Vector:
-        v = np.clip(f, *self.design.score_range)
-        slope = self.design.slope(y, v)
-        return np.where((v == f) | (slope * (f - v) > 0.0), slope, 0.0)
-
     def _min_risk(self, eta: Vector) -> Vector:
-        return self.design.min_risk(eta)
+        return _filled(lambda p: _call("min_risk", self.min_risk_function, p), eta, np.isfinite)
 
     def _link(self, eta: Vector) -> Vector:
-        return self.design.link(eta)
+        return _filled(lambda p: _call("link", self.link_function, p), eta, lambda v: ~np.isnan(v))
 
     def _inverse_link(self, f: Vector) -> Vector:
         if not self.invertible:
             super()._inverse_link(f)
         # Scores beyond the range of the link get the probability of its ends.
-        lower, upper = self.design.link(np.array([0.0, 1.0]))
-        return np.clip(self.design.inverse_link(np.clip(f, lower, upper)), 0.0, 1.0)
+        lower, upper = self._link(np.array([0.0, 1.0]))
+        return np.clip(self.probability_of(np.clip(f, lower, upper)), 0.0, 1.0)
+
+    def probability_of(self, v: Vector) -> Vector:
+        """A probability with the link v, also where the link is flat."""
+        return _call("inverse_link", self.inverse_link_function, v)
+
+    @cached_property
+    def _score_range(self) -> tuple[float, float]:
+        """Scores between which the loss is computed; beyond them it is continued."""
+        ends, near = self._link(np.array([0.0, 1.0])), self._link(np.array([BOUNDED, 1.0 - BOUNDED]))
+        lower, upper = np.where(np.isfinite(ends), near, self._link(np.array([LOWEST, HIGHEST])))
+        return float(lower), float(upper)
+
+    def loss_at(self, y: Vector, eta: Vector) -> Vector:
+        """-I_y(eta) = C*(eta) + (1 - eta) C*'(eta) for y = +1, C*(eta) - eta C*'(eta) for y = -1."""
+        eta = np.clip(eta, LOWEST, HIGHEST)
+        return self._min_risk(eta) + ((1.0 + y) / 2.0 - eta) * first_derivative(self._min_risk, eta)
+
+    def slope(self, y: Vector, v: Vector) -> Vector:
+        """Derivative of -I_y(f^-1(v)) in v; 0 where the link is flat."""
+        eta = np.clip(self.probability_of(v), LOWEST, HIGHEST)
+        rise = first_derivative(self._link, eta)
+        change = ((1.0 + y) / 2.0 - eta) * second_derivative(self._min_risk, eta)
+        return np.divide(change, rise, out=np.zeros(np.shape(change)), where=rise > 0.0)
+
+    def _value(self, y: Vector, f: Vector) -> Vector:
+        v = np.clip(f, *self._score_range)
+        inside = self.loss_at(y, self.probability_of(v))
+        if np.array_equal(v, f):
+            return inside
+        # fmax: a slope of zero times an infinite distance adds nothing.
+        return inside + np.fmax(0.0, self.slope(y, v) * (f - v))
+
+    def _gradient(self, y: Vector, f: Vector) -> Vector:
+        v = np.clip(f, *self._score_range)
+        slope = self.slope(y, v)
+        return np.where((v == f) | (slope * (f - v) > 0.0), slope, 0.0)
 
     def __repr__(self) -> str:
         return f"DesignedLoss(C1={self.C1:g}, C_minus1={self.C_minus1:g}, risk_type={self.risk_type!r})"
@@ -212,10 +195,18 @@ def design_loss(
                 f"{name} must be a function of an array; got {name}={function!r}. Pass for example "
                 "scipy.special.expit as the inverse of scipy.special.logit."
             )
-    design = Elicitation(min_risk, link, inverse_link)
+    loss = DesignedLoss(min_risk, link, inverse_link)
     with np.errstate(all="ignore"):
-        conditions, (C1, C_minus1), kind = check_design(design, costs)
-        return DesignedLoss(design, C1, C_minus1, conditions, kind, is_smooth(design), is_strict(design))
+        conditions, (C1, C_minus1), kind = check_design(loss, costs)
+        return replace(
+            loss,
+            C1=C1,
+            C_minus1=C_minus1,
+            conditions=conditions,
+            risk_type=kind,
+            smooth=is_smooth(loss),
+            invertible=is_strict(loss),
+        )
 
 
 def first_derivative(function: Function, eta: Vector) -> Vector:
