@@ -40,14 +40,14 @@ def rows():
 
 
 @functools.cache
-def words():
-    """The same labels as words; the target, "bad", is the smaller one."""
+def string_labels():
+    """The same labels as strings; the positive class, "bad", is the smaller one."""
     return np.where(rows()[1] == 1, "bad", "good")
 
 
 @functools.cache
 def table():
-    """The rows as a data frame with gaps, a column of words with gaps and one of codes with leading zeros."""
+    """The rows as a data frame with missing values, a column of strings and one of codes with leading zeros."""
     X, _ = rows()
     generator = np.random.default_rng(0)
     frame = pd.DataFrame(X * [10.0, 1e4, 1.0, 100.0], columns=NUMBERS)
@@ -59,11 +59,11 @@ def table():
 
 
 def features(frame=None, *, unknown="ignore"):
-    """Gaps filled, numbers scaled, words encoded."""
+    """Missing values replaced, numbers scaled, strings encoded."""
     return ColumnTransformer(
         [
             ("numbers", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), NUMBERS),
-            ("words", OneHotEncoder(handle_unknown=unknown), ["job", "code"]),
+            ("strings", OneHotEncoder(handle_unknown=unknown), ["job", "code"]),
         ]
     )
 
@@ -86,7 +86,10 @@ def _search(decision, **parameters):
 # name: (a function that fits the model, whether it reads the table or the bare rows)
 MODELS = {
     "cost-sensitive": (lambda: CostSensitiveSVC(fn_cost=4.0).fit(*rows()), False),
-    "words as labels": (lambda: CostSensitiveSVC(fn_cost=4.0, pos_label="bad").fit(rows()[0], words()), False),
+    "strings as labels": (
+        lambda: CostSensitiveSVC(fn_cost=4.0, pos_label="bad").fit(rows()[0], string_labels()),
+        False,
+    ),
     "biased penalty": (lambda: BiasedPenaltySVC(fn_cost=4.0).fit(*rows()), False),
     "boundary movement": (lambda: BoundaryMovementSVC(fn_cost=4.0, cv=TimeSeriesSplit(3)).fit(*rows()), False),
     "sparse vectors": (lambda: CostSensitiveSVC(fn_cost=4.0).fit(sp.csr_matrix(rows()[0]), rows()[1]), False),
@@ -97,9 +100,9 @@ MODELS = {
         False,
     ),
     "designed hinge": (lambda: DesignedLossClassifier(CostSensitiveHinge(4.0, 2.0), kernel="rbf").fit(*rows()), False),
-    "search, zero": (lambda: _search("zero", transformer=features()).fit(table(), words()), True),
-    "search, threshold": (lambda: _search("threshold", transformer=features()).fit(table(), words()), True),
-    "search, bayes": (lambda: _search("bayes", transformer=features()).fit(table(), words()), True),
+    "search, zero": (lambda: _search("zero", transformer=features()).fit(table(), string_labels()), True),
+    "search, threshold": (lambda: _search("threshold", transformer=features()).fit(table(), string_labels()), True),
+    "search, bayes": (lambda: _search("bayes", transformer=features()).fit(table(), string_labels()), True),
     "search without transformer": (lambda: _search("bayes", pos_label=1).fit(*rows()), False),
     "linear": (lambda: CostSensitiveLinearSVC(fn_cost=4.0, kappa=0.5).fit(*rows()), False),
     "linear search": (
@@ -109,7 +112,7 @@ MODELS = {
     "linear search, bayes": (
         lambda: CostSensitiveLinearSVCCV(
             Cs=[0.1, 1.0], cv=3, fn_cost=3.0, decision="bayes", pos_label="bad", transformer=features()
-        ).fit(table(), words()),
+        ).fit(table(), string_labels()),
         True,
     ),
     "sigmoid": (lambda: CostThresholdClassifier(CostSensitiveSVC(), fn_cost=4.0, cv=3).fit(*rows()), False),
@@ -128,7 +131,7 @@ MODELS = {
             method="tuned",
             cv=3,
             pos_label="bad",
-        ).fit(table(), words()),
+        ).fit(table(), string_labels()),
         True,
     ),
     "sigmoid of a pipeline": (
@@ -137,11 +140,11 @@ MODELS = {
             fn_cost=4.0,
             cv=3,
             pos_label="bad",
-        ).fit(table(), words()),
+        ).fit(table(), string_labels()),
         True,
     ),
     "pipeline": (
-        lambda: make_pipeline(features(), CostSensitiveSVC(fn_cost=4.0, pos_label="bad")).fit(table(), words()),
+        lambda: make_pipeline(features(), CostSensitiveSVC(fn_cost=4.0, pos_label="bad")).fit(table(), string_labels()),
         True,
     ),
     "columns selected by type": (
@@ -151,14 +154,14 @@ MODELS = {
                 (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
             ),
             CostSensitiveSVC(fn_cost=4.0, pos_label="bad"),
-        ).fit(table().astype({"job": "str", "code": "category"}), words()),
+        ).fit(table().astype({"job": "str", "code": "category"}), string_labels()),
         True,
     ),
     "metacost": (
         lambda: MetaCostClassifier(LogisticRegression(), fn_cost=4.0, n_estimators=3, random_state=0).fit(*rows()),
         False,
     ),
-    "metacost of machines": (
+    "metacost of SVMs": (
         lambda: MetaCostClassifier(CostSensitiveSVC(), fn_cost=4.0, n_estimators=3, voting="hard", random_state=0).fit(
             *rows()
         ),
@@ -173,7 +176,7 @@ MODELS = {
     "cost-proportionate probabilities": (
         lambda: CostProportionateClassifier(
             LogisticRegression(), fn_cost=4.0, n_estimators=3, pos_label="bad", random_state=0
-        ).fit(rows()[0], words()),
+        ).fit(rows()[0], string_labels()),
         False,
     ),
     "direct cost": (
@@ -183,7 +186,7 @@ MODELS = {
         False,
     ),
     "pipeline around a search": (
-        lambda: make_pipeline(features(), _search("bayes")).fit(table(), words()),
+        lambda: make_pipeline(features(), _search("bayes")).fit(table(), string_labels()),
         True,
     ),
 }

@@ -223,7 +223,7 @@ class Foreign(LogisticRegression):
     """A class that this package does not know."""
 
 
-def test_a_foreign_learner_is_rejected_by_name_and_taken_when_it_is_trusted(path):
+def test_a_foreign_estimator_is_rejected_by_name_and_taken_when_it_is_trusted(path):
     model = CostThresholdClassifier(Foreign(), calibration=None).fit(*rows())
     name = f"{Foreign.__module__}.Foreign"
     with pytest.raises(ModelFileError, match=rf"types that are not trusted: {name}"):
@@ -260,7 +260,7 @@ def test_more_than_two_classes_are_rejected(path):
         save_model(RandomForestClassifier(n_estimators=2).fit(X, y), path)
 
 
-def test_a_failed_save_leaves_the_old_file_and_nothing_beside_it(path, monkeypatch):
+def test_a_failed_save_leaves_the_old_file_and_nothing_next_to_it(path, monkeypatch):
     save_model(fitted("cost-sensitive"), path)
     before = path.read_bytes()
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
@@ -343,7 +343,7 @@ LOSS = f"{CyHalfBinomialLoss.__module__}.CyHalfBinomialLoss"
 
 
 @pytest.mark.parametrize(
-    ("learner", "trusted"),
+    ("estimator", "trusted"),
     [
         (DecisionTreeClassifier(), [TREE]),
         (RandomForestClassifier(3), [TREE]),
@@ -354,9 +354,9 @@ LOSS = f"{CyHalfBinomialLoss.__module__}.CyHalfBinomialLoss"
     ],
     ids=repr,
 )
-def test_learners_whose_arrays_hold_records_can_be_saved_if_their_types_are_named(learner, trusted, path):
+def test_estimators_whose_arrays_hold_records_can_be_saved_if_their_types_are_named(estimator, trusted, path):
     X, y = rows()
-    model = CostThresholdClassifier(learner, calibration=None).fit(X, y)
+    model = CostThresholdClassifier(estimator, calibration=None).fit(X, y)
     with pytest.raises(ModelFileError, match=re.escape(f"pass trusted={trusted}")):
         save_model(model, path)
     save_model(model, path, trusted=trusted)

@@ -31,7 +31,7 @@ from cssvm import (
 from cssvm._kernels import KERNEL_NAMES, is_pairwise
 from cssvm._tables import train_table
 from cssvm.deploy import Column, ModelCard, SavedModel, load_model, save_model, to_onnx
-from tests.deploy.models import MODELS, NUMBERS, features, fitted, inputs, rows, table, words
+from tests.deploy.models import MODELS, NUMBERS, features, fitted, inputs, rows, string_labels, table
 from tests.practice import german
 
 NOT_CONVERTIBLE = {
@@ -44,7 +44,7 @@ LOANS = Path(__file__).parents[2] / "examples" / "loans.csv"
 
 
 def feeds(X, dtype=np.float64):
-    """Rows as onnxruntime takes them: a missing word is the empty one."""
+    """Rows as onnxruntime takes them: a missing string is the empty one."""
     if sp.issparse(X):
         X = X.toarray()
     if isinstance(X, np.ndarray):
@@ -52,7 +52,7 @@ def feeds(X, dtype=np.float64):
     return {
         name: X[[name]].to_numpy(dtype)
         if X[name].dtype.kind in "iuf"
-        else np.array([word if isinstance(word, str) else "" for word in X[name]], dtype=object)[:, np.newaxis]
+        else np.array([each if isinstance(each, str) else "" for each in X[name]], dtype=object)[:, np.newaxis]
         for name in X.columns
     }
 
@@ -124,7 +124,7 @@ def test_kernels_on_many_rows_of_either_precision(many, kernel, make, dtype):
 
 
 @pytest.mark.parametrize("kernel", sorted({*KERNEL_NAMES} - {*KERNELS}))
-def test_other_kernels_are_refused_by_name(kernel):
+def test_other_kernels_are_rejected_by_name(kernel):
     X, y = rows()
     model = CostSensitiveSVC(kernel=kernel).fit(X @ X.T if is_pairwise(kernel) else X, y)
     with pytest.raises(
@@ -238,7 +238,7 @@ def test_a_model_that_was_given_costs_of_rows_needs_those_of_new_ones():
     agree(model, X, costs={"fn_cost": amounts, "fp_cost": np.ones(len(y))})
 
 
-def test_costs_of_rows_are_refused_where_predict_takes_none():
+def test_costs_of_rows_are_rejected_where_predict_takes_none():
     with pytest.raises(ValueError, match="row_costs must be False for CostSensitiveSVC"):
         to_onnx(fitted("cost-sensitive"), row_costs=True)
 
@@ -256,7 +256,7 @@ def test_gaps_and_words_that_were_never_seen():
 @pytest.mark.filterwarnings("ignore:The best point lies at the edge")
 @pytest.mark.parametrize("costs", [{"fn_cost": 5.0}, {"fn_cost": "0.6*amount", "fp_cost": "0.1*amount"}])
 def test_a_model_that_was_trained_on_a_file_decides_all_its_rows(costs):
-    """Incomes with gaps, words with gaps, and costs of the classes or of each loan."""
+    """Incomes and strings with missing values, and costs of the classes or of each loan."""
     loans = pd.read_csv(LOANS)
     X = loans.drop(columns="outcome").fillna({"housing": "", "purpose": ""})
     trained = train_table(
@@ -287,19 +287,19 @@ ENCODERS = {
         max_categories=3, drop="first", handle_unknown="infrequent_if_exist"
     ),
     "rare ones together, unknown ignored": OneHotEncoder(max_categories=3, handle_unknown="ignore"),
-    "unknown refused": OneHotEncoder(),
+    "unknown rejected": OneHotEncoder(),
     "dense": OneHotEncoder(sparse_output=False, handle_unknown="ignore", dtype=np.float32),
 }
 
 
 def coded():
-    """A table of words and of codes that are numbers, both with gaps."""
+    """A table of strings and of codes that are numbers, both with missing values."""
     generator = np.random.default_rng(5)
-    words_ = generator.choice(
+    strings = generator.choice(
         np.array(["red", "green", "blue", "none", np.nan], dtype=object), 120, p=[0.5, 0.2, 0.15, 0.1, 0.05]
     )
     codes = generator.choice([1.0, 2.5, -3.0, np.nan], 120, p=[0.4, 0.3, 0.2, 0.1])
-    return pd.DataFrame({"word": pd.Series(words_, dtype=object), "code": codes, "x": rows()[0][:, 0]})
+    return pd.DataFrame({"word": pd.Series(strings, dtype=object), "code": codes, "x": rows()[0][:, 0]})
 
 
 @pytest.mark.filterwarnings("ignore:Found unknown categories")
@@ -309,7 +309,7 @@ def test_encoders_of_words_and_of_numbers(name):
     prepared = make_column_transformer((ENCODERS[name], ["word", "code"]), remainder=StandardScaler())
     model = make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0)).fit(frame, rows()[1])
     agree(model, frame)
-    if name != "unknown refused":
+    if name != "unknown rejected":
         new = frame.assign(word=["violet", "red"] * 60, code=[7.0, 2.5, np.nan] * 40)
         agree(model, new)
 
@@ -326,7 +326,7 @@ def test_an_unknown_category_fails_where_python_rejects_it():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_rows_that_python_refuses_fail(value):
+def test_rows_that_python_rejects_fail(value):
     model, X = fitted("cost-sensitive"), rows()[0].copy()
     X[7, 2] = value
     with pytest.raises(Exception, match="out of data bounds"):
@@ -341,7 +341,7 @@ def test_indicators_of_missing_values():
         (MissingIndicator(missing_values=np.nan), ["job"]),
         (OneHotEncoder(handle_unknown="ignore"), ["job"]),
     )
-    agree(make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0, pos_label="bad")).fit(frame, words()), frame)
+    agree(make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0, pos_label="bad")).fit(frame, string_labels()), frame)
 
 
 IMPUTERS = {
@@ -356,9 +356,9 @@ IMPUTERS = {
 @pytest.mark.filterwarnings("ignore:Skipping features without any observed values")
 def test_imputers_of_numbers(name):
     X, y = rows()
-    gap = -1.0 if name.startswith("a number") else np.nan
-    X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, gap, X)
-    X[:, 1] = gap  # nothing is known here
+    missing = -1.0 if name.startswith("a number") else np.nan
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, missing, X)
+    X[:, 1] = missing  # no value at all
     model = make_pipeline(IMPUTERS[name], MaxAbsScaler(), BiasedPenaltySVC(fn_cost=3.0)).fit(X, y)
     agree(model, X)
 
@@ -368,9 +368,9 @@ def test_imputers_of_numbers(name):
 )
 def test_imputers_of_strings(imputer):
     frame = coded()
-    words_ = make_pipeline(imputer, OneHotEncoder(handle_unknown="ignore"))
+    strings = make_pipeline(imputer, OneHotEncoder(handle_unknown="ignore"))
     prepared = ColumnTransformer(
-        [("words", words_, ["word"]), ("x", "passthrough", ["x"])], transformer_weights={"words": 0.123456789}
+        [("strings", strings, ["word"]), ("x", "passthrough", ["x"])], transformer_weights={"strings": 0.123456789}
     )
     agree(make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0)).fit(frame, rows()[1]), frame)
 
@@ -385,7 +385,7 @@ def test_strings_in_an_array_without_names():
     np.testing.assert_allclose(found["output_score"], model.decision_function(frame), rtol=1e-12, atol=1e-12)
 
 
-def test_steps_and_learners_that_are_left_to_skl2onnx():
+def test_steps_and_estimators_that_are_left_to_skl2onnx():
     """Some of these compute in float32."""
     X, y = rows()
     agree(make_pipeline(PCA(3), CostSensitiveSVC(fn_cost=3.0)).fit(X, y), X, tol=1e-5)
@@ -395,7 +395,7 @@ def test_steps_and_learners_that_are_left_to_skl2onnx():
     np.testing.assert_allclose(found["output_score"], bayes.decision_function(X), atol=1e-5)
 
 
-def test_a_step_that_nobody_can_convert_is_refused_by_name():
+def test_a_step_that_nobody_can_convert_is_rejected_by_name():
     X, y = rows()
     model = make_pipeline(FunctionTransformer(np.cbrt), CostSensitiveSVC()).fit(X, y)
     with pytest.raises(ValueError, match="FunctionTransformer cannot be converted to ONNX"):
@@ -462,8 +462,8 @@ def test_a_column_that_is_called_like_an_output_is_rejected():
 
 def test_columns_that_are_dropped_are_no_inputs():
     prepared = features()
-    prepared.set_params(words="drop")
-    model = make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0, pos_label="bad")).fit(table(), words())
+    prepared.set_params(strings="drop")
+    model = make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0, pos_label="bad")).fit(table(), string_labels())
     assert [each.name for each in to_onnx(model).graph.input] == NUMBERS
 
 
@@ -475,7 +475,7 @@ def test_what_is_not_fitted_is_rejected():
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("scaler", [StandardScaler(), MaxAbsScaler()])
 def test_a_single_feature_keeps_its_digits(kernel, scaler):
-    """A product by one number beside a matrix product is fused with it by onnxruntime, in float32."""
+    """A product by one number next to a matrix product is fused with it by onnxruntime, in float32."""
     X, y = rows()
     model = make_pipeline(scaler, CostSensitiveSVC(kernel=kernel, fn_cost=4.0)).fit(X[:, 1:2] * 1.2345678901, y)
     agree(model, X[:, 1:2] * 1.2345678901)
@@ -483,13 +483,13 @@ def test_a_single_feature_keeps_its_digits(kernel, scaler):
 
 def test_scores_without_a_constant_keep_their_digits():
     X, y = rows()
-    learner = LogisticRegression(fit_intercept=False)
-    agree(CostThresholdClassifier(learner, fn_cost=4.0, cv=3).fit(X, y), X)
-    agree(CostThresholdClassifier(learner, fn_cost=4.0, method="tuned", cv=3).fit(X, y), X)
+    estimator = LogisticRegression(fit_intercept=False)
+    agree(CostThresholdClassifier(estimator, fn_cost=4.0, cv=3).fit(X, y), X)
+    agree(CostThresholdClassifier(estimator, fn_cost=4.0, method="tuned", cv=3).fit(X, y), X)
     X = X.copy()
     X[3, 1] = np.nan
     with pytest.raises(Exception, match="out of data bounds"):
-        run(learner.fit(*rows()), X)
+        run(estimator.fit(*rows()), X)
 
 
 def test_real_rows_of_words_and_numbers(real):
