@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core.types import RowNumbers, Vector
 from .._runtime import threads
 from .._runtime.memory import memory_budget
 from .._runtime.sums import update_gathered, update_minus_rows
@@ -58,9 +59,7 @@ class GramRows(ABC):
         """Write K[left][:, right] into the top left corner of `out`, which may be larger."""
 
     @abstractmethod
-    def update_gradient(
-        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
-    ) -> None:
+    def update_gradient(self, gradient: Vector, indices: RowNumbers, change: Vector, columns: Any = None) -> None:
         """Subtract change @ K[indices][:, columns] from `gradient`; all columns if None."""
 
     @abstractmethod
@@ -103,9 +102,7 @@ class ComputedGram(GramRows):
         else:
             update_values(self.points.take(left), self.points.take(right), out)
 
-    def update_gradient(
-        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
-    ) -> None:
+    def update_gradient(self, gradient: Vector, indices: RowNumbers, change: Vector, columns: Any = None) -> None:
         update_minus_sums(self.points.take(indices), self._right(columns), change, gradient, self.dtype)
 
     def _right(self, columns: Any) -> Points:
@@ -136,9 +133,7 @@ class LinearGram(ComputedGram):
         self.centre = far_centre(X)
         super().__init__(kernel, X if self.centre is None else X - self.centre, dtypes, allowed, budget)
 
-    def update_gradient(
-        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
-    ) -> None:
+    def update_gradient(self, gradient: Vector, indices: RowNumbers, change: Vector, columns: Any = None) -> None:
         weights = change @ self.X[indices]
 
         def part(first: int, last: int) -> None:
@@ -200,9 +195,7 @@ class CachedGram(GramRows):
         if not together:
             self.store[slots] = block
 
-    def update_gradient(
-        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
-    ) -> None:
+    def update_gradient(self, gradient: Vector, indices: RowNumbers, change: Vector, columns: Any = None) -> None:
         for i in range(0, len(indices), self.capacity):
             part = slice(i, i + self.capacity)
             update_minus_rows(gradient, self.store, self.fetch(indices[part]), change[part], columns)
@@ -226,9 +219,7 @@ class MatrixGram(GramRows):
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         out[: len(left), : len(right)] = self.gram[np.ix_(left, right)]
 
-    def update_gradient(
-        self, gradient: np.ndarray, indices: np.ndarray, change: np.ndarray, columns: Any = None
-    ) -> None:
+    def update_gradient(self, gradient: Vector, indices: RowNumbers, change: Vector, columns: Any = None) -> None:
         update_minus_rows(gradient, self.gram, indices, change, columns)
 
     def reference_values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
