@@ -261,9 +261,9 @@ def score_folds(
         found = positive_class_scores(
             estimator, safe_indexing(X, rows), pos_label=pos_label, response_method=response_method
         )
-        pos_label, target = found.pos_label, found.positive_class
+        pos_label, positive_class = found.pos_label, found.positive_class
         scores.append(found.values)
-    samples = Samples.from_labels(y, pos_label=target, **given)
+    samples = Samples.from_labels(y, pos_label=positive_class, **given)
     folds = [samples.take(rows) for rows in parts]
     scored = [ScoredSamples.from_samples(fold, fold.scores(own)) for fold, own in zip(folds, scores, strict=True)]
     pooled = samples.take(np.concatenate(parts))

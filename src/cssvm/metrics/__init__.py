@@ -1,7 +1,7 @@
 """Metrics of cost-sensitive predictions and scores: pure functions of labels, predictions and costs.
 
-All take ``(y_true, y_pred or y_score, *, fn_cost=1.0, fp_cost=1.0, pos_label=None, sample_weight=None)``, or some of it.
-`pos_label` is the positive class, by default the larger label. A false negative costs `fn_cost`, a false positive
+All take ``(y_true, y_pred or y_score, *, fn_cost=1.0, fp_cost=1.0, pos_label=None, sample_weight=None)``, or part of
+it. `pos_label` is the positive class, by default the larger label. A false negative costs `fn_cost`, a false positive
 `fp_cost`; each is a number or one value for each sample.
 """
 

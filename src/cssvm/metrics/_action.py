@@ -50,7 +50,7 @@ class ActionScores(NamedTuple):
 
 
 def action_scores(
-    model: Any, X: Any, predicted: Any, target: PositiveClass, *, fn_cost: Any, fp_cost: Any
+    model: Any, X: Any, predicted: Any, positive_class: PositiveClass, *, fn_cost: Any, fp_cost: Any
 ) -> ActionScores:
     """Scores of a fitted classifier for samples with these costs, a number or (n_samples,) each.
 
@@ -58,12 +58,12 @@ def action_scores(
     """
     predicted = np.asarray(predicted, dtype=bool)
     if costs_for_predict(model) and hasattr(model, "predict_proba"):
-        p = positive_class_scores(model, X, pos_label=target.label, response_method="predict_proba").values
+        p = positive_class_scores(model, X, pos_label=positive_class.label, response_method="predict_proba").values
         costs = known_costs(model, X, {"fn_cost": fn_cost, "fp_cost": fp_cost})
         return align_with_predictions(scores_by_costs(p, **costs), predicted)
     if not any(hasattr(model, response) for response in RESPONSE_METHODS):
         return scores_of_predictions(predicted)
-    found = positive_class_scores(model, X, pos_label=target.label)
+    found = positive_class_scores(model, X, pos_label=positive_class.label)
     kind = PROBABILITY if response_and_threshold(model, found.positive_class)[0] == "predict_proba" else DECISION_VALUE
     return align_with_predictions(ActionScores(found.values, found.own_threshold, kind), predicted)
 
