@@ -181,7 +181,7 @@ def test_bytes_are_words():
     assert cost_risk(y, decided, fn_cost=5.0, pos_label=b"bad") == pytest.approx((5.0 + 1.0) / 3)
 
 
-@pytest.mark.parametrize("given", [{"fn_costs": [5.0]}, {"fp_costs": 2}, {"kappas": [0.5]}, {"kappas": "tied"}])
+@pytest.mark.parametrize("given", [{"fn_costs": [5.0]}, {"fn_costs": 2}, {"kappas": [0.5]}, {"kappas": "tied"}])
 def test_words_with_slopes_or_margins_of_their_own_need_a_target(given):
     with pytest.raises(ValueError, match=r"with (fn|fp)_costs|with kappas"):
         CostSensitiveSVCCV(**SMALL, **given).fit(X, WORDS)
