@@ -156,7 +156,7 @@ def test_missing_labels_among_strings_are_said_to_be_missing(missing):
 
 def test_labels_of_two_types_are_refused():
     X, y = sample()
-    with pytest.raises(ValueError, match="labels of one type; got strings beside other labels"):
+    with pytest.raises(ValueError, match="labels of one type; got strings and other labels"):
         CostSensitiveSVC().fit(X, np.array([1, "no"], dtype=object)[y])
 
 
