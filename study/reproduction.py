@@ -127,7 +127,7 @@ class Progress:
         """Report a result."""
         if cell is None:
             self.first = done
-            self.write(f"{done} of {total} results are there already")
+            self.write(f"{done} of {total} results are stored already; data sets without files are left out")
             return
         spent, fresh = time.monotonic() - self.begun, max(1, done - self.first)
         left = spent / fresh * (total - done)

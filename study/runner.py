@@ -52,7 +52,7 @@ def run(
 ) -> None:
     """Compute what is missing; a set that cannot be had is noted in the store and the study goes on.
 
-    report : called with the number of cells done, of all, and the last one.
+    report : called with the number of cells done, of all whose data is there, and the last one.
     """
     experiments = _experiments()
     waves: list[list[tuple[SetPlan, Cell]]] = [[], []]
@@ -66,7 +66,7 @@ def run(
         for cell in missing:
             if reason:
                 store.add_failure(cell, reason)
-                done += 1
+                total -= 1
             else:
                 waves[bool(_needs(cell))].append((plan, cell))
     report(done, total, None)

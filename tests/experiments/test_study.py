@@ -1,5 +1,6 @@
 """A small study, run, killed and run again; its tables, and what the theory says they must show."""
 
+import json
 import os
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from study import (
     reproduce,
     runner,
 )
+from study.__main__ import main, sets_by_table
 from study.methods import Task
 from study.pages import as_csv, as_latex, as_markdown, paper_table
 from study.protocol import PaperSearch, make_split
@@ -262,3 +264,19 @@ def test_tables_are_the_store_and_nothing_else():
     assert as_csv(table).splitlines()[0].startswith("set,")
     assert as_markdown(table).count("\n| ") == 2 + len(table.rows)  # head and rule
     assert as_latex(table).count(r"\\") == 1 + len(table.rows)
+
+
+def test_the_command_runs_the_data_sets_of_a_table_and_names_unknown_ones(tmp_path, capsys):
+    (tmp_path / "small.toml").write_text(TOML)
+    options = ["--config", str(tmp_path / "small.toml"), "--home", str(tmp_path / "nothing"), "--no-figures"]
+    main([*options, "--out", str(tmp_path / "out"), "--sets", "heart", "--jobs", "1", "--json"])
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == []
+    assert "0 of 0 results are stored already" in printed.err
+    assert "heart" in (tmp_path / "out" / "tables" / "missing.md").read_text()
+    assert sets_by_table()["risk"] == ["german_credit", "heart", "kdd99"]
+    with pytest.raises(SystemExit, match="There is no set 'sonar' in the study 'small'"):
+        main([*options, "--out", str(tmp_path / "out"), "--sets", "sonar"])
+    with pytest.raises(SystemExit):
+        main(["--tables", "nope"])
+    assert "there is no table 'nope'; the paper has risk, tp-ucd" in capsys.readouterr().err
