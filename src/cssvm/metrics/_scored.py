@@ -116,11 +116,12 @@ class ScoredSamples:
         area = float(np.trapezoid(true_positives, false_positives)) / (n_positive * n_negative)
         deviation = np.sqrt((n_positive + n_negative + 1) / (12.0 * n_positive * n_negative))  # if scores are random
         if area < 0.5 - BELOW_CHANCE * deviation:
+            label = self.samples.positive_class.label_repr
             warnings.warn(
-                f"The scores rank {self.samples.positive_class.label_repr}, the positive class, below the negative class: "
-                f"the area under the ROC curve is {area:.2f}, chance gives 0.50 +- {deviation:.2f}. Scores must be higher for "
-                "pos_label; decision_function is higher for classes_[1]. Pass positive_class_scores(model, X) in place "
-                "of model.decision_function(X), or another pos_label.",
+                f"The scores rank {label}, the positive class, below the negative class: the area under the ROC "
+                f"curve is {area:.2f}, chance gives 0.50 +- {deviation:.2f}. Scores must be higher for pos_label; "
+                "decision_function is higher for classes_[1]. Pass positive_class_scores(model, X) in place of "
+                "model.decision_function(X), or another pos_label.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -132,8 +133,9 @@ def _agreed_class(pos_label: Any, scores: PositiveClassScores) -> PositiveClass:
         return scores.positive_class
     if pos_label != scores.pos_label:
         raise ValueError(
-            f"pos_label must be the class that the scores are for, {scores.positive_class.label_repr}; got "
-            f"pos_label={pos_label!r}. Pass positive_class_scores(model, X, pos_label={pos_label!r}), or leave pos_label out."
+            f"pos_label must be the class that the scores are for, {scores.positive_class.label_repr}; "
+            f"got pos_label={pos_label!r}. Pass positive_class_scores(model, X, pos_label={pos_label!r}), or leave "
+            "pos_label out."
         )
     return replace(scores.positive_class, named=True)
 
