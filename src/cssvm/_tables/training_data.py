@@ -19,7 +19,7 @@ from ..deploy import Column
 from ..deploy._card import NUMBER
 from .chunk import Chunk, TableError, format_names
 from .cost_spec import DECIDED_BY, CostSpec, check_required_costs, read_weight_column
-from .schema import infer_schema, label_meant, labels_are_numbers, read_features, read_labels
+from .schema import infer_schema, match_label, labels_are_numbers, read_features, read_labels
 from .sources import LABEL, open_table
 
 NEARLY_PERFECT = 0.999  # area under the ROC curve of one column
@@ -135,11 +135,11 @@ def find_pos_label(
         )
     if isinstance(labels[0], float):
         raise TableError(
-            f"column {column!r} of {source} must hold words or whole numbers up to 2**53 as labels; got "
-            f"{format_names(labels)}. Turn amounts into classes, or say that the column is a category."
+            f"column {column!r} of {source} must hold strings or integers up to 2**53 as labels; got "
+            f"{format_names(labels)}. Convert amounts to classes, or make the column a category (--category)."
         )
     if pos_label is not None:
-        return label_meant(pos_label, labels, column)
+        return match_label(pos_label, labels, column)
     if isinstance(labels[0], str) and len({price.text for price in prices.values()}) > 1:
         raise TableError(
             f"the labels of {column!r} are words, {labels[0]!r} and {labels[1]!r}: say which of them is the target, "
