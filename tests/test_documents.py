@@ -19,7 +19,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 WITH_CODE = [document for document in DOCUMENTS if "```python" in document.read_text()]
 WITH_COMMANDS = [document for document in DOCUMENTS if "```sh\n" in document.read_text()]
-PUBLIC = ("dask", "datasets", "deploy", "displays", "losses", "metrics", "_search", "_tables")
+PUBLIC = ("dask", "datasets", "deploy", "displays", "losses", "metrics", "_search")
 
 
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -65,7 +65,7 @@ def here(folder, model, tmp_path, monkeypatch):
         (["train", "one.csv", *TRAIN[2:]], "one class only"),
         (replaced(TRAIN, fn_cost="home"), "must hold finite numbers; got"),
         (replaced(TRAIN, fn_cost="much"), "fn_cost must be a number, a column"),
-        (replaced(TRAIN, fn_cost="-5"), "fn_cost must be a finite number of at least 0; got -5"),
+        (replaced(TRAIN, fn_cost="-5"), "fn_cost must be finite and non-negative; got -5"),
         (["train", "negative.csv", *replaced(TRAIN, fn_cost="amount")[2:]], "must not be negative; got -7 in row 9."),
         (["evaluate", "loans.skops", "negative.csv"], "must not be negative; got -7 in row 9."),
         (["report", "loans.skops", "negative.csv", "--out", "out"], "must not be negative; got -7 in row 9."),

@@ -59,7 +59,7 @@ def test_a_negative_cost_is_refused_by_every_verb_wherever_it_stands(column, nam
 @pytest.mark.parametrize(("column", "name", "label"), [("miss", "fn_cost", "bad"), ("alarm", "fp_cost", "good")])
 def test_a_gap_where_a_cost_counts_is_refused_by_training_and_measures(column, name, label, priced, models, tmp_path):
     wrong, row = with_entry(priced, column, label, np.nan)
-    said = rf"the {name}, is empty in row {row}, where it counts"
+    said = rf"the {name}, is empty in row {row}, where it is used"
     with pytest.raises(TableError, match=said):
         train_table(wrong, **COSTS, **TRAIN)
     for name, verb in verbs(models["threshold"], tmp_path / "out.csv").items():
@@ -80,7 +80,7 @@ def test_a_gap_elsewhere_stops_only_decisions_by_the_costs_of_rows(priced, model
     np.testing.assert_array_equal(trained.model.predict_proba(X), expected.model.predict_proba(X))
     for verb in verbs(models["threshold"], tmp_path / "out.csv").values():
         verb(table)
-    said = rf"the fn_cost, is empty in row {row}, and decisions are made by the costs of each row"
+    said = rf"the fn_cost, is empty in row {row}, and the model decides by the costs of each row"
     for verb in verbs(models["bayes"], tmp_path / "out.csv").values():
         with pytest.raises(TableError, match=said):
             verb(table)
@@ -117,7 +117,7 @@ def test_a_number_that_is_no_cost_is_refused(given, priced, models, tmp_path):
         lambda: predict_table(models["bayes"], priced, tmp_path / "out.csv", fn_cost=given),
         lambda: evaluate_table(models["threshold"], priced, fn_cost=given),
     ):
-        with pytest.raises(TableError, match="fn_cost must be a finite number of at least 0"):
+        with pytest.raises(TableError, match="fn_cost must be finite and non-negative"):
             verb()
 
 
@@ -201,7 +201,7 @@ def test_a_column_that_alone_tells_the_classes_apart_is_noted(column, said, fram
 @pytest.mark.parametrize("missing", ["", None])
 def test_rows_without_a_group_are_groups_of_their_own(missing, frame):
     task = TrainingData.read(frame.assign(customer=["a", "b", missing, missing] * 40), **reading(group="customer"))
-    groups = task.of_rows["groups"]
+    groups = task.fit_params["groups"]
     assert len(np.unique(groups)) == 2 + 80
     assert "80 rows have no entry in 'customer', the group: each is a group of its own" in task.notes
 

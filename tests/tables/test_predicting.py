@@ -126,7 +126,7 @@ def test_output_with_a_name_in_gz_is_compressed(model, new, tmp_path):
     predict_table(model, new, tmp_path / "out.csv")
     predict_table(model, new, tmp_path / "out.csv.gz")
     assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()) == (tmp_path / "out.csv").read_bytes()
-    with pytest.raises(TableError, match=r"Parquet is packed already\. Leave \.gz out"):
+    with pytest.raises(TableError, match=r"Parquet is compressed already\. Omit \.gz"):
         predict_table(model, new, tmp_path / "out.parquet.gz")
 
 

@@ -45,7 +45,9 @@ def test_codes_can_be_asked_for_as_categories_and_columns_left_out(tmp_path):
     assert found.columns == [Column("code", "category", "str", ["1", "2"]), Column("x")]
     with pytest.raises(TableError, match="has no column 'nonsense'; its columns are 'code', 'x', 'label'"):
         chosen(tmp_path / "t.csv", "code,x,label\n1,5,0\n", category=["nonsense"])
-    with pytest.raises(TableError, match="no column to learn from beside 'label'; 'x' was left out: it has no entries"):
+    with pytest.raises(
+        TableError, match="no column to use as a feature besides 'label'; 'x' was left out: it has no entries"
+    ):
         chosen(tmp_path / "t.csv", "label,x\n1,\n", without=["label"])
 
 
@@ -133,7 +135,7 @@ def test_columns_without_entries_and_identifiers_are_left_out_with_the_reason(tm
     text = "id,empty,x\n" + "".join(f"customer {k},,{k}\n" for k in range(60))
     found = chosen(tmp_path / "t.csv", text)
     assert kinds(found) == {"x": "number"}
-    assert found.left_out == {"id": "60 different words in 60 rows", "empty": "it has no entries"}
+    assert found.left_out == {"id": "60 different strings in 60 rows", "empty": "it has no entries"}
     assert kinds(chosen(tmp_path / "t.csv", text, category=["id"])) == {"id": "category", "x": "number"}
     typed = pd.DataFrame({"empty": pd.array([None, None], dtype="string"), "x": [1, 2]})
     found = infer_schema(open_table(typed).whole(), without=(), category=())

@@ -190,7 +190,7 @@ def test_columns_without_a_name_are_not_read():
         ("a,b\n1,2\n".encode("utf-16"), "is not UTF-8 text"),
         (b"a,b,a\n1,2,3\n", "more than one column 'a'"),
         (b"PAR1 and then nonsense", "is not a readable Parquet file"),
-        (b"+1 1:2 3:4\n-1 1:x\n", "is no LIBSVM text"),
+        (b"+1 1:2 3:4\n-1 1:x\n", "is not LIBSVM text"),
         (b"+1 0:2 3:4\n-1 1:2\n", "index 0"),
         (b"\x1f\x8b and then nonsense", "cannot be read"),
         (gzip.compress(b"a,b\n" + b"1,2\n" * 1000, mtime=0)[:-20], "cannot be read"),

@@ -136,7 +136,7 @@ def test_labels_are_never_other_numbers_than_those_of_the_table(labels, words, f
     trained = train_table(write(tmp_path, table, "csv"), **options)
     assert (trained.card.classes, trained.card.n_positives) == (words, bad.sum())
     assert {*trained.model.predict(table.drop(columns="outcome").fillna({"home": ""}))} == {*words}
-    with pytest.raises(TableError, match=r"whole numbers up to 2\*\*53 as labels"):
+    with pytest.raises(TableError, match=r"integers up to 2\*\*53 as labels"):
         train_table(table, **options)
     assert train_table(table, category=["outcome"], **options).card.n_positives == bad.sum()
 
@@ -152,7 +152,7 @@ def test_labels_may_be_numbers_and_words_together(frame, tmp_path):
 
 def test_two_numbers_that_are_not_whole_are_refused_as_labels_unless_they_are_a_category(frame, tmp_path):
     data = write(tmp_path, frame.assign(outcome=np.where(frame["outcome"] == "bad", 0.1, 0.2)), "csv")
-    with pytest.raises(TableError, match=r"as labels; got 0\.1, 0\.2\. Turn amounts into classes, or say"):
+    with pytest.raises(TableError, match=r"as labels; got 0\.1, 0\.2\. Convert amounts to classes, or make"):
         train_table(data, **(TRAIN | {"pos_label": "0.1"}))
     assert train_table(data, category=["outcome"], **(TRAIN | {"pos_label": "0.1"})).card.classes == ["0.1", "0.2"]
 
@@ -175,7 +175,7 @@ def test_a_cost_that_gives_the_label_away_must_be_dropped(frame):
         ({"target": None}, "column of labels must be named"),
         ({"target": "nonsense"}, "has no column 'nonsense'"),
         ({"pos_label": "ugly"}, "label 'ugly' does not occur .* labels are 'bad', 'good'"),
-        ({"pos_label": None, "fn_cost": 5}, r"words, 'bad' and 'good'.*--positive bad or --positive good"),
+        ({"pos_label": None, "fn_cost": 5}, r"strings, 'bad' and 'good'.*--positive bad or --positive good"),
         ({"fn_cost": "home"}, "column 'home' .* must hold finite numbers"),
         ({"fn_cost": "price"}, "fn_cost must be a number, a column of the table, or number.column; got 'price'"),
         ({"fn_cost": "2*price"}, "got '2.price'"),

@@ -188,9 +188,8 @@ def format_names(names: Sequence[Any], at_most: int = 8) -> str:
 
 def missing_columns_message(source: str, missing: Sequence[str], names: Sequence[str]) -> str:
     """Return the message that a table lacks columns, with a suggestion for the first of them."""
-    return (
-        f"{source} has no column {format_names(missing)}; its columns are {format_names(names)}."
-        + did_you_mean(missing[0], names)
+    return f"{source} has no column {format_names(missing)}; its columns are {format_names(names)}." + did_you_mean(
+        missing[0], names
     )
 
 

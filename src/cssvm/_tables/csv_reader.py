@@ -6,7 +6,7 @@
                 and of these, or else of all, the one that gives the header the most
     quote       opens an entry only as its first character, so 5" is an entry; it must be closed, and an entry of
                 several lines ends with its quote
-    blank line  left out; a gap if there is one column only
+    blank line  left out; a missing value if there is only one column
 
 The parser is Arrow's, which takes a quote that is not closed for the end of the table.
 """
@@ -39,7 +39,7 @@ CLOSE = "Close the quote, or write a quote that belongs to an entry twice."
 
 
 def read_csv(stream: BinaryIO, head: bytes, name: str, n_rows: int, *, whole: bool) -> Iterator[Chunk]:
-    """The rows of a CSV, at most `n_rows` at a time; `head` is its beginning, or the `whole` of it."""
+    """Yield at most `n_rows` rows of a CSV at a time; `head` is its beginning, or the `whole` of it."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -97,7 +97,7 @@ def _gathered(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.Tab
 
 
 def _header(head: bytes, name: str, *, whole: bool) -> tuple[list[str], str]:
-    """The names of a CSV's columns as they are written, and what separates them."""
+    """Return the names of the columns as they are written, and the separator."""
     try:
         text = head.decode("utf-8", errors="strict" if whole else "ignore")
     except UnicodeDecodeError as error:
@@ -111,7 +111,7 @@ def _header(head: bytes, name: str, *, whole: bool) -> tuple[list[str], str]:
     for column in header:
         if column[:1].isspace() and column.lstrip().startswith('"'):
             raise TableError(
-                f"{name} has a blank in front of the quote of the column {column.strip()}. Write no blanks between "
+                f"{name} has a blank in front of the quote of the column {column.strip()}. Remove blanks between "
                 "separators and quotes."
             )
     check_names([column.strip() for column in header if column.strip()], name)
@@ -119,7 +119,7 @@ def _header(head: bytes, name: str, *, whole: bool) -> tuple[list[str], str]:
 
 
 def _separated(text: str) -> tuple[list[str], str]:
-    """The entries of the header by the separator that suits it and the first row best, and that separator."""
+    """Return the entries of the header, by the separator that suits it and the first row best, and that separator."""
     found: dict[tuple[bool, int], tuple[list[str], str]] = {}
     for separator in SEPARATORS:
         header, *rows = islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=separator)), 2)

@@ -1,7 +1,7 @@
-"""Where decisions go: the standard output, a CSV, a Parquet file, or a folder of Parquet files; whole or not at all.
+"""Output of decisions: the standard output, a CSV, a Parquet file, or a folder of Parquet files; whole or not at all.
 
-A CSV whose name ends in ``.gz`` is packed by gzip. A text in it that a spreadsheet would take for a formula gets an
-apostrophe in front, unless formulas are allowed; numbers are never altered, and nothing in Parquet is.
+A CSV whose name ends in ``.gz`` is compressed by gzip. A string in it that a spreadsheet would take for a formula gets
+an apostrophe in front, unless formulas are allowed; numbers are never altered, nor is anything in Parquet.
 
 A name that ends in a slash is a folder: it gets one file for each part of the table, ``part-00000.parquet`` and so on,
 in the order of its rows. The folder must be new, or empty.
@@ -44,11 +44,11 @@ class Destination:
     folder: Path | None = None
 
     def file(self, number: int) -> str | None:
-        """The file of a part, if there is one for each."""
+        """Return the file of a part, if there is one for each."""
         return None if self.folder is None else str(self.folder / f"part-{number:05}.parquet")
 
     def part(self, number: int) -> Any:
-        """A context with the function that writes the tables of a part."""
+        """Return a context with the function that writes the tables of a part."""
         file = self.file(number)
         return nullcontext(self.write) if file is None else parquet_file(file)
 
@@ -67,7 +67,7 @@ def check_output(out: Any, **inputs: Any) -> None:
     path = Path(out)
     if path.suffix.lower() == PACKED and Path(path.stem).suffix.lower() in PARQUET:
         raise TableError(
-            f"{path} would be Parquet in gzip, and Parquet is packed already. Leave {PACKED} out of the name."
+            f"{path} would be Parquet in gzip, but Parquet is compressed already. Omit {PACKED} from the name."
         )
     if not is_folder(out):
         check_writable(path, **inputs)
@@ -79,7 +79,7 @@ def check_output(out: Any, **inputs: Any) -> None:
 
 @contextmanager
 def open_output(out: Any, *, allow_formulas: bool = False) -> Iterator[Destination]:
-    """The place that `out` names, in which everything appears when the block ends well, and nothing otherwise."""
+    """Yield the destination called `out`, where everything appears if the block succeeds, and nothing otherwise."""
     if str(out) == STDOUT:
         with _writer(sys.stdout.buffer, parquet=False, allow_formulas=allow_formulas) as write:
             yield Destination(write)
@@ -98,38 +98,38 @@ def open_output(out: Any, *, allow_formulas: bool = False) -> Iterator[Destinati
 
 
 def _packed(file: IO[bytes]) -> Any:
-    """A file whose content is packed; neither a name nor a time is in it, so that the same rows are the same bytes."""
+    """Return a compressed file without a name and a time, so that the same rows give the same bytes."""
     return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
 
 
 @contextmanager
 def parquet_file(path: str) -> Iterator[Write]:
-    """A function that writes tables to a Parquet file."""
+    """Yield a function that writes tables to a Parquet file."""
     with atomic_write(Path(path)) as file, _writer(file, parquet=True) as write:
         yield write
 
 
 @contextmanager
 def _whole_folder(path: Path) -> Iterator[Path]:
-    """A folder to write to, which takes the place of `path` when the block ends well and vanishes when it does not."""
+    """Yield a temporary folder, renamed to `path` if the block succeeds and removed otherwise."""
     path = path.resolve()  # workers of a cluster have folders of their own to start from
-    beside = temporary_path(path)
-    beside.mkdir()
+    temporary = temporary_path(path)
+    temporary.mkdir()
     try:
-        yield beside
-        for unfinished in beside.glob(".*"):  # of workers that died
+        yield temporary
+        for unfinished in temporary.glob(".*"):  # of workers that died
             unfinished.unlink()
         if path.exists():
             path.rmdir()
-        beside.rename(path)
+        temporary.rename(path)
     except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         raise
 
 
 @contextmanager
 def _writer(file: IO[bytes], *, parquet: bool, allow_formulas: bool = False) -> Iterator[Callable[[pa.Table], None]]:
-    """A function that writes tables of one schema below each other."""
+    """Yield a function that writes tables of one schema one after the other."""
     writers: list[Any] = []
 
     def write(rows: pa.Table) -> None:
@@ -173,5 +173,5 @@ class _CsvWriter:
 
 
 def escape_formula(value: Any) -> Any:
-    """The value, a text that a spreadsheet would evaluate with an apostrophe in front."""
+    """Return the value, with an apostrophe in front of a string that a spreadsheet would evaluate."""
     return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value

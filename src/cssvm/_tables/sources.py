@@ -1,4 +1,4 @@
-"""Where tables come from: CSV, Parquet, LIBSVM text, data frames; read as a whole or a chunk at a time.
+"""Sources of tables: CSV, Parquet, LIBSVM text, data frames; read as a whole or a chunk at a time.
 
 The content decides what a file is, not its name:
 
@@ -7,7 +7,7 @@ The content decides what a file is, not its name:
     CSV       anything else (`csv_reader.py`); rejected if its name ends in .parquet
 
 A file that begins as gzip does is unpacked first; "-" is the standard input. Entries of text files stay as they were
-written until a column is asked for as numbers or as words (`chunk.py`).
+written until a column is read as numbers or as strings (`chunk.py`).
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Source:
     parquet: Any = None
 
     def chunks(self, n_rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """The rows, at most `n_rows` at a time; a table without any is refused."""
+        """Yield at most `n_rows` rows at a time; raise if the table has none."""
         first = 1
         try:
             for chunk in self.read(n_rows):
@@ -159,7 +159,7 @@ class Source:
             raise self._empty()
 
     def parts(self) -> Sequence[Source | ParquetPart]:
-        """What can be read apart, each with its `chunks`: the parts of Parquet, or all that there is."""
+        """Return what can be read separately, by `chunks`: the parts of Parquet, or the whole source."""
         if self.parquet is None:
             return [self]
         try:
@@ -174,7 +174,7 @@ class Source:
         return TableError(f"{self.name} has no rows. Give a table with a header and at least one row.")
 
     def whole(self) -> Chunk:
-        """All rows."""
+        """Return all rows."""
         import pyarrow as pa
 
         chunks = list(self.chunks())
@@ -220,18 +220,18 @@ def open_table(data: Any) -> Source:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose beginning was read already; a pipe gives it in pieces, so that it cannot be looked at ahead."""
+    """A stream whose beginning has been read already; that of a pipe comes in pieces, so that `peek` cannot show it."""
 
     def __init__(self, head: bytes, stream: BinaryIO):
         super().__init__()
         self.head, self.stream = head, stream
 
     def readable(self) -> bool:
-        """That it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer, as far as there are bytes."""
+        """Fill a buffer as far as there are bytes."""
         block = self.head[: len(buffer)] or self.stream.read(len(buffer))
         self.head = self.head[len(block) :]
         buffer[: len(block)] = block
@@ -245,7 +245,7 @@ def _standard_input() -> Any:
 
 
 def _stream(raw: Any) -> io.BufferedReader:
-    """Bytes that can be looked at before they are read, unpacked."""
+    """Return the bytes, unpacked."""
     stream = io.BufferedReader(raw, HEAD)
     if stream.peek(len(GZIP)).startswith(GZIP):
         unpacked: Any = gzip.GzipFile(fileobj=stream)
@@ -290,7 +290,7 @@ def _one_type_each(frame: Any) -> Any:
 
 
 def _as_text(value: Any) -> str | None:
-    """As `Chunk.words` has it."""
+    """Convert a value as `Chunk.strings` does."""
     if is_number(value):
         if value != value:
             return None
@@ -323,7 +323,7 @@ def _libsvm(stream: BinaryIO, name: str, n_rows: int) -> Iterator[Chunk]:
         try:
             X, labels = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
         except ValueError as error:
-            raise TableError(f"{name} is no LIBSVM text after row {first - 1:,}: {_first_line(error)}") from error
+            raise TableError(f"{name} is not LIBSVM text after row {first - 1:,}: {_first_line(error)}") from error
         if X.shape[1] and X[:, 0].nnz:
             raise TableError(f"{name} holds an index 0; indices of LIBSVM text are counted from 1.")
         X = X[:, 1:].tocsr()
@@ -332,7 +332,7 @@ def _libsvm(stream: BinaryIO, name: str, n_rows: int) -> Iterator[Chunk]:
 
 
 def _stacked(parts: list[Any]) -> Any:
-    """Sparse rows below each other, as wide as the widest of them; None if there are none."""
+    """Return sparse rows stacked, as wide as the widest of them; None if there are none."""
     import scipy.sparse as sp
 
     if any(part is None for part in parts):

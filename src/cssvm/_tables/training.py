@@ -1,4 +1,4 @@
-"""`train_table`: from a table to a model with a card, searched, and judged on rows it has not seen."""
+"""Training on a table: a search for a model, its card, and its evaluation on held-out rows."""
 
 from __future__ import annotations
 
@@ -33,11 +33,7 @@ TUNED = "tuned threshold"
 
 @dataclass(frozen=True)
 class TrainedTable:
-    """What `train_table` returns.
-
-    model : the fitted `CostSensitiveSVCCV`, or the pipeline of `train_on_cluster`; card : its `ModelCard`, whose notes
-    say what was left out; evaluation : what its decisions cost on rows it has not seen, None if that was not asked for.
-    """
+    """A fitted model, its `ModelCard`, and its evaluation on held-out rows if there was one."""
 
     model: Any
     card: ModelCard
@@ -67,7 +63,7 @@ def train_table(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> TrainedTable:
-    """Train a cost-sensitive SVM on a table: columns read, prepared, searched, judged and saved in one call.
+    """Train a cost-sensitive SVM on a table: read, preprocess, search, evaluate and save in one call.
 
     Parameters
     ----------
@@ -76,39 +72,30 @@ def train_table(
     target : str, default=None
         The column of labels; None for LIBSVM text. Rows without a label are left out.
     pos_label : label, default=None
-        The target class, the one that `fn_cost` is about, or how it is written; None means the larger label. It must be
-        given where labels are words and costs differ.
+        The positive class, or its text. If None, the larger label; required where labels are strings and costs differ.
     fn_cost, fp_cost : float or str, default=1.0
-        What a miss and a false alarm cost: a number, a column, or a multiple of one such as ``"0.6*amount"``. The
-        column is learnt from as well, unless it is dropped: drop what is not known when a decision is due.
+        Cost of a false negative and of a false positive: a number, a column, or a multiple of one such as
+        ``"0.6*amount"``. The column is also a feature, unless it is dropped: drop what is not known at prediction time.
     weight : str, default=None
-        A column of row weights. It is not learnt from.
+        A column of sample weights, which is not a feature.
     group : str, default=None
-        A column of what belongs together, such as customers, and is held out together. It is not learnt from.
+        A column of groups, such as customers; rows of a group stay in one fold. It is not a feature.
     drop : sequence of str, default=()
-        Columns that are not learnt from.
+        Columns that are not features.
     category : sequence of str, default=()
-        Columns of codes that are words although they look like numbers, also that of the labels.
+        Columns of codes that look like numbers but are categories; may contain the target.
     currency : str, default=""
-        Of the costs, for the card and for tables.
+        Currency of the costs, for the card and for tables.
     out : path, default=None
-        The model file to write: when the model is trained, and again with its figures when these are known.
+        The model file to write: when the model is trained, and again with its evaluation.
     evaluation : bool, default=True
-        Whether to find out, by nested cross-validation, what the decisions cost; this takes as many searches as there
-        are folds. Ctrl-C keeps the model without these figures.
-    decision : {"bayes", "zero", "threshold"}, default="bayes"
-        What the model decides by, as in `CostSensitiveSVCCV`. Only ``"bayes"`` has probabilities and takes costs of
-        new rows.
-    kernel : str, default="rbf"
-        A name from `cssvm._kernels.KERNEL_NAMES`.
-    Cs, gammas : int or array-like of float, default=10
-        Values to try, or how many automatic ones.
-    cv : int or splitter, default=5
-        Folds, of the search and of the evaluation; rows in time want ``TimeSeriesSplit``.
+        Whether to estimate the cost of the decisions by nested cross-validation, which takes as many searches as there
+        are folds. Ctrl-C keeps the model without an evaluation.
+    decision, kernel, Cs, gammas, cv, n_jobs
+        As for `CostSensitiveSVCCV`; the evaluation uses the same folds. Only ``decision="bayes"`` has probabilities and
+        takes costs of new rows.
     random_state : int, default=0
         Seed of the shuffle of the rows into folds, and of the resampling for intervals.
-    n_jobs : int, default=None
-        Threads to use; None for all.
     verbose : int, default=0
         1 shows progress on the error stream.
 
@@ -129,7 +116,7 @@ def train_table(
     """
     if out is not None:
         check_writable(Path(out), data=data)
-    task = TrainingData.read(
+    table = TrainingData.read(
         data,
         target=target,
         pos_label=pos_label,
@@ -141,74 +128,74 @@ def train_table(
         decided_by_costs=evaluation and decision == "bayes",
     )
     model = CostSensitiveSVCCV(
-        transformer=preparation(task.columns, task.X),
+        transformer=preparation(table.columns, table.X),
         decision=decision,
         kernel=kernel,
         Cs=Cs,
         gammas=gammas,
         cv=_splits(cv, random_state, grouped=group is not None),
         n_jobs=n_jobs,
-        pos_label=task.pos_label,
-        **task.class_costs,
+        pos_label=table.pos_label,
+        **table.class_costs,
     )
-    trained = _trained(model, task, currency, out, verbose)
+    trained = _train(model, table, currency, out, verbose)
     if not evaluation or model.interrupted_:
         return trained
     try:
-        found = _evaluated(model, task, currency, random_state, verbose)
+        found = _evaluate(model, table, currency, random_state, verbose)
     except KeyboardInterrupt:
         kept = "The evaluation was interrupted; the model is kept without its figures."
         warnings.warn(kept, SearchInterruptedWarning, stacklevel=2)
         return trained
-    return _saved(TrainedTable(model, replace(trained.card, measures=_measures(found)), found), out)
+    return _save(TrainedTable(model, replace(trained.card, measures=_measures(found)), found), out)
 
 
-def _trained(model: CostSensitiveSVCCV, task: TrainingData, currency: str, out: Any, verbose: int) -> TrainedTable:
-    """The model fitted on all rows and saved; Ctrl-C ends the search, whose best point so far is the model."""
+def _train(model: CostSensitiveSVCCV, table: TrainingData, currency: str, out: Any, verbose: int) -> TrainedTable:
+    """Return the model fitted on all rows, and save it; Ctrl-C ends the search with its best point so far."""
     if out is not None:
-        check_savable(clone(model.transformer).fit(task.X))
+        check_savable(clone(model.transformer).fit(table.X))
     with interrupts(raised=False):
-        model.set_params(verbose=verbose).fit(task.X, task.y, **task.of_rows)
-    model.set_params(verbose=0)  # a file is not to report the progress of a search
-    card = ModelCard.from_model(model, currency=currency or None, **task.described)
+        model.set_params(verbose=verbose).fit(table.X, table.y, **table.fit_params)
+    model.set_params(verbose=0)  # the saved model must not print progress
+    card = ModelCard.from_model(model, currency=currency or None, **table.card_fields)
     if model.interrupted_:
         note = "the search was interrupted: the model is the best of the points scored"
         card = replace(card, notes=[*card.notes, note])
-    return _saved(TrainedTable(model, card, None), out)
+    return _save(TrainedTable(model, card, None), out)
 
 
-def _saved(trained: TrainedTable, out: Any) -> TrainedTable:
+def _save(trained: TrainedTable, out: Any) -> TrainedTable:
     if out is not None:
         save_or_keep(trained.model, Path(out), trained.card)
     return trained
 
 
 def _splits(cv: Any, random_state: int, *, grouped: bool) -> Any:
-    """Folds as asked for; a number of them is shuffled by the seed, the library's own being left to it."""
+    """Return the folds; a number of them is shuffled by the seed, unless that is the default of the library."""
     if not is_number(cv) or random_state == SEED:
         return cv
     kind = StratifiedGroupKFold if grouped else StratifiedKFold
     return kind(int(cv), shuffle=True, random_state=random_state)
 
 
-def _evaluated(
-    model: CostSensitiveSVCCV, task: TrainingData, currency: str, random_state: int, verbose: int
+def _evaluate(
+    model: CostSensitiveSVCCV, table: TrainingData, currency: str, random_state: int, verbose: int
 ) -> Evaluation:
-    """The model on rows held out, beside the plain policies, a plain SVM, and that with a tuned threshold."""
+    """Evaluate the model on held-out rows, next to the baselines, a standard SVM and one with a tuned threshold."""
     tuned = CostThresholdClassifier(
         make_pipeline(clone(model.transformer), SVC()),
         method="tuned",
         cv=model.cv,
-        pos_label=task.pos_label,
-        **task.class_costs,
+        pos_label=table.pos_label,
+        **table.class_costs,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the final search says of itself what these say of its folds
+        warnings.simplefilter("ignore", UserWarning)  # the final search warns of the same
         return evaluate(
             model,
-            task.X,
-            task.y,
-            **task.of_rows,
+            table.X,
+            table.y,
+            **table.fit_params,
             cv=model.cv,
             compare={TUNED: tuned},
             random_state=random_state,
@@ -218,7 +205,7 @@ def _evaluated(
 
 
 def _measures(found: Evaluation) -> dict[str, Any]:
-    """The cost per case of each policy, for the card."""
+    """Return the cost per case of each policy, for the card."""
     return {
         "cost per case" + ("" if policy.name == MODEL else f", {policy.name}"): policy.cost._asdict()
         for policy in found.policies
@@ -226,7 +213,7 @@ def _measures(found: Evaluation) -> dict[str, Any]:
 
 
 def preparation(columns: Sequence[Column], features: Any) -> Any:
-    """The transformer in front of the SVM, not fitted, for the features of the training table."""
+    """Return the unfitted transformer for the features of the training table."""
     from sklearn.preprocessing import MaxAbsScaler
 
     from .._preprocessing import column_preprocessor

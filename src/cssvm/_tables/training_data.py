@@ -1,4 +1,4 @@
-"""What is to be learnt from a table: features, labels, the target, and what errors cost."""
+"""A training table: features, labels, the positive class, and the costs of errors."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ from ..deploy import Column
 from ..deploy._card import NUMBER
 from .chunk import Chunk, TableError, format_names
 from .cost_spec import DECIDED_BY, CostSpec, check_required_costs, read_weight_column
-from .schema import infer_schema, match_label, labels_are_numbers, read_features, read_labels
+from .schema import infer_schema, labels_are_numbers, match_label, read_features, read_labels
 from .sources import LABEL, open_table
 
 NEARLY_PERFECT = 0.999  # area under the ROC curve of one column
-HELD_OUT = DECIDED_BY + ' (with decision "threshold", or without evaluation, gaps do where a cost does not count)'
+HELD_OUT = DECIDED_BY + ' (otherwise, with decision "threshold" or no evaluation, unused costs may be missing)'
 
 
 @dataclass(frozen=True)
 class TrainingData:
     """A training table, read.
 
-    X : data frame or CSR, (n, n_features); y : (n,) labels; target : their column; pos_label : the target class;
-    columns : those of X; prices : of a miss and of a false alarm, by name; of_rows : what `fit` takes for each row,
-    costs, weights and groups; class_costs : fn_cost and fp_cost that are numbers, 1 for the others; notes : what was
-    left out.
+    X : data frame or CSR, (n, n_features); y : (n,) labels; target : their column; pos_label : the positive class;
+    columns : those of X; cost_specs : fn_cost and fp_cost; fit_params : costs, weights and groups of the rows, for
+    `fit`; class_costs : fn_cost and fp_cost that are numbers, 1 for the others; notes : for the card.
     """
 
     X: Any
@@ -41,8 +40,8 @@ class TrainingData:
     target: str
     pos_label: Any
     columns: list[Column]
-    prices: dict[str, CostSpec]
-    of_rows: dict[str, Any]
+    cost_specs: dict[str, CostSpec]
+    fit_params: dict[str, Any]
     class_costs: dict[str, Any]
     notes: list[str]
 
@@ -67,26 +66,26 @@ class TrainingData:
         """
         table = open_table(data).whole()
         target = _target_column(table, target)
-        prices = {name: CostSpec.parse(name, given, table.names) for name, given in costs.items()}
-        beside = [name for name in (target, weight, group) if name is not None]
-        table.require([*beside, *drop])
+        specs = {name: CostSpec.parse(name, given, table.names) for name, given in costs.items()}
+        not_features = [name for name in (target, weight, group) if name is not None]
+        table.require([*not_features, *drop])
         y, known = read_labels(table, target, numeric=target not in category and labels_are_numbers(table, target))
         table, y = table.take(known), y[known]
-        pos_label = find_pos_label(table.source, np.unique(y), target, pos_label, prices)
-        chosen = infer_schema(table, without=[*beside, *drop], category=category)
-        _check_cost_columns(table, chosen.columns, prices, y == pos_label)
-        given = {name: price.values(table) for name, price in prices.items()}
-        check_required_costs(prices, table, given, y == pos_label)
+        pos_label = find_pos_label(table.source, np.unique(y), target, pos_label, specs)
+        schema = infer_schema(table, without=[*not_features, *drop], category=category)
+        _check_cost_columns(table, schema.columns, specs, y == pos_label)
+        given = {name: spec.values(table) for name, spec in specs.items()}
+        check_required_costs(specs, table, given, y == pos_label)
         if decided_by_costs:
-            for name, price in prices.items():
-                price.check_known(table, given[name], np.ones(len(y), dtype=bool), HELD_OUT)
-        of_rows = {name: cost for name, cost in given.items() if np.ndim(cost)}
-        of_rows |= {} if weight is None else {"sample_weight": read_weight_column(table, weight)}
+            for name, spec in specs.items():
+                spec.check_known(table, given[name], np.ones(len(y), dtype=bool), HELD_OUT)
+        fit_params = {name: cost for name, cost in given.items() if np.ndim(cost)}
+        fit_params |= {} if weight is None else {"sample_weight": read_weight_column(table, weight)}
         groups, notes_on_groups = (None, []) if group is None else _groups(table.strings(group), group)
-        of_rows |= {} if group is None else {"groups": groups}
-        X = read_features(table, chosen.columns)
-        notes = [f"column {name!r} was left out: {reason}" for name, reason in chosen.left_out.items()]
-        notes += notes_on_groups + chosen.notes + _leakage(X, chosen.columns, y == pos_label)
+        fit_params |= {} if group is None else {"groups": groups}
+        X = read_features(table, schema.columns)
+        notes = [f"column {name!r} was left out: {reason}" for name, reason in schema.left_out.items()]
+        notes += notes_on_groups + schema.notes + _leakage(X, schema.columns, y == pos_label)
         if not known.all():
             notes.append(f"{np.count_nonzero(~known):,} rows without a label were left out")
         return cls(
@@ -94,28 +93,28 @@ class TrainingData:
             y=y,
             target=target,
             pos_label=pos_label,
-            columns=chosen.columns,
-            prices=prices,
-            of_rows=of_rows,
+            columns=schema.columns,
+            cost_specs=specs,
+            fit_params=fit_params,
             class_costs={name: 1.0 if np.ndim(cost) else cost for name, cost in given.items()},
             notes=notes,
         )
 
     @property
-    def described(self) -> dict[str, Any]:
-        """The fields of a model card that the table knows."""
+    def card_fields(self) -> dict[str, Any]:
+        """Fields of the model card that the table determines."""
         return {
             "target": self.target,
             "columns": self.columns,
             "n_rows": len(self.y),
             "n_positives": int(np.count_nonzero(self.y == self.pos_label)),
             "notes": self.notes,
-            **{name: price.text for name, price in self.prices.items()},
+            **{name: spec.text for name, spec in self.cost_specs.items()},
         }
 
 
 def _target_column(table: Chunk, target: str | None) -> str:
-    """The column of labels; LIBSVM text has only one."""
+    """Return the column of labels; LIBSVM text has only one."""
     if target is None and table.sparse is None:
         raise TableError(f"the column of labels must be named; the columns of {table.source} are {table.names}.")
     target = LABEL if target is None else target
@@ -124,9 +123,9 @@ def _target_column(table: Chunk, target: str | None) -> str:
 
 
 def find_pos_label(
-    source: str, classes: NDArray[Any], column: str, pos_label: Any, prices: Mapping[str, CostSpec]
+    source: str, classes: NDArray[Any], column: str, pos_label: Any, specs: Mapping[str, CostSpec]
 ) -> Any:
-    """The target class among the labels that occur, sorted, of which there must be two; named where that is needed."""
+    """Return the positive class, given the labels of the column, sorted; raise unless there are two."""
     labels = classes.tolist()
     if len(labels) != 2:
         found = "one class only, " if len(labels) == 1 else f"{len(labels):,} different labels, "
@@ -140,38 +139,36 @@ def find_pos_label(
         )
     if pos_label is not None:
         return match_label(pos_label, labels, column)
-    if isinstance(labels[0], str) and len({price.text for price in prices.values()}) > 1:
+    if isinstance(labels[0], str) and len({spec.text for spec in specs.values()}) > 1:
         raise TableError(
-            f"the labels of {column!r} are words, {labels[0]!r} and {labels[1]!r}: say which of them is the target, "
-            f"whose miss costs fn_cost, with pos_label (--positive {quote(labels[0])} or --positive "
+            f"the labels of {column!r} are strings, {labels[0]!r} and {labels[1]!r}: give the positive class, whose "
+            f"false negatives cost fn_cost, as pos_label (--positive {quote(labels[0])} or --positive "
             f"{quote(labels[1])})."
         )
     return labels[PositiveClass.from_labels(classes, None).index]
 
 
-def _check_cost_columns(
-    table: Chunk, columns: Sequence[Column], prices: Mapping[str, CostSpec], positive: Mask
-) -> None:
-    """Refuse to learn from a cost that is 0 or missing on every row of one class."""
-    learnt = {column.name for column in columns}
-    for price in prices.values():
-        if price.column is not None and price.column in learnt:
-            there = np.nan_to_num(table.numbers(price.column)) != 0
-            check_cost_leakage(price, one_class_only=bool(there[positive].any() != there[~positive].any()))
+def _check_cost_columns(table: Chunk, columns: Sequence[Column], specs: Mapping[str, CostSpec], positive: Mask) -> None:
+    """Raise if a feature is a cost that is 0 or missing on every row of one class."""
+    features = {column.name for column in columns}
+    for spec in specs.values():
+        if spec.column is not None and spec.column in features:
+            there = np.nan_to_num(table.numbers(spec.column)) != 0
+            check_cost_leakage(spec, one_class_only=bool(there[positive].any() != there[~positive].any()))
 
 
-def check_cost_leakage(price: CostSpec, *, one_class_only: bool) -> None:
-    """Refuse to learn from a cost that is known for one class only: it is not known when a decision is due."""
+def check_cost_leakage(spec: CostSpec, *, one_class_only: bool) -> None:
+    """Raise for a cost among the features that is known for one class only: it is not known at prediction time."""
     if one_class_only:
         raise TableError(
-            f"column {price.column!r}, the {price.name}, is 0 or missing on every row of one class, which tells the "
-            "model the label. It must not be learnt from: drop it from the features "
-            f"(--drop {quote(str(price.column))}); it remains the cost."
+            f"column {spec.column!r}, the {spec.name}, is 0 or missing on every row of one class, which tells the "
+            "model the label. It must not be a feature: drop it from the features "
+            f"(--drop {quote(str(spec.column))}); it remains the cost."
         )
 
 
 def _leakage(X: Any, columns: Sequence[Column], positive: Mask) -> list[str]:
-    """A note for each column that tells the classes apart all by itself: a leak more often than a discovery."""
+    """Return a note for each column that alone separates the classes, which is leakage more often than not."""
     if not hasattr(X, "columns"):
         return []
     notes = []
@@ -190,7 +187,7 @@ def _leakage(X: Any, columns: Sequence[Column], positive: Mask) -> list[str]:
 
 
 def _told_apart(values: Vector, positive: Mask) -> str:
-    """How well a column of numbers, (n,) with nan, ranks the classes, if nearly perfectly; else nothing."""
+    """Return the AUC of a column of numbers, (n,) with nan, if it is nearly perfect; else an empty string."""
     for missing_as in (-np.inf, np.inf) if np.isnan(values).any() else (0.0,):
         area = roc_auc_score(positive, rankdata(np.where(np.isnan(values), missing_as, values)))
         if max(area, 1.0 - area) >= NEARLY_PERFECT:
@@ -198,8 +195,8 @@ def _told_apart(values: Vector, positive: Mask) -> str:
     return ""
 
 
-def _groups(words: NDArray[np.object_], column: str) -> tuple[NDArray[Any], list[str]]:
-    """Groups (n,) of the rows from the entries of their column, and a note on rows without one."""
-    groups, n_alone = separate_missing_groups(words)
+def _groups(entries: NDArray[np.object_], column: str) -> tuple[NDArray[Any], list[str]]:
+    """Return the groups (n,) of the rows, given the entries of their column, and a note on rows without one."""
+    groups, n_alone = separate_missing_groups(entries)
     note = f"{n_alone:,} rows have no entry in {column!r}, the group: each is a group of its own"
     return groups, [note] if n_alone else []

@@ -76,7 +76,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     max_iter : int, default=-1
         Maximum number of iterations of the solver; -1 means no limit.
     verbose : int, default=0
-        1 prints what is done and the gap so far.
+        1 prints progress and the duality gap.
     client : distributed.Client, default=None
         Client of the cluster; None takes the one that was started last.
 
@@ -171,7 +171,8 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         ----------
         X : dask array of shape (n_samples, n_features), dask dataframe, or path of Parquet
             Rows; chunk sizes may be unknown. A path is a file, or a folder of which all files are read, a row group
-            being a partition. In frames numbers may have gaps, and words are encoded; arrays hold numbers only.
+            being a partition. Data frames may have missing values, and categories are encoded; arrays hold
+            numbers only.
         y : dask array or series, or name of a column of X
             Labels of two classes.
         fn_cost : float, dask array or series, or name of a column of X, default=None
@@ -378,7 +379,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
 
 
 def _check_constants(reader: Reader) -> None:
-    """Numbers for all rows are refused before any row is read."""
+    """Check the costs and margins that are one number for all samples, before any partition is read."""
     both, constants = np.array([True, False]), reader.constants
     costs = {name: constants.get(name, 1.0) for name in ("fn_cost", "fp_cost")}
     check_error_costs(both, **costs)
