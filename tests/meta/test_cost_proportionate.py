@@ -124,7 +124,7 @@ def test_a_kernel_matrix_is_split_by_rows_and_columns(data):
     # The solver's default tolerance is 1e-3 in units of the score.
     np.testing.assert_allclose(f, of_features.fit(X, y, fn_cost=fn_cost).decision_function(X[:50]), atol=1e-2)
     assert of_matrix.n_features_in_ == len(y)
-    with pytest.raises(ValueError, match=r"kernel matrix between new rows and the 200 training rows"):
+    with pytest.raises(ValueError, match=r"kernel matrix between new samples and the 200 training samples"):
         of_matrix.predict(K[:50, :50])
 
 
@@ -149,11 +149,19 @@ def test_the_comparators_of_the_docstring_are_one_line_each(data):
     [
         ({"sampling": "lottery"}, {}, "sampling of CostProportionateClassifier must be one of"),
         ({"max_samples": 10}, {}, 'max_samples of CostProportionateClassifier must be None with sampling="rejection"'),
-        ({"sampling": "with_replacement", "max_samples": 2.0}, {}, "must be a number of rows, at least 1, or a share"),
-        ({"sampling": "without_replacement", "max_samples": 1.0}, {}, "below the number of rows with a cost, 200"),
+        (
+            {"sampling": "with_replacement", "max_samples": 2.0},
+            {},
+            "must be a number of samples, at least 1, or a share",
+        ),
+        ({"sampling": "without_replacement", "max_samples": 1.0}, {}, "below the number of samples with a cost, 200"),
         ({"n_estimators": 1.5}, {}, "n_estimators of CostProportionateClassifier must be an integer"),
-        ({"voting": None}, {}, 'voting of CostProportionateClassifier must be "soft" or "hard"'),
-        ({}, {"fn_cost": "one is huge"}, r'got 100 in a row of one class only. .* use sampling="with_replacement"'),
+        ({"voting": None}, {}, "voting of CostProportionateClassifier must be one of \\['soft', 'hard'\\]"),
+        (
+            {},
+            {"fn_cost": "one is huge"},
+            r'got 100 draws in a row of one class only. .* use sampling="with_replacement"',
+        ),
         ({"fn_cost": 0.0}, {}, "fn_cost must be positive on at least one sample of the positive class"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The decisions of `CostThresholdClassifier` are those of least cost, for costs of classes and of single rows."""
+"""The decisions of `CostThresholdClassifier` are those of least cost, for costs of classes and of single samples."""
 
 import numpy as np
 import pytest
@@ -162,7 +162,7 @@ def test_one_decision_for_all_holds_beyond_the_scores_seen(fn_cost, everybody, p
     rng = np.random.default_rng(3)
     X, y = rng.uniform(-0.5, 0.5, (60, 1)), np.arange(60) % 2
     model = CostThresholdClassifier(KnownScores(), fn_cost=fn_cost, method="tuned", pos_label=pos_label, cv=FOLDS)
-    # Both extreme rows are of the class that is dear to decide against, so that no threshold gains anything.
+    # Both extreme samples are of the class that is dear to decide against, so that no threshold gains anything.
     dear = pos_label if everybody else 1 - pos_label
     X[np.flatnonzero(y == dear)[:2], 0] = [-0.9, 0.9]
     model.fit(X, y)
@@ -265,13 +265,13 @@ def test_probabilities_are_offered_where_there_are_some():
 @pytest.mark.parametrize(
     ("parameters", "costs", "reason"),
     [
-        ({"method": "best"}, {}, 'method of CostThresholdClassifier must be "bayes" or "tuned"; got method=\'best\''),
+        ({"method": "best"}, {}, "method of CostThresholdClassifier must be one of .*; got method='best'"),
         ({"calibration": "platt"}, {}, "calibration of CostThresholdClassifier must be one of"),
         ({"estimator": StandardScaler()}, {}, "must have fit, and predict_proba or decision_function"),
         ({"estimator": LinearSVC(), "calibration": None}, {}, "must have predict_proba"),
         ({"pos_label": 5}, {}, "pos_label"),
         ({"fn_cost": -1.0}, {}, "fn_cost must be finite and non-negative"),
-        ({"fn_cost": np.ones(200)}, {}, "given to predict"),
+        ({"fn_cost": np.ones(200)}, {}, "per sample to predict"),
         ({"fn_cost": 0.0, "fp_cost": 0.0}, {}, "must not both be 0"),
         ({}, {"fn_cost": np.ones(200)}, r"fn_cost given to fit .* predict\(X, fn_cost=...\)"),
         ({"method": "tuned", "fn_cost": np.ones(200)}, {}, r"fit\(X, y, fn_cost=...\)"),
@@ -293,7 +293,7 @@ def test_a_refused_fit_names_the_reason_and_leaves_the_classifier_unchanged(data
 def test_folds_without_a_class_to_train_on_are_refused(data):
     X, y, _ = data
     order = np.argsort(y)
-    with pytest.raises(ValueError, match=r"both classes must be present among the training rows .* stratified"):
+    with pytest.raises(ValueError, match=r"both classes must be present among the training samples .* stratified"):
         CostThresholdClassifier(KnownScores(), method="tuned", cv=KFold(2)).fit(X[order][40:-40], y[order][40:-40] > 0)
 
 

@@ -32,7 +32,7 @@ def data():
 
 
 def obvious(X, y, amounts, new, *, target, calibrated, corrected):
-    """Fold by fold and row by row: probability of the target and estimated amount of new rows."""
+    """Fold by fold and row by row: probability of the target and estimated amount of new samples."""
     side = 1 if target == 1 else -1
     models, held_out = [], np.zeros(len(y))
     for seen, rest in FOLDS.split(X, y):
@@ -186,7 +186,7 @@ def test_amounts_of_new_rows_are_kept_from_it_by_evaluate_and_scorers(data):
     X, y, amounts = data
     model = DirectCostClassifier(GaussianNB(), LinearRegression(), cv=3)
     fp_cost = np.linspace(1.0, 6.0, len(y))
-    # Only rows of the target have an amount: were it given to predict, every decision would be right.
+    # Only samples of the target have an amount: were it given to predict, every decision would be right.
     found = evaluate(model, X, y, fn_cost=np.where(y == 1, amounts, 0.0), fp_cost=fp_cost, cv=FOLDS, n_resamples=20)
     unknown = evaluate(
         model, X, y, fn_cost=np.where(y == 1, amounts, np.nan), fp_cost=fp_cost, cv=FOLDS, n_resamples=20
@@ -241,7 +241,7 @@ def test_what_it_cannot_use_is_refused(data, parameters, costs, reason):
     X, y, _ = data
     model = DirectCostClassifier(LogisticRegression(), LinearRegression(), calibration=None).fit(X, y)
     before = dict(vars(model.set_params(**parameters)))
-    if "cv" in parameters:  # rows of the target come before all that is held out
+    if "cv" in parameters:  # samples of the target come before all that is held out
         model.set_params(
             cv=[(np.flatnonzero(np.arange(200) < 150), np.flatnonzero((np.arange(200) >= 150) & (y == 0)))]
         )
@@ -286,9 +286,9 @@ def test_a_frame_gets_a_named_column_and_no_second_one_of_that_name(data):
     X, y, amounts = data
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = DirectCostClassifier(GaussianNB(), HistGradientBoostingRegressor(max_iter=5)).fit(frame, y, fn_cost=amounts)
-    assert model.amount_estimator_.feature_names_in_.tolist() == ["a", "b", "c", "d", "target_probability"]
+    assert model.amount_estimator_.feature_names_in_.tolist() == ["a", "b", "c", "d", "positive_probability"]
     numbered = DirectCostClassifier(GaussianNB(), HistGradientBoostingRegressor(max_iter=5))
     numbered.fit(pd.DataFrame(X), y, fn_cost=amounts)
     np.testing.assert_array_equal(numbered.predict_amount(pd.DataFrame(X)), model.predict_amount(frame))
-    with pytest.raises(ValueError, match="X must have no column 'target_probability'"):
-        model.fit(frame.rename(columns={"a": "target_probability"}), y, fn_cost=amounts)
+    with pytest.raises(ValueError, match="X must have no column 'positive_probability'"):
+        model.fit(frame.rename(columns={"a": "positive_probability"}), y, fn_cost=amounts)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from cssvm._meta.draws import REJECTION, WITH, WITHOUT, draw_rows, draw_size
+from cssvm._meta.ensembles import REJECTION, WITH, WITHOUT, draw_rows, draw_size
 
 STAKES = np.array([4.0, 1.0, 0.0, 2.0, 1.0])
 POSITIVE = np.array([True, False, False, True, False])
@@ -13,7 +13,7 @@ N_DRAWS = 4000
 
 
 def shares(sampling, expected, size=None):
-    """How often rows are drawn, within five standard errors of what is expected of draws with both classes."""
+    """How often samples are drawn, within five standard errors of what is expected of draws with both classes."""
     draws = draw_rows(sampling, STAKES, POSITIVE, range(N_DRAWS), size=size, whose="a test")
     found = np.mean([np.bincount(rows, minlength=len(STAKES)) for rows in draws], axis=0)
     np.testing.assert_allclose(found, expected, atol=5 * np.sqrt((size or 1) / 4 / N_DRAWS))
@@ -72,5 +72,5 @@ def test_sizes_are_numbers_or_shares_of_the_rows(max_samples, size):
 
 @pytest.mark.parametrize("max_samples", [0, -1, 0.0, 1.5, np.nan, "all", True, None])
 def test_other_sizes_are_refused(max_samples):
-    with pytest.raises(ValueError, match=r"max_samples of a test must be a number of rows, .* got max_samples="):
+    with pytest.raises(ValueError, match=r"max_samples of a test must be a number of samples, .* got max_samples="):
         draw_size(max_samples, 10, whose="a test")

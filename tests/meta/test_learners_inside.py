@@ -131,7 +131,7 @@ class RawClassifier(ClassifierMixin, TakesRawRows):
 
 class RawRegressor(RegressorMixin, TakesRawRows):
     def fit(self, X, y):
-        assert list(X.columns) == ["age", "job", "target_probability"]
+        assert list(X.columns) == ["age", "job", "positive_probability"]
         self._seen(X)
         self.mean_ = np.mean(y)
         return self

@@ -72,7 +72,7 @@ def test_it_agrees_with_the_obvious_algorithm(data, learner, p, q, pos_label):
     probability, labels, seed = obvious_labels(
         learner, X, y, fn_cost, fp_cost, m=7, n=100, p=p, q=q, pos_label=pos_label, random_state=5
     )
-    np.testing.assert_allclose(model.target_probability_, probability, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(model.positive_probability_, probability, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(model.relabelled_, labels)
     last = clone(learner)
     if "random_state" in last.get_params():
@@ -87,7 +87,7 @@ def test_class_costs_are_those_of_every_row(data):
         X, y, fn_cost=np.full(len(y), 4.0), fp_cost=np.full(len(y), 2.0)
     )
     np.testing.assert_array_equal(classes.relabelled_, rows.relabelled_)
-    np.testing.assert_array_equal(classes.relabelled_ == 1, classes.target_probability_ >= 2 / 6)
+    np.testing.assert_array_equal(classes.relabelled_ == 1, classes.positive_probability_ >= 2 / 6)
 
 
 def test_a_learner_that_remembers_its_rows_keeps_their_labels_unless_they_are_out_of_bag(data):
@@ -104,7 +104,7 @@ def test_amounts_that_only_targets_have_are_estimated_for_all_rows(data):
     model = MetaCostClassifier(GaussianNB(), amount_estimator=LinearRegression(), random_state=0).fit(
         X, y, fn_cost=amounts
     )
-    p = model.target_probability_
+    p = model.positive_probability_
     features = np.column_stack([X, p])
     estimated = LinearRegression().fit(features[y == 1], fn_cost[y == 1]).predict(features).clip(0.0)
     np.testing.assert_array_equal(model.relabelled_ == 1, p * estimated >= 1 - p)
@@ -125,7 +125,7 @@ def test_one_decision_for_all_rows_is_made_with_a_warning(data, fn_cost):
     X, y, _, _ = data
     label = int(fn_cost > 1)
     learner = GaussianNB(var_smoothing=0.1)
-    with pytest.warns(UserWarning, match=f"MetaCostClassifier decides for {label} on every row"):
+    with pytest.warns(UserWarning, match=f"MetaCostClassifier predicts {label} for every sample"):
         model = MetaCostClassifier(learner, fn_cost=fn_cost, n_estimators=5, random_state=0).fit(X, y)
     assert isinstance(model.estimator_, DummyClassifier)
     assert np.all(model.predict(X) == label)
@@ -134,13 +134,13 @@ def test_one_decision_for_all_rows_is_made_with_a_warning(data, fn_cost):
 
 def test_rows_that_all_resamples_hold_are_judged_by_all_models(data):
     X, y, _, _ = data
-    with pytest.warns(UserWarning, match=r"\d+ rows are in all 2 resamples .* larger n_estimators"):
+    with pytest.warns(UserWarning, match=r"\d+ samples are in all 2 resamples .* larger n_estimators"):
         model = MetaCostClassifier(GaussianNB(), n_estimators=2, random_state=0).fit(X, y)
     costs = np.ones(len(y))
     expected, _, _ = obvious_labels(
         GaussianNB(), X, y, costs, costs, m=2, n=len(y), p=True, q=False, pos_label=1, random_state=0
     )
-    np.testing.assert_allclose(model.target_probability_, expected, rtol=1e-12)
+    np.testing.assert_allclose(model.positive_probability_, expected, rtol=1e-12)
 
 
 def test_weights_enter_the_draws_where_the_learner_takes_none(data):
@@ -151,7 +151,7 @@ def test_weights_enter_the_draws_where_the_learner_takes_none(data):
             X, y, sample_weight=weights
         )
     part = MetaCostClassifier(KNeighborsClassifier(), n_estimators=5, random_state=0).fit(X[:100], y[:100])
-    np.testing.assert_array_equal(model.target_probability_[:100], part.target_probability_)
+    np.testing.assert_array_equal(model.positive_probability_[:100], part.positive_probability_)
     np.testing.assert_array_equal(model.predict(X), part.predict(X))
 
 
@@ -164,7 +164,7 @@ def test_weights_enter_the_draws_where_the_learner_takes_none(data):
             'must have predict_proba with voting="soft"; got LinearSVC. Pass voting="hard"',
         ),
         ({"n_estimators": 0}, {}, "n_estimators of MetaCostClassifier must be an integer of at least 1"),
-        ({"voting": "loud"}, {}, 'voting of MetaCostClassifier must be "soft" or "hard"'),
+        ({"voting": "loud"}, {}, "voting of MetaCostClassifier must be one of \\['soft', 'hard'\\]"),
         ({"max_samples": 0}, {}, "max_samples of MetaCostClassifier must be"),
         ({"amount_estimator": GaussianNB()}, {}, "amount_estimator of MetaCostClassifier must be a regressor"),
         ({}, {"fn_cost": "amounts of targets"}, r"each may get either label; got fn_cost=nan .* amount_estimator="),
@@ -173,8 +173,8 @@ def test_weights_enter_the_draws_where_the_learner_takes_none(data):
             {"fn_cost": "amounts of others"},
             "fn_cost must be finite and non-negative on every sample of the positive",
         ),
-        ({}, {"fn_cost": "zero for others"}, r"fn_cost must be what each row costs .* gives the labels away"),
-        ({}, {"fp_cost": "zero for targets"}, r"fp_cost must be what each row costs .* gives the labels away"),
+        ({}, {"fn_cost": "zero for others"}, r"fn_cost must be what each sample costs .* reveals the labels"),
+        ({}, {"fp_cost": "zero for targets"}, r"fp_cost must be what each sample costs .* reveals the labels"),
         ({"fn_cost": 0.0}, {}, "fn_cost must be positive on at least one sample of the positive class"),
     ],
 )

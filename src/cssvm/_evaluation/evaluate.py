@@ -22,7 +22,7 @@ from .._core.positive_class import (
 from .._core.prediction_costs import COSTS
 from .._core.samples import Samples
 from .._core.validation import align_to_samples
-from .._meta.routing import takes_weights
+from .._meta.base import takes_weights
 from .._runtime.progress import progress
 from ..metrics._action import GIVEN, ActionScores, scores_of_predictions
 from ..metrics._bootstrap import check_request

@@ -1,8 +1,7 @@
-"""Classifiers around any learner: decisions of least cost from its scores, or from how it is trained."""
+"""Cost-sensitive classifiers around any other classifier: by its scores, or by how it is fitted."""
 
-from .cost_proportionate import CostProportionateClassifier
 from .cost_threshold import CostThresholdClassifier
 from .direct_cost import DirectCostClassifier
-from .meta_cost import MetaCostClassifier
+from .ensembles import CostProportionateClassifier, MetaCostClassifier
 
 __all__ = ["CostProportionateClassifier", "CostThresholdClassifier", "DirectCostClassifier", "MetaCostClassifier"]

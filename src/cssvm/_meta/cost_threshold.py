@@ -1,4 +1,10 @@
-"""Any classifier turned into decisions that cost least, by Bayes' rule or by a tuned threshold (`rules.py`)."""
+"""Any classifier with predictions of least cost, by Bayes' rule or by a tuned threshold.
+
+    bayes:   positive if p(x_i) fn_cost_i > (1 - p(x_i)) fp_cost_i,    p calibrated, costs those of the new samples
+    tuned:   positive if score(x_i) > threshold,    the threshold of least cost on held-out training samples
+
+p and the score are those of the positive class; `_core.decision` has both rules, and what happens to ties.
+"""
 
 from __future__ import annotations
 
@@ -10,51 +16,55 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._core.classifier import unchanged_on_failure
+from .._core.classifier import resolve_cost, unchanged_on_failure
 from .._core.costs import check_nonzero_weights, check_sample_weight
+from .._core.decision import ONE_MARGIN, check_decision_costs, relative_saving, threshold_of_least_cost
+from .._core.folds import make_splits
 from .._core.positive_class import finite_response
-from .._core.types import Vector
-from .._core.validation import align_to_samples
-from .probabilities import CALIBRATIONS, CalibratingClassifier
-from .rules import RULES, Rule
+from .._core.samples import Samples, check_both_classes, has_both_classes
+from .._core.types import Mask, Vector
+from .._core.validation import align_to_samples, check_parameters, option
+from .base import CALIBRATIONS, ESTIMATOR, PROBABILITIES, CalibratingClassifier
 
-BAYES = "bayes"
+BAYES, TUNED = METHODS = ("bayes", "tuned")
 
 
 def _has_probabilities(classifier: CostThresholdClassifier) -> bool:
-    return classifier.method in RULES and classifier._rule().has_probabilities
+    if classifier.method == BAYES:
+        return classifier._will_have_probabilities
+    return classifier.method == TUNED and hasattr(classifier.estimator, PROBABILITIES)
 
 
 class CostThresholdClassifier(CalibratingClassifier):
-    """Decisions of least cost from the scores or probabilities of any binary classifier.
+    """Predictions of least cost from the scores or probabilities of any binary classifier.
 
-    With p(x) the probability of the target class, ``method="bayes"`` decides for it if::
+    With p(x) the probability of the positive class, ``method="bayes"`` predicts it if::
 
         p(x_i) fn_cost_i > (1 - p(x_i)) fp_cost_i
 
-    with costs that may be given for each row to `predict`. ``method="tuned"`` decides for it if the score exceeds
-    the threshold that minimises, over rows scored by a model that has not seen them::
+    with costs that may be passed to `predict` per sample. ``method="tuned"`` predicts it if the score exceeds
+    the threshold that minimises, over samples scored by a model that has not seen them::
 
-        sum over missed rows of s_i fn_cost_i  +  sum over false alarms of s_i fp_cost_i.
+        sum over false negatives of s_i fn_cost_i  +  sum over false positives of s_i fp_cost_i.
 
     Parameters
     ----------
     estimator : estimator instance
         The binary classifier, with `predict_proba` or `decision_function`. It is cloned, not changed.
     fn_cost : float, default=1.0
-        Cost of a false negative: a missed row of the target class. One value for each row goes to `predict`
+        Cost of a false negative: a positive sample predicted negative. One value per sample goes to `predict`
         (``"bayes"``) or `fit` (``"tuned"``).
     fp_cost : float, default=1.0
-        Cost of a false positive: a false alarm. One value for each row likewise.
+        Cost of a false positive: a negative sample predicted positive. One value per sample likewise.
     method : {"bayes", "tuned"}, default="bayes"
-        ``"bayes"`` trusts the probabilities and follows the costs of each new row; ``"tuned"`` needs a ranking
-        only, and the costs of the training rows.
+        ``"bayes"`` trusts the probabilities and follows the costs of each new sample; ``"tuned"`` needs only a
+        ranking and the costs of the training samples.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
         How ``"bayes"`` calibrates the estimator, by `sklearn.calibration.CalibratedClassifierCV`. None takes the
         estimator's own `predict_proba`. Ignored by ``"tuned"``.
     cv : int, splitter or iterable of splits, default=None
-        Folds for the calibration or for the held-out scores; an integer means stratified folds of shuffled rows,
-        None five of them. Rows in time want ``TimeSeriesSplit``.
+        Folds for the calibration or for the held-out scores; an integer means stratified folds of shuffled samples,
+        None five of them. For time-ordered data, pass ``TimeSeriesSplit``.
     pos_label : label, default=None
         The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
         ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
@@ -65,27 +75,27 @@ class CostThresholdClassifier(CalibratingClassifier):
     Attributes
     ----------
     estimator_ : estimator
-        The classifier trained on all rows; with calibration the fitted `CalibratedClassifierCV`.
+        The classifier fitted on all samples; with calibration the fitted `CalibratedClassifierCV`.
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
     threshold_ : float
-        On the probability or score of the target class. ``"bayes"``: fp_cost / (fn_cost + fp_cost) of the
+        On the probability or score of the positive class. ``"bayes"``: fp_cost / (fn_cost + fp_cost) of the
         constructor's costs. ``"tuned"``: half-way between two neighbouring held-out scores, or 1 beyond the
-        extreme ones where one decision for all rows costs least.
+        extreme ones where one prediction for all samples costs least.
     thresholds_ : ndarray of shape (n_folds,)
-        The threshold that each fold's held-out rows alone would have chosen, nan for a fold in which one of the
-        classes has nothing to lose; empty for ``"bayes"``.
+        The threshold of least cost on the held-out samples of each fold alone, nan if errors on one of the classes
+        cost nothing in it; empty for ``"bayes"``.
     threshold_spread_ : float
         Standard deviation of `thresholds_` over the folds that have one: how well the data determine the
         threshold. 0 for ``"bayes"``, where the costs set it.
     n_features_in_ : int
-        Number of features seen in `fit`, where the estimator tells.
+        Number of features seen in `fit`, if the estimator has it.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names and the estimator tells.
+        Names of the features, if X has names and the estimator keeps them.
 
     Notes
     -----
-    scikit-learn's `FixedThresholdClassifier` and `TunedThresholdClassifierCV` have one threshold for all rows:
+    scikit-learn's `FixedThresholdClassifier` and `TunedThresholdClassifierCV` have one threshold for all samples:
     their `predict` takes no costs. The latter averages interpolated scores of the folds and keeps no threshold of
     a single fold, so its spread is not seen.
 
@@ -102,7 +112,7 @@ class CostThresholdClassifier(CalibratingClassifier):
     >>> print(model.threshold_, model.predict(X[:4]))
     0.1 [0 0 0 0]
 
-    What is at stake in each new row; a false alarm costs 5:
+    Costs per new sample; a false positive costs 5:
 
     >>> print(model.predict(X[:4], fn_cost=[10.0, 1000.0, 10.0, 1000.0], fp_cost=5.0))
     [0 1 0 1]
@@ -145,24 +155,24 @@ class CostThresholdClassifier(CalibratingClassifier):
         sample_weight: Any = None,
         groups: Any = None,
     ) -> CostThresholdClassifier:
-        """Train the estimator and set the threshold; a failed fit leaves this classifier as it was.
+        """Fit the estimator and set the threshold; a failed fit leaves this classifier unchanged.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows, in any form the estimator takes.
+            Training samples, in any form the estimator takes.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            ``"tuned"`` only: cost of missing each row of the target class; other entries are ignored. None: the
-            constructor's.
+            ``"tuned"`` only: cost of a false negative on each positive sample; other entries are ignored. If None, the
+            value passed to the constructor is used.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            ``"tuned"`` only: cost of a false alarm on each row of the other class, the rest ignored. None: the
-            constructor's.
+            ``"tuned"`` only: cost of a false positive on each negative sample; other entries are ignored. If None, the
+            value passed to the constructor is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Sample weights. If None, all weights are 1.
         groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of one customer, and are held out together.
+            Samples that belong together, such as those of one customer, are held out together.
 
         Returns
         -------
@@ -175,57 +185,101 @@ class CostThresholdClassifier(CalibratingClassifier):
             given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
             groups = align_to_samples(X, y, groups=groups)["groups"]
             y = column_or_1d(y, warn=True)
-            target, positive = self._read_labels(y)
+            _, positive = self._read_labels(y)
             if sample_weight is not None:
                 given["sample_weight"] = check_sample_weight(given["sample_weight"], len(positive))
                 check_nonzero_weights(given["sample_weight"])
             given = {name: value for name, value in given.items() if value is not None}
-            fitted = self._rule().fit(X, y, target, positive, given, groups)
-            self.estimator_, self._response, self.threshold_, self.thresholds_ = fitted
+            fit = self._fit_bayes if self.method == BAYES else self._fit_tuned
+            fit(X, y, positive, given, groups)
             found = self.thresholds_[~np.isnan(self.thresholds_)]
             undetermined = np.nan if self.thresholds_.size else 0.0
             self.threshold_spread_ = float(np.std(found)) if found.size else undetermined
         return self
 
+    def _fit_bayes(self, X: Any, y: NDArray[Any], positive: Mask, given: dict[str, Any], groups: Any) -> None:
+        """Fit probabilities; costs given to `fit` are for the estimator only, and raise if it does not take them."""
+        self._positive_class.require_pos_label(fn_cost=self.fn_cost, fp_cost=self.fp_cost)
+        fn_cost, fp_cost = self._decision_costs(None, None, len(positive))
+        metadata = self._metadata_for(ESTIMATOR, given)
+        unused = sorted(given.keys() - {name.rpartition("__")[2] for name in metadata} - {"sample_weight"})
+        if unused:
+            raise ValueError(
+                f"{unused[0]} given to fit does not enter the predictions of {type(self).__name__} with "
+                f'method="bayes". Pass it to predict: predict(X, {unused[0]}=...), or use method="tuned".'
+            )
+        weight = given.get("sample_weight")
+        fitted = self._fit_probabilities(
+            X, y, self._positive_class, positive, metadata, sample_weight=weight, groups=groups
+        )
+        self.estimator_, self._response = fitted.estimator, PROBABILITIES
+        self.threshold_, self.thresholds_ = float(fp_cost / (fn_cost + fp_cost)), np.empty(0)
+
+    def _fit_tuned(self, X: Any, y: NDArray[Any], positive: Mask, given: dict[str, Any], groups: Any) -> None:
+        """Tune the threshold on pooled held-out scores by the costs given to `fit`, then fit the estimator."""
+        costs = {name: resolve_cost(self, name, given.get(name)) for name in ("fn_cost", "fp_cost")}
+        samples = Samples.from_mask(self._positive_class, positive, **costs, sample_weight=given.get("sample_weight"))
+        samples.check_totals()
+        folds = make_splits(self.cv, X, y, positive=positive, weights=samples.weights, groups=groups)
+        for fold in folds:
+            part = f"the training samples of each fold of cv={self.cv!r}"
+            check_both_classes(positive[fold.train], part, "Use fewer or stratified folds.")
+        metadata = self._metadata_for(ESTIMATOR, given)
+        self._response = PROBABILITIES if hasattr(self.estimator, PROBABILITIES) else "decision_function"
+        held_out = self._out_of_fold(X, y, folds, self._response, metadata)
+        rows, responses = held_out.pooled()
+        pooled = samples.take(rows)
+        check_both_classes(pooled.positive, f"the held-out samples of cv={self.cv!r}", "Use fewer folds.")
+        self.estimator_ = self._fit_estimator(X, y, metadata)
+        self.threshold_ = self._least_cost_threshold(pooled, responses)
+        self.thresholds_ = np.array(
+            [self._least_cost_threshold(samples.take(fold), own) for fold, own in zip(*held_out, strict=True)]
+        )
+
+    def _least_cost_threshold(self, samples: Samples, response: NDArray[Any]) -> float:
+        """The threshold of least cost on these samples, finite also at the ends; nan if one class has no cost."""
+        if not has_both_classes(samples.positive[samples.weighted_costs > 0]):
+            return np.nan
+        scores = self._positive_class.to_positive_sign(response)
+        # One prediction for all samples is meant for new ones too, whose scores may lie beyond those seen.
+        return threshold_of_least_cost(
+            scores, samples.positive, samples.weighted_costs, prefer="highest", beyond=ONE_MARGIN
+        )
+
     @property
     def decides_by_costs(self) -> bool:
-        """Whether `predict` takes the costs of the rows it decides on."""
+        """Whether `predict` takes the costs of the samples."""
         return self.method == BAYES
 
     @property
     def trains_by_costs(self) -> bool:
-        """Whether `fit` takes the costs of the rows it learns from."""
+        """Whether `fit` takes the costs of the samples."""
         return self.method != BAYES
 
-    def _rule(self) -> Rule:
-        return RULES[self.method](self)
-
     def _check_parameters(self) -> None:
-        """Refuse a method, a calibration or an estimator that cannot be used."""
-        name = type(self).__name__
-        if self.method not in RULES:
-            allowed = " or ".join(f'"{method}"' for method in RULES)
-            raise ValueError(f"method of {name} must be {allowed}; got method={self.method!r}.")
+        """Raise if the method, the calibration or the estimator is invalid."""
+        check_parameters(self, {"method": option("method", METHODS)})
         self._check_calibration()
         self._check_estimator()
-        if self.method == BAYES and not self._rule().has_probabilities:
+        if self.method == BAYES and not self._will_have_probabilities:
             raise ValueError(
-                f'estimator of {name} must have predict_proba with method="bayes" and calibration=None; got '
-                f'{type(self.estimator).__name__}. Pass calibration="sigmoid", or method="tuned".'
+                f'estimator of {type(self).__name__} must have predict_proba with method="bayes" and calibration=None; '
+                f'got {type(self.estimator).__name__}. Pass calibration="sigmoid", or method="tuned".'
             )
 
     def predict(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> NDArray[Any]:
-        """The class of each row of X whose expected cost is least; ``classes_[0]`` where both cost the same.
+        """Predict the class of least expected cost for each sample; ``classes_[0]`` if both cost the same.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to classify.
+            Samples to classify.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            ``"bayes"`` only: what each row costs if it is of the target class and missed. None: the
-            constructor's.
+            ``"bayes"`` only: the cost of a false negative on each sample. If None, the value passed to the constructor
+            is used.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            ``"bayes"`` only: what each row costs if it is a false alarm. None: the constructor's.
+            ``"bayes"`` only: the cost of a false positive on each sample. If None, the value passed to the constructor
+            is used.
 
         Returns
         -------
@@ -235,12 +289,12 @@ class CostThresholdClassifier(CalibratingClassifier):
         return self._positive_class.labels(self._positive_class.predicted_positive(gain))
 
     def decision_function(self, X: Any) -> Vector:
-        """Score of the target minus `threshold_`, its sign turned so that positive means ``classes_[1]``.
+        """Score of the positive class minus `threshold_`, its sign turned so that positive means ``classes_[1]``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
+            Samples to score.
 
         Returns
         -------
@@ -256,7 +310,7 @@ class CostThresholdClassifier(CalibratingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
+            Samples to score.
 
         Returns
         -------
@@ -267,7 +321,22 @@ class CostThresholdClassifier(CalibratingClassifier):
         return self.estimator_.predict_proba(X)
 
     def _gain(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
-        """The target's score minus the threshold, which varies by row if the costs do."""
+        """Score of the positive class minus the threshold, which differs by sample if the costs do."""
         check_is_fitted(self)
         score = self._positive_class.to_positive_sign(finite_response(self.estimator_, self._response, X))
-        return self._rule().gain(score, **align_to_samples(X, fn_cost=fn_cost, fp_cost=fp_cost))
+        given = align_to_samples(X, fn_cost=fn_cost, fp_cost=fp_cost)
+        if self.method == BAYES:
+            fn, fp = self._decision_costs(given["fn_cost"], given["fp_cost"], len(score))
+            self._positive_class.require_pos_label(fn_cost=fn, fp_cost=fp)
+            return relative_saving(score, fn, fp)
+        if not (fn_cost is None and fp_cost is None):
+            raise ValueError(
+                f'predict of {type(self).__name__} takes no costs with method="tuned", whose threshold holds for all '
+                'samples and was set in fit. Use method="bayes" for costs of new samples.'
+            )
+        return score - self.threshold_
+
+    def _decision_costs(self, fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
+        """Costs of samples of unknown label: the given ones, or the constructor's, which are numbers."""
+        own = self._cost_of_new_samples
+        return check_decision_costs(own("fn_cost", fn_cost), own("fp_cost", fp_cost), n_samples)

@@ -1,32 +1,130 @@
-"""Decisions by probability times amount, where the amount of a new row is not known and is estimated (`amounts.py`)."""
+"""Decisions by probability times amount, where the amount of a new sample is not known and is estimated.
+
+    predict positive if p(x) amount(x) > (1 - p(x)) fp_cost,    amount(x) = E[fn_cost | x, positive class]
+
+The amount is a regression on the positive samples. A donor's gift or a fraud's amount is known for those only, and they
+are not a random sample: who is likely to give may also give more, or less. The correction of Zadrozny and Elkan (2001),
+after Heckman (1979), passes the probability of the positive class to the regressor as a further feature,
+
+    amount(x) = r(x, p(x)),
+
+in training the probability by a model that has not seen the sample. Otherwise it would be close to 1 on the very
+samples that the regressor learns from, and on no others.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import reprlib
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import indexable
+from sklearn.base import clone, is_regressor
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._core.classifier import unchanged_on_failure
 from .._core.decision import check_decision_costs, expected_saving
 from .._core.positive_class import finite_response
 from .._core.samples import Samples
-from .._core.types import Vector
-from .._core.validation import align_to_samples, sample_values
-from .amounts import AMOUNTS, EstimatingClassifier
-from .probabilities import CALIBRATIONS, PROBABILITIES, CalibratingClassifier
-from .routing import ESTIMATOR
+from .._core.sklearn_compat import safe_indexing
+from .._core.types import RowNumbers, Vector
+from .._core.validation import align_to_samples, is_pandas, sample_values, take_samples
+from .base import CALIBRATIONS, ESTIMATOR, PROBABILITIES, CalibratingClassifier, WrappedClassifier
+
+AMOUNTS = "amount_estimator"
+PROBABILITY_FEATURE = "positive_probability"
+
+
+class Amounts(NamedTuple):
+    """A fitted regressor of amounts; corrected : whether it has the probability among its features."""
+
+    regressor: Any
+    corrected: bool
+
+    def estimate(self, X: Any, probability: Vector) -> Vector:
+        """The estimated amount of each sample, (n,) float64, at least 0."""
+        rows = with_probability(X, probability) if self.corrected else X
+        amounts = np.asarray(self.regressor.predict(rows), dtype=np.float64).reshape(len(probability))
+        if not np.isfinite(amounts).all():
+            raise ValueError(
+                f"predict of {type(self.regressor).__name__}, the {AMOUNTS}, must return finite amounts; got "
+                f"{amounts[~np.isfinite(amounts)][0]}. Scale the features, or use another regressor."
+            )
+        return np.maximum(amounts, 0.0)  # a straight line may go below
+
+
+class EstimatingClassifier(WrappedClassifier):
+    """A wrapper with a regressor, `amount_estimator`."""
+
+    _wrapped = ("estimator", AMOUNTS)
+    amount_estimator: Any
+
+    def _check_amount_estimator(self) -> None:
+        """Raise if it is not a regressor, or the classifier takes a kernel matrix, which has no further features."""
+        name = type(self).__name__
+        given = self.amount_estimator
+        if isinstance(given, type) or not hasattr(given, "fit") or not is_regressor(given):
+            raise ValueError(
+                f"{AMOUNTS} of {name} must be a regressor; got {AMOUNTS}={reprlib.repr(given)}. Pass "
+                "for example LinearRegression(), or a pipeline that ends with one."
+            )
+        if get_tags(self.estimator).input_tags.pairwise:
+            raise ValueError(
+                f"estimator of {name} must take features, as the {AMOUNTS} does; got "
+                f"{reprlib.repr(self.estimator)}, which takes a kernel matrix. Use its kernel by name."
+            )
+
+    def _fit_amounts(
+        self, X: Any, amounts: Vector, rows: RowNumbers, probability: Vector | None, metadata: dict[str, Any]
+    ) -> Amounts:
+        """Fit the regressor on these samples.
+
+        amounts : (n,) read on `samples` only; probability : (n,), by models that have not seen the samples, nan if
+        there is none, or None for no correction; metadata : what `fit` of the regressor takes.
+        """
+        if probability is not None:
+            rows = rows[np.isfinite(probability[rows])]
+        if not len(rows):
+            raise ValueError(
+                f"{AMOUNTS} of {type(self).__name__} needs positive samples, with positive weight, that a fold holds "
+                "out; got none. Use stratified folds, or selection_correction=False."
+            )
+        own = {name: take_samples(value, rows) for name, value in self._routed(metadata, AMOUNTS).items()}
+        X_own = safe_indexing(X, rows)
+        if probability is not None:
+            X_own = with_probability(X_own, probability[rows])
+        return Amounts(clone(self.amount_estimator).fit(X_own, amounts[rows], **own), probability is not None)
+
+
+def with_probability(X: Any, probability: Vector) -> Any:
+    """X with the probability of the positive class as last feature, in a frame a column "positive_probability"."""
+    if sp.issparse(X):
+        return sp.hstack([X, sp.csr_array(probability[:, np.newaxis])], format="csr")
+    names = list(getattr(X, "columns", ()))
+    if PROBABILITY_FEATURE in names:
+        raise ValueError(
+            f"X must have no column {PROBABILITY_FEATURE!r}, which is added for the {AMOUNTS}; got one. Rename it."
+        )
+    if names and all(isinstance(name, str) for name in names):
+        if is_pandas(X):
+            return X.assign(**{PROBABILITY_FEATURE: probability})
+        if hasattr(X, "with_columns"):
+            import polars as pl  # the frame is one of it
+
+            return X.with_columns(pl.Series(PROBABILITY_FEATURE, probability))
+    return np.column_stack([np.asarray(X), probability])
 
 
 class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
-    """Decisions of least expected cost where what a miss costs has to be estimated as well as the probability.
+    """Predictions of least expected cost if the cost of a false negative is estimated as well as the probability.
 
-    The direct cost-sensitive decision of Zadrozny and Elkan [1]_: with p(x) the calibrated probability of the target,
-    and amount(x) what a regressor, trained on rows of the target, expects a miss to cost, it decides for that if::
+    The direct cost-sensitive decision of Zadrozny and Elkan [1]_: with p(x) the calibrated probability of the positive
+    class, and amount(x) the cost of a false negative by a regressor fitted on the positive samples, it predicts that
+    class if::
 
-        p(x_i) amount(x_i) >= (1 - p(x_i)) fp_cost_i.
+        p(x_i) amount(x_i) > (1 - p(x_i)) fp_cost_i.
 
     An amount that is known when deciding takes the place of the estimate: ``predict(X, fn_cost=amount)``. Where all of
     them are known, `CostThresholdClassifier` makes the same decisions and needs no regressor.
@@ -36,22 +134,22 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     estimator : estimator instance
         The binary classifier, with `predict_proba` or `decision_function`. It is cloned, not changed.
     amount_estimator : estimator instance
-        The regressor of the amounts, trained on the rows of the target. It is cloned, not changed. What it predicts
+        The regressor of the amounts, fitted on the positive samples. It is cloned, not changed. What it predicts
         below 0 counts as 0.
     fn_cost : float, default=1.0
-        What missing any row of the target costs, if `fit` is given no amounts.
+        Cost of a false negative, if `fit` is given no amounts.
     fp_cost : float, default=1.0
-        Cost of a false positive: a false alarm. One value for each row goes to `predict`.
+        Cost of a false positive: a negative sample predicted positive. One value per sample goes to `predict`.
     selection_correction : bool, default=True
-        Whether the regressor gets the probability of the target as a further feature, the last one, named
-        "target_probability" in a data frame: rows of the target are no random sample of all rows [1]_ [2]_. In training
-        it comes from models that have not seen the row. A column transformer must let it pass.
+        Whether the regressor gets the probability of the positive class as a further feature, the last one, named
+        "positive_probability" in a data frame: the positive samples are not a random sample of all [1]_ [2]_. In
+        training it comes from models that have not seen the sample. A column transformer must let it pass.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
         How the estimator is calibrated, by `sklearn.calibration.CalibratedClassifierCV`. None takes the estimator's
         own `predict_proba`.
     cv : int, splitter or iterable of splits, default=None
-        Folds for the calibration and the correction; an integer means stratified folds of shuffled rows, None five of
-        them. Rows in time want ``TimeSeriesSplit``.
+        Folds for the calibration and the correction; an integer means stratified folds of shuffled samples, None five
+        of them. For time-ordered data, pass ``TimeSeriesSplit``.
     pos_label : label, default=None
         The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
         ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
@@ -62,27 +160,27 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     Attributes
     ----------
     estimator_ : estimator
-        The classifier trained on all rows; with calibration the fitted `CalibratedClassifierCV`.
+        The classifier fitted on all samples; with calibration the fitted `CalibratedClassifierCV`.
     amount_estimator_ : estimator
-        The regressor, trained on the rows of the target.
+        The regressor, fitted on the positive samples.
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
     n_features_in_ : int
-        Number of features seen in `fit`, where the estimator tells.
+        Number of features seen in `fit`, if the estimator has it.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has names and the estimator tells.
+        Names of the features, if X has names and the estimator keeps them.
 
     Notes
     -----
-    Amounts count as unknown when deciding: `evaluate` and the scorers hand those of the rows to `fit` and to the sum,
-    never to `predict`, to which they would give the answer away where only rows of the target have an amount.
+    Amounts count as unknown when deciding: `evaluate` and the scorers pass those of the samples to `fit` and to the
+    sum, never to `predict`: where only positive samples have an amount, they would reveal the class.
 
-    `sample_weight` goes to both learners if their `fit` takes it, and to the calibration in any case.
+    `sample_weight` goes to both estimators if their `fit` takes it, and to the calibration in any case.
 
     References
     ----------
     .. [1] B. Zadrozny, C. Elkan: Learning and making decisions when costs and probabilities are both unknown. KDD 2001.
-    .. [2] J. Heckman: Samples selection bias as a specification error. Econometrica 47 (1979).
+    .. [2] J. Heckman: Sample selection bias as a specification error. Econometrica 47 (1979).
 
     Examples
     --------
@@ -101,7 +199,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     >>> model.predict_amount([[0.0, 0.0], [-1.0, -1.0], [-1.0, 2.0]]).round()
     array([14.,  9., 24.])
 
-    An amount that is known, for the second row only:
+    An amount that is known, for the second sample only:
 
     >>> model.predict([[0.0, 0.0], [-1.0, -1.0], [-1.0, 2.0]], fn_cost=[np.nan, 100.0, np.nan])
     array([ True,  True,  True])
@@ -133,20 +231,21 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     def fit(
         self, X: Any, y: Any, *, fn_cost: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> DirectCostClassifier:
-        """Train both learners; a failed fit leaves this classifier as it was.
+        """Fit both estimators; a failed fit leaves this classifier unchanged.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows, in any form that both learners take.
+            Training samples, in any form that both estimators take.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            The amounts: what missing each row of the target costs; other entries are ignored. None: the constructor's.
+            The amounts: the cost of a false negative on each positive sample; other entries are ignored. If None, the
+            value passed to the constructor is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Sample weights. If None, all weights are 1.
         groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of one customer, and are held out together.
+            Samples that belong together, such as those of one customer, are held out together.
 
         Returns
         -------
@@ -163,11 +262,11 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
                 fp_cost=None,
                 sample_weight=given["sample_weight"],
             )
-            self._learn(X, sample, given)
+            self._fit_both(X, sample, given)
         return self
 
-    def _learn(self, X: Any, sample: Samples, given: dict[str, Any]) -> None:
-        """Train the classifier, then the regressor with its held-out probabilities."""
+    def _fit_both(self, X: Any, sample: Samples, given: dict[str, Any]) -> None:
+        """Fit the classifier, then the regressor with its held-out probabilities."""
         groups = given.pop("groups")
         given = {name: value for name, value in given.items() if value is not None}
         weight = {"sample_weight": sample.weights} if "sample_weight" in given else {}
@@ -181,7 +280,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
             held_out=self.selection_correction,
             **weight,
         )
-        self._amounts = self._learn_amounts(
+        self._amounts = self._fit_amounts(
             X,
             sample.cost,
             np.flatnonzero(sample.positive & (sample.weights > 0)),
@@ -192,15 +291,15 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
 
     @property
     def decides_by_costs(self) -> tuple[str, ...]:
-        """Of the costs of rows, those that count as known when deciding: not the amounts."""
+        """Of the costs of samples, those that count as known when deciding: not the amounts."""
         return ("fp_cost",)
 
     def _check_parameters(self) -> None:
-        """Refuse a calibration or learners that cannot be used."""
+        """Raise if the calibration or an estimator is invalid."""
         self._check_calibration()
         self._check_estimator()
         self._check_amount_estimator()
-        self._cost_of_new_rows("fp_cost", None)
+        self._cost_of_new_samples("fp_cost", None)
         if not self._will_have_probabilities:
             raise ValueError(
                 f"estimator of {type(self).__name__} must have predict_proba with calibration=None; got "
@@ -208,16 +307,16 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
             )
 
     def predict(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> NDArray[Any]:
-        """The class of each row of X whose expected cost is least; ``classes_[0]`` where both cost the same.
+        """Predict the class of least expected cost for each sample; ``classes_[0]`` if both cost the same.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to classify.
+            Samples to classify.
         fn_cost : float or array-like of shape (n_samples,), default=None
             The amounts that are known, nan where one is not: there, and for None everywhere, it is estimated.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            What each row costs if it is a false alarm. None: the constructor's.
+            Cost of a false positive on each sample. If None, the value passed to the constructor is used.
 
         Returns
         -------
@@ -234,7 +333,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
+            Samples to score.
 
         Returns
         -------
@@ -249,7 +348,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
+            Samples to score.
 
         Returns
         -------
@@ -260,12 +359,12 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         return self.estimator_.predict_proba(X)
 
     def predict_amount(self, X: Any) -> Vector:
-        """What a miss of each row is estimated to cost, if it is of the target class.
+        """Estimate the cost of a false negative on each sample, if it is of the positive class.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to estimate the amounts of.
+            Samples to estimate the amounts of.
 
         Returns
         -------
@@ -273,23 +372,23 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
             At least 0.
         """
         check_is_fitted(self)
-        return self._amounts.of(X, self._probability(X))
+        return self._amounts.estimate(X, self._probability(X))
 
     def _probability(self, X: Any) -> Vector:
-        """Probability of the target, (n,)."""
+        """Probability of the positive class, (n,)."""
         check_is_fitted(self)
         return self._positive_class.to_positive_sign(finite_response(self.estimator_, PROBABILITIES, X))
 
     def _saving(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
-        """How much less acting on each row is expected to cost than leaving it, with what is known of the amounts."""
+        """Expected saving of predicting each sample positive, by the known or else the estimated amounts."""
         probability = self._probability(X)
         n_rows = len(probability)
         fn = np.broadcast_to(sample_values("fn_cost", np.nan if fn_cost is None else fn_cost, n_rows), n_rows)
         unknown = np.isnan(fn)
         # What was given is checked; an estimate of 0 beside an fp_cost of 0 is no mistake of the user's.
-        fn, fp = check_decision_costs(np.where(unknown, 1.0, fn), self._cost_of_new_rows("fp_cost", fp_cost), n_rows)
+        fn, fp = check_decision_costs(np.where(unknown, 1.0, fn), self._cost_of_new_samples("fp_cost", fp_cost), n_rows)
         if unknown.any():
-            fn = np.where(unknown, self._amounts.of(X, probability), fn)
+            fn = np.where(unknown, self._amounts.estimate(X, probability), fn)
         if fn_cost is not None or fp_cost is not None:
             self._positive_class.require_pos_label(fn_cost=fn, fp_cost=fp)
         free = (fn == 0) & (fp == 0)  # not acted on, as in `relative_saving`

@@ -21,7 +21,7 @@ from .._core.positive_class import RESPONSE_METHODS, PositiveClass
 from .._core.sklearn_compat import PlattScaling
 from .._kernels import Kernel
 from .._meta import CostThresholdClassifier
-from .._meta.routing import WrappedClassifier
+from .._meta.base import WrappedClassifier
 from .._search.base import BaseSVCSearchCV
 from .._search.decision import BayesRule, ThresholdRule
 from .._svm import CostSensitiveLinearSVC, DesignedLossClassifier

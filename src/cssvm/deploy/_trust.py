@@ -37,7 +37,7 @@ def _classes() -> list[type]:
     from .._core.folds import Fold
     from .._core.positive_class import PositiveClass
     from .._kernels import KERNELS
-    from .._meta.amounts import Amounts
+    from .._meta.direct_cost import Amounts
     from .._search.decision import BayesRule, ThresholdRule
     from .._svm.feature_map import KernelFunction
 
