@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .base import ComputedKernel, Kernel
 
 EXACT_ROWS = 1500  # up to here float64 throughout costs milliseconds and makes small fits exact
-EXACT_ROWS_OF_PRODUCTS = 4096  # the same for kernels of products, on which pair steps alone can crawl
+EXACT_ROWS_OF_PRODUCTS = 4096  # the same for kernels of products, on which SMO steps alone can crawl
 FLOAT32_ROUNDING = 2.0**-24 / 3**0.5  # root mean square of a relative rounding error
 ROUNDING_ALLOWED = 4.0  # times tol; upper bounds overstate |beta| several times over
 SAMPLE = (64, 512)  # samples whose kernel values show how large a typical one is

@@ -1,4 +1,4 @@
-"""Random dual problems with a margin and an upper bound for every example, and Clarabel as the oracle."""
+"""Random dual problems with a margin and an upper bound for each sample, and Clarabel as the oracle."""
 
 import cvxpy as cp
 import numpy as np
@@ -17,7 +17,7 @@ KERNELS = [
 
 
 def random_problem(n, seed, *, zero_bounds=0.1, C=1.0):
-    """Rows (n, 5), labels, margins and upper bounds: margins differ per example, some upper bounds are zero, some rows are equal."""
+    """Samples (n, 5), labels, margins and upper bounds, of which some are zero; some samples are equal."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5))
     y = np.where(X[:, 0] + 0.8 * rng.normal(size=n) > 0, 1.0, -1.0)

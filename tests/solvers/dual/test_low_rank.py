@@ -100,7 +100,7 @@ def test_what_smo_steps_do_not_solve_in_time_is_solved_by_the_interior_point_met
     assert solve(rows, problem).status == Status.STALLED
 
 
-def test_a_path_of_growing_boxes_ends_at_the_optimum():
+def test_a_path_of_growing_bounds_ends_at_the_optimum():
     X, y = noisy(500, d=6)
     upper_bounds, kernel = np.full(500, 1e4), make_kernel("rbf", gamma=0.05)
     problem, rows = signed(y, np.ones(500), upper_bounds), rows_of(kernel, X, upper_bounds, tol=1e-3)

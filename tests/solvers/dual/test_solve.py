@@ -10,7 +10,7 @@ from cssvm._kernels import make_kernel
 from cssvm._kernels.gram import MatrixGram
 from cssvm._solvers.dual import DualProblem, Status, bordered_kkt, decomposition, solve, solver, tuning
 from cssvm._solvers.dual.bordered_kkt import BorderedKKT
-from tests.hostile.test_witness import LyingRows
+from tests.hostile.test_reference_values import WrongGram
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, rows_of, signed
 
@@ -30,7 +30,7 @@ def true_gap(K, beta, problem):
     return (primal - dual) / primal
 
 
-def test_signs_margins_and_boxes_give_the_linear_term_and_the_bounds_of_the_formula():
+def test_signs_margins_and_upper_bounds_give_the_linear_term_and_the_bounds_of_the_formula():
     """p_i = y_i m_i;   [lower_i, upper_i] = [0, c_i] if y_i = +1, [-c_i, 0] if y_i = -1."""
     problem = signed(np.array([1.0, -1.0]), np.array([1.0, 0.5]), np.array([4.0, 2.0]))
     np.testing.assert_array_equal(problem, [[1.0, -0.5], [0.0, -2.0], [4.0, 0.0]])
@@ -132,7 +132,7 @@ def test_duplicate_rows_and_constant_features_are_solved():
     assert solution.dual_objective == pytest.approx(clarabel_optimum(X @ X.T, problem), rel=1e-6)
 
 
-def test_integer_boxes_equal_duplicated_rows():
+def test_integer_upper_bounds_equal_duplicated_rows():
     X, y, margins, _ = random_problem(40, seed=5)
     counts = np.random.default_rng(0).integers(0, 4, 40)
     counts[:2] = 1
@@ -180,7 +180,7 @@ def test_warm_start_from_the_solution_takes_no_steps_and_an_infeasible_one_is_re
     assert abs(repaired.beta.sum()) <= 1e-9
 
 
-def test_one_sided_boxes_leave_everything_at_zero():
+def test_one_sided_upper_bounds_leave_everything_at_zero():
     X, y, margins, upper_bounds = random_problem(30, seed=4)
     upper_bounds[y > 0] = 0.0
     solution = solve(rows_of(make_kernel("linear"), X, upper_bounds), signed(y, margins, upper_bounds))
@@ -220,8 +220,8 @@ def test_sleeping_variables_change_nothing_but_the_time(monkeypatch):
     np.testing.assert_allclose(solution.gradient, y - K @ solution.beta, atol=1e-4)
     assert solution.violation <= 1e-3
     monkeypatch.setattr(tuning, "ACTIVE_SHARE", 0.0)
-    sleepless = solve(kernel.gram(X, upper_bounds=upper_bounds, tol=1e-3), problem)
-    assert solution.dual_objective == pytest.approx(sleepless.dual_objective, rel=1e-5)
+    unshrunk = solve(kernel.gram(X, upper_bounds=upper_bounds, tol=1e-3), problem)
+    assert solution.dual_objective == pytest.approx(unshrunk.dual_objective, rel=1e-5)
 
 
 def test_working_set_grows_with_the_free_variables(monkeypatch):
@@ -287,7 +287,7 @@ def test_what_errors_hide_of_the_gap_is_estimated(error):
     X, y, margins, upper_bounds = random_problem(400, seed=5, C=10.0)
     kernel, problem = KERNELS[1], signed(y, margins, upper_bounds)
     K, noise = gram(kernel, X), np.random.default_rng(0).normal(size=(400, 400)) * error
-    solution = solve(LyingRows(K, noise + noise.T), problem, tol=1e-3)
+    solution = solve(WrongGram(K, noise + noise.T), problem, tol=1e-3)
     assert solution.hidden > 0.0
     assert true_gap(K, solution.beta, problem) == pytest.approx(solution.gap, rel=2.0)
     assert true_gap(K, solution.beta, problem) > solution.gap / 3

@@ -143,7 +143,7 @@ def test_certificates_that_are_reported_are_those_of_all_rows(for_few_rows):
         assert best.primal == pytest.approx(primal_objective(*problem, *best.point), rel=1e-12)
 
 
-def test_a_sample_takes_every_so_many_rows_of_a_class_and_enlarges_their_boxes():
+def test_a_sample_takes_every_so_many_rows_of_a_class_and_enlarges_their_bounds():
     X, linear, upper_bounds = random_problem(100, 2, seed=1)
     part, _ = passes.subsample(Block(make_rows(X), linear, upper_bounds), np.array([2, 5]))
     rows = np.sort(np.concatenate([np.flatnonzero(linear > 0)[::2], np.flatnonzero(linear < 0)[::5]]))

@@ -39,7 +39,7 @@ def equal_rows():
     return np.ones((20, 3)), np.where(np.arange(20) % 3, 1.0, -1.0), np.linspace(1.0, 2.0, 20)
 
 
-def unequal_boxes():
+def unequal_bounds():
     X, linear, upper_bounds = random_problem(300, 6, seed=7)
     return X, linear, upper_bounds * np.random.default_rng(7).lognormal(0, 4, 300)
 
@@ -70,7 +70,7 @@ PROBLEMS = {
     "one row per class": one_row_per_class,
     "equal rows": equal_rows,
     "no information": lambda: (np.zeros((50, 2)), *random_problem(50, 2)[1:]),
-    "unequal upper_bounds": unequal_boxes,
+    "unequal upper_bounds": unequal_bounds,
     "unequal margins": unequal_margins,
     "outlier": lambda: with_an_outlier(1e6),
     "rare class": lambda: rare_problem(2000),

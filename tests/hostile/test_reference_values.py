@@ -1,4 +1,4 @@
-"""The sample of the gradient that is computed by other code: it agrees where all is well and tells where it is not."""
+"""Gradients checked by reference values: they agree for a correct kernel and show the errors of a wrong one."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tests.solvers.dual.problems import gram, random_problem, signed
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("term", [InnerProduct(), SquaredDistance(), L1Distance()])
-def test_the_definition_is_the_relation_of_dense_rows(term, kind):
+def test_reference_values_are_the_pairwise_term_by_its_definition(term, kind):
     rng = np.random.default_rng(0)
     A, B = (np.where(rng.random((n, 7)) < 0.4, rng.normal(size=(n, 7)), 0.0) for n in (5, 9))
     difference = A[:, None] - B[None]
@@ -26,8 +26,8 @@ def test_the_definition_is_the_relation_of_dense_rows(term, kind):
     np.testing.assert_allclose(term.reference_values(kind(A), kind(B)), expected, atol=1e-12)
 
 
-class LyingRows(MatrixGram):
-    """A kernel matrix that the solver sees with errors, and the definition without."""
+class WrongGram(MatrixGram):
+    """A kernel matrix with errors, and reference values without."""
 
     def __init__(self, K, errors):
         super().__init__(K + errors)
@@ -42,11 +42,11 @@ def test_kernel_values_that_are_wrong_are_no_certificate(n):
     X, y, margins, upper_bounds = random_problem(n, seed=3)
     K = gram(make_kernel("rbf", gamma=0.5), X)
     problem = signed(y, margins, upper_bounds)
-    right = solve(LyingRows(K, 0.0), problem)
+    right = solve(WrongGram(K, 0.0), problem)
     assert right.status == Status.CONVERGED
     assert right.deviation <= 1e-12
     shared = 0.05 * np.random.default_rng(0).random((n, n))
-    wrong = solve(LyingRows(K, shared + shared.T), problem)
+    wrong = solve(WrongGram(K, shared + shared.T), problem)
     assert wrong.status == Status.STALLED
     assert wrong.deviation > 1e-3
     assert wrong.gap > right.gap + 1e-4
@@ -60,7 +60,7 @@ def test_errors_that_leave_no_row_certain_show_in_the_gap_of_bounded_variables()
     wrong = np.where(rng.random((14, 14)) < 0.2, -2 * K, 0.0)
     y, C = np.repeat([1.0, -1.0], 7), 7e6
     problem = signed(y, np.ones(14), np.full(14, C))
-    solution = solve(LyingRows(K, np.triu(wrong) + np.triu(wrong, 1).T), problem, max_iter=10)
+    solution = solve(WrongGram(K, np.triu(wrong) + np.triu(wrong, 1).T), problem, max_iter=10)
     gradient = problem.linear - K @ solution.beta
     dual = 0.5 * solution.beta @ (problem.linear + gradient)
     primal = min(
