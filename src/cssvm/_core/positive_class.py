@@ -1,8 +1,8 @@
 """Which of two classes is the positive one, and which sign of a score stands for it: the one place that decides.
 
 Two conventions meet in this library. In all that concerns costs, +1 is the *positive class*: the class that `pos_label`
-names, whose false negatives cost `fn_cost`. In all that concerns f, +1 is ``classes_[1]``, as in scikit-learn. They differ
-where the positive class is ``classes_[0]``, and `sign` translates:
+names, whose false negatives cost `fn_cost`. In all that concerns f, +1 is ``classes_[1]``, as in scikit-learn. They
+differ where the positive class is ``classes_[0]``, and `sign` translates:
 
     sign = +1 if the positive class is classes_[1], -1 otherwise
     score for the positive class = sign * f          f = sign * score for the positive class
@@ -93,7 +93,7 @@ class PositiveClass:
         return self.classes[np.where(positive, self.index, 1 - self.index)]
 
     def to_positive_sign(self, response: NDArray[Any]) -> Vector:
-        """Decision values (n_samples,) or probabilities (n_samples, 2) as scores for the positive class, (n_samples,)."""
+        """Decision values (n,) or probabilities (n, 2) as scores that are higher for the positive class, (n,)."""
         return response[:, self.index] if response.ndim == 2 else self.sign * response
 
     def to_classes_sign(self, scores: Any) -> Any:

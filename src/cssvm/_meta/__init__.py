@@ -2,6 +2,7 @@
 
 from .cost_threshold import CostThresholdClassifier
 from .direct_cost import DirectCostClassifier
-from .ensembles import CostProportionateClassifier, MetaCostClassifier
+from .ensembles import CostProportionateClassifier
+from .meta_cost import MetaCostClassifier
 
 __all__ = ["CostProportionateClassifier", "CostThresholdClassifier", "DirectCostClassifier", "MetaCostClassifier"]
