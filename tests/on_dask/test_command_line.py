@@ -141,7 +141,7 @@ def test_a_model_of_a_cluster_is_a_model_file_as_any_other(run, folder, cost):
 
 
 @pytest.mark.parametrize("scheduler", [[], ["--scheduler", "CLUSTER"]], ids=["here", "cluster"])
-def test_an_index_of_pandas_without_a_name_is_neither_learnt_nor_missed(run, folder, tmp_path, scheduler):
+def test_an_index_of_pandas_without_a_name_is_neither_a_feature_nor_required(run, folder, tmp_path, scheduler):
     frame = applicants(300)[["income", "amount", "outcome"]].sort_values("outcome")
     frame.to_parquet(tmp_path / "loans.parquet")
     frame.reset_index(drop=True).to_parquet(tmp_path / "plain.parquet")
@@ -187,14 +187,14 @@ def test_bad_input_is_one_line_and_exit_code_2(run, folder, searched, arguments,
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-def test_options_of_a_search_are_refused_for_a_cluster(run):
+def test_options_of_a_search_are_rejected_for_a_cluster(run):
     result = run("train", "loans", *COSTS, *THERE, "--grid", "3")
     assert result.exit_code == 2
     assert "--grid" in result.stderr
     assert "without a search" in result.stderr
 
 
-def test_a_cost_of_one_class_only_is_refused_on_a_cluster_too(client, tmp_path):
+def test_a_cost_of_one_class_only_is_rejected_on_a_cluster_too(client, tmp_path):
     frame = applicants(300)
     frame["lost"] = np.where((frame["outcome"] == "bad") & (frame.index % 3 > 0), frame["amount"], 0.0)
     write(frame, tmp_path / "loans")
@@ -227,7 +227,7 @@ def test_a_client_given_stays_open(client, folder, searched, tmp_path):
     assert own.status == "closed"
 
 
-def test_words_are_read_alike_in_training_on_a_cluster_and_in_decisions(client, tmp_path):
+def test_strings_are_read_alike_in_training_on_a_cluster_and_in_predictions(client, tmp_path):
     rng = np.random.default_rng(0)
     home = rng.choice(["own ", "rent", "", None], 400)
     bad = (home == "own ") ^ (rng.random(400) < 0.1)
@@ -243,7 +243,7 @@ def test_words_are_read_alike_in_training_on_a_cluster_and_in_decisions(client, 
     np.testing.assert_array_equal(decided, trained.model.predict(by_hand))
 
 
-def test_a_negative_cost_is_refused_on_a_cluster_as_by_every_verb(client, tmp_path):
+def test_a_negative_cost_is_rejected_on_a_cluster_as_by_every_verb(client, tmp_path):
     frame = pd.DataFrame({"x": np.arange(40.0), "amount": 1.0, "bad": [0, 1] * 20})
     frame.loc[2, "amount"] = -1.0  # where it does not count
     (tmp_path / "rows").mkdir()
@@ -252,7 +252,7 @@ def test_a_negative_cost_is_refused_on_a_cluster_as_by_every_verb(client, tmp_pa
         train_on_cluster(tmp_path / "rows", client, target="bad", fn_cost="amount", fp_cost=1)
 
 
-def test_gaps_in_numbers_may_come_after_training_without_any(client, tmp_path):
+def test_missing_numbers_may_come_after_training_without_any(client, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(3.0, 1.0, size=(200, 2))
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "bad": (X[:, 0] > 3.0).astype(int)})

@@ -139,7 +139,7 @@ def test_clones_keep_the_client_and_files_do_not(client, arrays):
     np.testing.assert_array_equal(again.predict(arrays[0]), model.predict(arrays[0]))
 
 
-def test_without_a_client_the_last_one_started_is_taken_and_none_is_refused(client, arrays):
+def test_without_a_client_the_last_one_started_is_taken_and_none_is_rejected(client, arrays):
     X, y = in_partitions(*arrays[:2])
     with pytest.raises(ValueError, match="there is none"):
         CostSensitiveLinearSVC().fit(X, y)

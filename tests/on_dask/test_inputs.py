@@ -77,7 +77,7 @@ def test_integers_and_float32_are_numbers(client, arrays):
         assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
 
 
-def test_nan_in_one_partition_is_refused(client, arrays):
+def test_nan_in_one_partition_is_rejected(client, arrays):
     X = arrays[0].copy()
     X[450, 2] = np.nan
     refused(client, r"^partition 2: X contains nan in row 50 of the partition, column 2", cut(X), cut(arrays[1]))
@@ -105,7 +105,7 @@ def test_a_feature_map_finds_the_columns_of_a_frame_by_name(client, arrays):
     np.testing.assert_array_equal(Z, X[:500])
 
 
-def test_costs_that_are_wrong_or_do_not_match_are_refused(client, arrays):
+def test_costs_that_are_wrong_or_do_not_match_are_rejected(client, arrays):
     X, y, amount = arrays
     wrong = np.where(np.arange(600) == 300, -1.0, amount)
     wrong[y == 0] = 1.0
@@ -146,7 +146,7 @@ def test_labels_must_be_of_two_classes(client, arrays):
     assert model.to_local().predict(X).tolist() == local.predict(X).tolist()
 
 
-def test_rows_in_memory_and_wrong_parameters_are_refused(client, arrays):
+def test_rows_in_memory_and_wrong_parameters_are_rejected(client, arrays):
     X, y, _ = arrays
     refused(client, "For rows in memory use cssvm.CostSensitiveLinearSVC", X, y)
     refused(client, "X must have two dimensions", cut(y), cut(y))
@@ -174,7 +174,7 @@ def test_an_error_inside_a_collection_names_the_partition(client, arrays):
 
 
 @pytest.mark.system
-def test_workers_without_this_version_of_the_library_are_refused(processes, arrays, monkeypatch):
+def test_workers_without_this_version_of_the_library_are_rejected(processes, arrays, monkeypatch):
     monkeypatch.setattr(cssvm, "__version__", "99.0")
     refused(processes, "all workers must have cssvm 99.0", cut(arrays[0]), cut(arrays[1]))
 
@@ -218,7 +218,7 @@ def test_columns_without_entries_are_left_out_and_said_so(client, tmp_path):
     assert len(model.predict(frame(b=[None] * 40)[["a", "b"]])) == 40
 
 
-def test_words_that_are_gaps_in_a_whole_partition_are_words(client, tmp_path):
+def test_categories_that_are_missing_in_a_whole_partition_are_categories(client, tmp_path):
     words = np.array(["x", "y"] * 20)
     path = _parquet(tmp_path / "gaps", frame(w=np.full(40, np.nan)), frame(w=words), frame(w=pd.Categorical(words)))
     model = CostSensitiveLinearSVC(C=10.0, scale=True, client=client).fit(path, "label")
@@ -227,7 +227,7 @@ def test_words_that_are_gaps_in_a_whole_partition_are_words(client, tmp_path):
     ]
 
 
-def test_a_series_of_other_rows_is_refused(client):
+def test_a_series_of_other_rows_is_rejected(client):
     table = frame()
     X = dd.from_pandas(table, npartitions=2)
     other = dd.from_pandas(table.set_index(table.index + 1)["a"], npartitions=2)

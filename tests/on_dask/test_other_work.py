@@ -61,7 +61,7 @@ def test_a_fit_that_is_interrupted_leaves_other_work_alone(client, held, collect
         CostSensitiveLinearSVC(scale=True, client=client).fit(*collections)
 
 
-def test_parts_that_fail_or_are_not_asked_for_leave_other_work_alone(client, held):
+def test_parts_that_fail_or_are_not_requested_leave_other_work_alone(client, held):
     with pytest.raises(ZeroDivisionError):
         list(map_parts(client, divmod, 7, [(k - 3,) for k in range(20)]))
     parts = map_parts(client, divmod, 7, [(k + 1,) for k in range(20)])

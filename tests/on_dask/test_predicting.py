@@ -122,7 +122,7 @@ def test_the_types_promised_are_the_types_computed(deciding, rows):
 
 @pytest.mark.parametrize("kind", [np.str_, object])
 @pytest.mark.parametrize("svm", [CostSensitiveLinearSVC, CostSensitiveSVC])
-def test_decisions_in_words_can_be_written_as_parquet(rows, tmp_path, svm, kind):
+def test_decisions_in_strings_can_be_written_as_parquet(rows, tmp_path, svm, kind):
     X, y, _, new, _ = rows
     model, frame = svm().fit(X, y.astype(kind)), as_frame(new)
     frame.to_parquet(tmp_path / "new.parquet")
@@ -228,14 +228,14 @@ def test_empty_partitions_of_a_frame_stay_empty(deciding, rows):
         ("unknown", da.ones(N_NEW, chunks=100), ValueError, "as many blocks as X, 4; got 5"),
     ],
 )  # fmt: skip
-def test_costs_that_do_not_fit_the_rows_are_refused_before_anything_is_computed(deciding, rows, X, cost, kind, said):
+def test_costs_that_do_not_fit_the_rows_are_rejected_before_anything_is_computed(deciding, rows, X, cost, kind, said):
     parts = dd.from_pandas(as_frame(rows[3]), npartitions=4)
     data = {"array": da.from_array(rows[3], chunks=(100, 4)), "frame": parts, "unknown": parts.to_dask_array()}[X]
     with pytest.raises(kind, match=said):
         predict(deciding, data, fn_cost=cost)
 
 
-def test_blocks_of_unknown_size_that_differ_are_refused_when_computed(deciding, rows):
+def test_blocks_of_unknown_size_that_differ_are_rejected_when_computed(deciding, rows):
     parts = dd.from_pandas(as_frame(rows[3]), npartitions=4)
     lazy = predict(deciding, parts.to_dask_array(), fn_cost=da.ones(N_NEW, chunks=((100, 100, 100, 200),)))
     with pytest.raises(ValueError, match=r"a block of 125 rows came with (100|200)"):
@@ -249,7 +249,7 @@ def test_an_array_of_costs_that_does_not_fit_a_filtered_frame_is_named_when_comp
         lazy.compute(scheduler="sync")
 
 
-def test_what_cannot_work_is_refused_at_once(deciding, rows):
+def test_what_cannot_work_is_rejected_at_once(deciding, rows):
     X = da.from_array(rows[3], chunks=(100, 4))
     with pytest.raises(TypeError, match=r"X must be a dask array of shape .* got ndarray of shape"):
         predict(deciding, rows[3])
@@ -263,7 +263,7 @@ def test_what_cannot_work_is_refused_at_once(deciding, rows):
         predict(CostSensitiveSVC().fit(*rows[:2]), X, fn_cost=2.0)
 
 
-def test_nothing_is_computed_before_it_is_asked_for(deciding):
+def test_nothing_is_computed_before_it_is_requested(deciding):
     def explode(block):
         raise AssertionError("computed")
 

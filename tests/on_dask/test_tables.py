@@ -110,7 +110,7 @@ def test_features_are_chosen_and_named_columns_are_not_among_them(client, folder
     assert model.coef_.shape == (1, 3)
 
 
-def test_numbers_without_scaling_and_without_gaps_need_no_preparation(client, table, folder):
+def test_numbers_without_scaling_and_without_missing_values_need_no_preparation(client, table, folder):
     model = CostSensitiveLinearSVC(pos_label="fraud", client=client)
     local = model.fit(folder, "label", features=["age", "weight"]).to_local()
     assert isinstance(local, cssvm.CostSensitiveLinearSVC)
@@ -131,7 +131,7 @@ def test_folders_named_after_values_are_columns(client, table, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["boolean", object])
-def test_booleans_with_gaps_are_categories_in_parquet_and_in_frames(client, table, tmp_path, kind):
+def test_booleans_with_missing_values_are_categories_in_parquet_and_in_frames(client, table, tmp_path, kind):
     night = table["night"].astype("boolean").mask(table["amount"].isna())
     rare = (table["night"] | (table.index % 10 == 0)) ^ (table["age"] > 75)
     frame = table[["age"]].assign(night=night.astype(kind).where(night.notna(), None), rare=rare)

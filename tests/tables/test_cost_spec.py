@@ -46,7 +46,7 @@ def verbs(model, out):
 
 @pytest.mark.parametrize(("column", "name"), [("miss", "fn_cost"), ("alarm", "fp_cost")])
 @pytest.mark.parametrize("label", ["bad", "good"])
-def test_a_negative_cost_is_refused_by_every_verb_wherever_it_stands(column, name, label, priced, models, tmp_path):
+def test_a_negative_cost_is_rejected_by_every_verb_wherever_it_stands(column, name, label, priced, models, tmp_path):
     wrong, row = with_entry(priced, column, label, -5.0)
     said = rf"column '{column}' of the data frame, the {name}, must not be negative; got -5 in row {row}\."
     with pytest.raises(TableError, match=said):
@@ -57,7 +57,9 @@ def test_a_negative_cost_is_refused_by_every_verb_wherever_it_stands(column, nam
 
 
 @pytest.mark.parametrize(("column", "name", "label"), [("miss", "fn_cost", "bad"), ("alarm", "fp_cost", "good")])
-def test_a_gap_where_a_cost_counts_is_refused_by_training_and_measures(column, name, label, priced, models, tmp_path):
+def test_a_missing_cost_that_is_used_is_rejected_by_training_and_evaluation(
+    column, name, label, priced, models, tmp_path
+):
     wrong, row = with_entry(priced, column, label, np.nan)
     said = rf"the {name}, is empty in row {row}, where it is used"
     with pytest.raises(TableError, match=said):
@@ -70,7 +72,7 @@ def test_a_gap_where_a_cost_counts_is_refused_by_training_and_measures(column, n
             verb(wrong)
 
 
-def test_a_gap_elsewhere_stops_only_decisions_by_the_costs_of_rows(priced, models, tmp_path):
+def test_a_missing_cost_elsewhere_stops_only_decisions_by_the_costs_of_rows(priced, models, tmp_path):
     table, row = with_entry(priced, "miss", "good", np.nan)
     trained = train_table(table, **COSTS, **TRAIN)
     # A held-out row is decided by both of its costs; the mean of the class that has the cost stands for a missing one.
@@ -111,7 +113,7 @@ def test_weights_are_at_least_0_and_there_on_every_row(value, said, priced, mode
 
 
 @pytest.mark.parametrize("given", [-5, "-5", float("inf"), "nan"])
-def test_a_number_that_is_no_cost_is_refused(given, priced, models, tmp_path):
+def test_a_number_that_is_not_a_cost_is_rejected(given, priced, models, tmp_path):
     for verb in (
         lambda: train_table(priced, **(COSTS | {"fn_cost": given}), **TRAIN),
         lambda: predict_table(models["bayes"], priced, tmp_path / "out.csv", fn_cost=given),
@@ -142,7 +144,7 @@ def test_columns_of_costs_and_those_to_keep_are_not_among_those_not_read(priced,
     assert found.not_read == ["outcome", "note"]
 
 
-def test_a_cost_that_is_both_a_number_and_a_column_is_refused_and_can_be_written_otherwise():
+def test_a_cost_that_is_both_a_number_and_a_column_is_rejected_and_can_be_written_otherwise():
     with pytest.raises(TableError, match=r"fn_cost 2023 is a number and also a column .* 1\*2023 .* \+2023"):
         CostSpec.parse("fn_cost", "2023", ["2023", "y"])
     assert CostSpec.parse("fn_cost", "+2023", ["2023"]) == CostSpec("fn_cost", 2023.0)
@@ -170,7 +172,7 @@ def test_a_table_without_the_cost_column_of_training_is_told_which_it_is(priced,
 
 @pytest.mark.parametrize("absent", [0.0, np.nan])
 @pytest.mark.parametrize("label", ["bad", "good"])
-def test_a_cost_that_is_absent_on_every_row_of_one_class_is_not_learnt_from(label, absent, priced):
+def test_a_cost_that_is_missing_on_every_row_of_one_class_is_rejected_as_a_feature(label, absent, priced):
     known = priced["outcome"] != label
     leaking = priced.assign(miss=priced["miss"].where(known, absent).where(priced.index != np.argmax(known), 0.0))
     name = "fn_cost" if label == "good" else "fp_cost"

@@ -40,7 +40,7 @@ def test_text_is_a_number_only_if_every_entry_is_one(entries, kind, tmp_path):
     assert kinds(chosen(tmp_path / "t.csv", text)) == {"a": kind, "b": "number"}
 
 
-def test_codes_can_be_asked_for_as_categories_and_columns_left_out(tmp_path):
+def test_codes_can_be_requested_as_categories_and_columns_left_out(tmp_path):
     found = chosen(tmp_path / "t.csv", "code,x,label\n1,5,0\n2,6,1\n", without=["label"], category=["code"])
     assert found.columns == [Column("code", "category", "str", ["1", "2"]), Column("x")]
     with pytest.raises(TableError, match="has no column 'nonsense'; its columns are 'code', 'x', 'label'"):
@@ -69,7 +69,7 @@ MIXED = pytest.mark.parametrize("kind", ["csv", "parquet", "strings", "objects"]
 
 
 @MIXED
-def test_entries_among_many_numbers_that_are_none_are_refused_and_shown(kind, tmp_path):
+def test_few_entries_that_are_not_numbers_among_many_are_rejected_and_shown(kind, tmp_path):
     entries = [str(k) for k in range(70)]
     for row, entry in ((11, "1O"), (30, "x"), (31, "x"), (40, "y"), (50, "z"), (55, "v"), (60, "w")):
         entries[row] = entry
@@ -124,7 +124,7 @@ def test_dates_and_categories_of_many_strings_are_noted(tmp_path):
     assert chosen(tmp_path / "t.csv", text, category=["day", "customer"]).notes == []
 
 
-def test_numbers_with_commas_are_refused_and_not_taken_for_categories(tmp_path):
+def test_numbers_with_commas_are_rejected_and_not_taken_for_categories(tmp_path):
     text = "a;b\n" + "\n".join(f"{k},5;{k}" for k in range(20))
     with pytest.raises(TableError, match=r"column 'a' .* numbers with commas, such as '0,5'"):
         chosen(tmp_path / "t.csv", text)

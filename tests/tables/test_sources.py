@@ -86,7 +86,7 @@ def test_numbers_are_read_to_the_last_bit(values):
     np.testing.assert_array_equal(found, values)
 
 
-def test_blanks_gaps_and_quotes_are_read_as_stated():
+def test_blanks_missing_values_and_quotes_are_read_as_stated():
     table = table_of('a,b , c\n 1 ,x y,"p, q"\n+2.5,"say ""no""","two\nlines"\nNA,,\n')
     assert table.names == ["a", "b", "c"]
     np.testing.assert_array_equal(table.numbers("a"), [1.0, 2.5, np.nan])
@@ -95,7 +95,7 @@ def test_blanks_gaps_and_quotes_are_read_as_stated():
     assert np.isnan(table_of("a,b\n" + "".join(f"{gap},1\n" for gap in MISSING_VALUES)).numbers("a")).all()
 
 
-def test_a_quote_that_is_not_closed_is_refused_with_its_row_and_an_inch_mark_is_not():
+def test_a_quote_that_is_not_closed_is_rejected_with_its_row_and_an_inch_mark_is_not():
     rows = [f'{k},"x{k}"' for k in range(1, 41)]
     rows[29] = '30,"x30'
     after = [row.replace('"', "") for row in rows[30:]]
@@ -130,7 +130,7 @@ def test_nothing_but_an_end_of_line_ends_the_header(mark):
     assert table.strings("zip").tolist() == ["01234"]
 
 
-def test_an_empty_line_is_a_gap_where_there_is_one_column_and_left_out_elsewhere():
+def test_an_empty_line_is_a_missing_value_in_a_single_column_and_left_out_elsewhere():
     np.testing.assert_array_equal(table_of("\nx\n1\n\n3\n").numbers("x"), [1.0, np.nan, 3.0])
     np.testing.assert_array_equal(table_of("\nx,y\n1,2\n\n3,4\n").numbers("x"), [1.0, 3.0])
 
@@ -196,14 +196,14 @@ def test_columns_without_a_name_are_not_read():
         (gzip.compress(b"a,b\n" + b"1,2\n" * 1000, mtime=0)[:-20], "cannot be read"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_with_the_reason(content, said, tmp_path):
+def test_a_file_that_cannot_be_read_is_rejected_with_the_reason(content, said, tmp_path):
     path = tmp_path / "broken"
     path.write_bytes(content)
     with pytest.raises(TableError, match=said):
         open_table(path).whole()
 
 
-def test_a_file_that_is_not_there_and_a_frame_of_unknown_objects_are_refused(tmp_path):
+def test_a_file_that_is_not_there_and_a_frame_of_unknown_objects_are_rejected(tmp_path):
     with pytest.raises(TableError, match="cannot be read: No such file"):
         open_table(tmp_path / "absent.csv")
     with pytest.raises(TableError, match="each hold one type"):
@@ -218,7 +218,7 @@ def test_a_word_among_numbers_is_named_with_its_row(entry, row):
         table_of(f'a,b\n1,x\n"{entry}",y\n3,z\n').numbers("a")
 
 
-def test_typed_columns_become_the_words_that_a_csv_would_hold():
+def test_typed_columns_become_the_strings_that_a_csv_would_hold():
     typed = pd.DataFrame({"i": [1, 2], "f": [3.0, None], "h": [0.5, 2.0], "b": [True, False], "c": ["x", None]})
     (table,) = open_table(typed.astype({"c": "category"})).chunks()
     assert [table.strings(name).tolist() for name in "ifhbc"] == [
@@ -272,7 +272,7 @@ def test_a_file_that_is_no_table_is_called_what_it_is(content, what, tmp_path):
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", "1 1:2\n", "a,b\n", "a,b\n1,2,3\n"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_file_is_closed_when_its_rows_are_read_or_refused(text, packed, tmp_path, monkeypatch):
+def test_a_file_is_closed_when_its_rows_are_read_or_rejected(text, packed, tmp_path, monkeypatch):
     path, opened = tmp_path / "data.csv", []
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     real = io.FileIO

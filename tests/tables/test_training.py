@@ -88,7 +88,7 @@ def test_the_seed_and_splitters_set_the_folds(options, cv, frame, prepared):
     np.testing.assert_array_equal(found.cv_results_["split0_test_score"], expected.cv_results_["split0_test_score"])
 
 
-def test_the_card_says_what_was_learnt_from_what(frame, tmp_path):
+def test_the_card_describes_the_training_table(frame, tmp_path):
     noted = frame.assign(id=[f"no {k}" for k in range(len(frame))], nothing=None)
     noted.loc[:4, "outcome"] = None
     file = tmp_path / "model.skops"
@@ -109,7 +109,7 @@ def test_the_card_says_what_was_learnt_from_what(frame, tmp_path):
     assert card.notes[2] == "5 rows without a label were left out"
 
 
-def test_labels_may_be_numbers_words_or_truth_values(frame):
+def test_labels_may_be_numbers_strings_or_booleans(frame):
     rest = frame[["income", "amount"]]
     for labels, positive, expected in (
         (np.where(frame["outcome"] == "bad", 2, 1), "2", 2),
@@ -141,7 +141,7 @@ def test_labels_are_never_other_numbers_than_those_of_the_table(labels, words, f
     assert train_table(table, category=["outcome"], **options).card.n_positives == bad.sum()
 
 
-def test_labels_may_be_numbers_and_words_together(frame, tmp_path):
+def test_labels_may_be_numbers_and_strings_together(frame, tmp_path):
     rare = np.arange(len(frame)) % 12 == 0
     data = write(tmp_path, frame.assign(outcome=np.where(rare, "yes", "0")), "csv")
     for options in ({}, {"category": ["outcome"]}):
@@ -150,7 +150,7 @@ def test_labels_may_be_numbers_and_words_together(frame, tmp_path):
         assert trained.card.n_positives == rare.sum()
 
 
-def test_two_numbers_that_are_not_whole_are_refused_as_labels_unless_they_are_a_category(frame, tmp_path):
+def test_two_numbers_that_are_not_whole_are_rejected_as_labels_unless_they_are_a_category(frame, tmp_path):
     data = write(tmp_path, frame.assign(outcome=np.where(frame["outcome"] == "bad", 0.1, 0.2)), "csv")
     with pytest.raises(TableError, match=r"as labels; got 0\.1, 0\.2\. Convert amounts to classes, or make"):
         train_table(data, **(TRAIN | {"pos_label": "0.1"}))
@@ -189,17 +189,17 @@ def test_a_cost_that_gives_the_label_away_must_be_dropped(frame):
         ({"kernel": "dice"}, "kernel"),
     ],
 )
-def test_what_cannot_be_trained_is_refused_with_the_reason(options, said, frame):
+def test_what_cannot_be_trained_is_rejected_with_the_reason(options, said, frame):
     with pytest.raises(ValueError, match=said):
         train_table(frame, **(TRAIN | options))
 
 
-def test_one_class_is_refused(frame):
+def test_one_class_is_rejected(frame):
     with pytest.raises(TableError, match="one class only"):
         train_table(frame.assign(outcome="good"), **TRAIN)
 
 
-def test_a_place_that_cannot_be_written_is_refused_before_any_work(frame, tmp_path):
+def test_a_place_that_cannot_be_written_is_rejected_before_any_work(frame, tmp_path):
     for out, said in ((tmp_path, "is a folder"), (tmp_path / "no" / "model.skops", "there is no folder")):
         with pytest.raises(OSError, match=said):
             train_table("no such table", out=out, **TRAIN)

@@ -1,8 +1,7 @@
 """From tables to decisions: CSV, Parquet, LIBSVM text and data frames, read by one stated rule.
 
-`train_table` makes a model with a card of a table, `predict_table` decides on the rows of another, of any size, and
-`evaluate_table` measures a model where labels are known, `report_table` makes a page of it; `train_on_cluster` trains
-on a cluster. The command line is these.
+`train_table` and `train_on_cluster` train a model, `predict_table` predicts the rows of a table of any size,
+`evaluate_table` and `report_table` evaluate a model where labels are known. Each command calls one of these.
 """
 
 from .chunk import TableError

@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster: training that needs no machine to hold them, and what any fitted model says of them."""
+"""Training on data that does not fit in memory, and predictions of any fitted model, with Dask."""
 
 try:
     import dask.array

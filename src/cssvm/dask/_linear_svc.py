@@ -1,4 +1,4 @@
-"""The cost-sensitive linear SVM for rows on a Dask cluster: the problem of one machine, with its certificate."""
+"""The cost-sensitive linear SVM for data on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ OWN_CHECKS: dict[str, Any] = {
 
 
 class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
-    """Cost-sensitive support vector classifier with a linear function, for rows on a Dask cluster.
+    """Linear cost-sensitive support vector classifier for data on a Dask cluster.
 
-    The problem of ``cssvm.CostSensitiveLinearSVC``, solved by the same method with the same certificate, for dask
-    arrays, dask dataframes and Parquet that need not fit in memory: partitions are read inside tasks, and what leaves
-    them are sums, a sample of the rows and the rows near their margin.
+    Solves the problem of ``cssvm.CostSensitiveLinearSVC`` by the same method to the same certificate, for dask arrays,
+    dask dataframes and Parquet files that need not fit in memory: partitions are read inside tasks, which return sums,
+    some of the samples, and the samples near their margin.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         sample_weight : float, dask array or series, or name of a column of X, default=None
             Sample weights. If None, all weights are 1.
         features : list of str, default=None
-            Columns of X to learn from; None takes all but those named above.
+            Columns of X to use as features. If None, all columns but those named above.
 
         Returns
         -------
@@ -291,7 +291,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         )
 
     def _solution(self, session: Session, blocks: DaskBlocks) -> LinearSolution:
-        """The optimum, the rows kept in the memory of workers if they fit."""
+        """Return the optimum; features are kept in the memory of workers if they fit."""
         n = int(blocks.counts().sum())
         all_rows: Any = blocks
         if n <= FEW_ROWS:
@@ -313,13 +313,13 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             print(f"[{time.monotonic() - session.started:7.1f} s] {what}", flush=True)
 
     def to_local(self) -> Any:
-        """The same model without Dask: from raw rows to decisions.
+        """Return the same model without Dask.
 
         Returns
         -------
         Pipeline or cssvm.CostSensitiveLinearSVC
-            A scikit-learn pipeline of what columns and the feature map need, and the classifier; the classifier itself
-            if they need nothing.
+            A scikit-learn pipeline of the fitted preprocessing, the feature map and the classifier; the classifier
+            alone if there are no other steps.
         """
         check_is_fitted(self)
         parameters = {name: getattr(self, name) for name in local.CostSensitiveLinearSVC().get_params()}
@@ -335,24 +335,24 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         return Pipeline([*steps, ("svm", model)])
 
     def decision_function(self, X: Any) -> Any:
-        """Score f of each row of X, positive for ``classes_[1]``.
+        """Compute the score f of each sample, positive for ``classes_[1]``.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features), dask array or dask dataframe
-            Rows to score, with the columns of the fit.
+            Samples, with the columns of `fit`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of a dask collection a lazy one, as `cssvm.dask.decision_function` returns it.
+            Lazy for a dask collection, as returned by `cssvm.dask.decision_function`.
         """
         if is_dask_collection(X):
             return lazy.decision_function(self, X)
         return self.to_local().decision_function(X)
 
     def predict(self, X: Any) -> Any:
-        """The class of each row of X: ``classes_[1]`` where the decision function is positive.
+        """Predict the class of each sample: ``classes_[1]`` where the decision function is positive.
 
         Parameters
         ----------
@@ -362,16 +362,16 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of a dask collection a lazy one, as `cssvm.dask.predict` returns it.
+            Lazy for a dask collection, as returned by `cssvm.dask.predict`.
         """
         return lazy.predict(self, X) if is_dask_collection(X) else super().predict(X)
 
     def __getstate__(self) -> Any:
-        """A client belongs to its process."""
+        """Return the state without the client, which belongs to its process."""
         return super().__getstate__() | {"client": None}
 
     def __sklearn_clone__(self) -> CostSensitiveLinearSVC:
-        """The clone has the same client."""
+        """Return a clone with the same client."""
         parameters: dict[str, Any] = {
             name: clone(value, safe=False) for name, value in self.get_params(deep=False).items() if name != "client"
         }
@@ -387,7 +387,7 @@ def _check_constants(reader: Reader) -> None:
 
 
 def _proportionate(kept: list[tuple[int, Any]]) -> Any:
-    """Of the rows that partitions gave, as large a share of each as all can give, at most `MAP_ROWS` in total."""
+    """Return the same share of the rows of each partition, at most `MAP_ROWS` in total."""
     n = sum(each for each, _ in kept)
     share = min([MAP_ROWS / max(1, n), 1.0, *(len(rows) / own for own, rows in kept if own)])
     chosen = []
