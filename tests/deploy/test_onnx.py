@@ -32,7 +32,7 @@ from cssvm._kernels import KERNEL_NAMES, is_pairwise
 from cssvm._tables import train_table
 from cssvm.deploy import Column, ModelCard, SavedModel, load_model, save_model, to_onnx
 from tests.deploy.models import MODELS, NUMBERS, features, fitted, inputs, rows, string_labels, table
-from tests.practice import german
+from tests.workflows import german
 
 NOT_CONVERTIBLE = {
     "isotonic": "calibration by IsotonicRegression",

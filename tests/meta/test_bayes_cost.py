@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import GammaRegressor, LogisticRegression
 
 from cssvm import CostProportionateClassifier, DirectCostClassifier, MetaCostClassifier
-from tests.meta.priced import FP_COST, priced
+from tests.meta.known_costs import FP_COST, priced
 
 SEEDS = range(4)
 FEW, MANY = 500, 8000

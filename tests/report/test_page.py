@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.cases import case
+from tests.report.samples import case
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, Report, evaluate
 from cssvm.metrics import cost_risk, min_cost_risk, positive_class_scores
 from cssvm.metrics._risk import minimum_risk
-from tests.report.cases import case, half_unit, read
+from tests.report.samples import case, half_unit, read
 
 X, Y = make_classification(300, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=3)
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=1)

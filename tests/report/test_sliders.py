@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cssvm.metrics import cost_risk, min_cost_risk
-from tests.report.cases import case, half_unit, read
+from tests.report.samples import case, half_unit, read
 
 N_SETTINGS = 100
 

@@ -18,7 +18,7 @@ from cssvm import CostSensitiveSVCCV, CostThresholdClassifier, evaluate
 from cssvm._cli.app import app
 from cssvm.metrics import cost_risk
 from tests.conftest import ROOT
-from tests.report.cases import half_unit, read
+from tests.report.samples import half_unit, read
 from tests.report.test_report import Cells
 from tests.tables.applicants import read_decisions
 

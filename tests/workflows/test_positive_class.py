@@ -27,7 +27,7 @@ from cssvm.metrics import (
     positive_class_scores,
     savings_score,
 )
-from tests.practice.german import prepared
+from tests.workflows.german import prepared
 
 SMALL = {"Cs": [1.0], "gammas": [0.05]}
 

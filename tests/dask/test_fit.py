@@ -16,8 +16,7 @@ from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.dask import _blocks as blocks
 from cssvm.dask import _session as session_module
 from cssvm.dask._session import Session
-
-from .problems import SIZES, in_partitions, left_behind, local_twin, objectives, rows
+from tests.dask.problems import SIZES, in_partitions, left_behind, local_twin, objectives, rows
 
 
 @pytest.fixture(scope="module")

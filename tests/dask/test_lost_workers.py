@@ -13,8 +13,7 @@ from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.dask import _blocks as blocks
 from cssvm.dask import _session as tasks
 from cssvm.dask._session import Session
-
-from .problems import in_partitions, left_behind, rows
+from tests.dask.problems import in_partitions, left_behind, rows
 
 pytestmark = pytest.mark.system
 

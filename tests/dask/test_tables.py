@@ -11,8 +11,7 @@ import cssvm
 from cssvm._tables import train_on_cluster
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.deploy import load_model, save_model
-
-from .problems import in_partitions, local_twin, rows
+from tests.dask.problems import in_partitions, local_twin, rows
 
 COUNTRIES = np.array(["at", "be", "ch", "zz"], dtype=object)
 

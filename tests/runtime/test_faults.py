@@ -14,7 +14,7 @@ from cssvm import CostSensitiveLinearSVC, Report
 from cssvm._search.checkpoint import Checkpoint
 from cssvm._tables import predict_table
 from cssvm.deploy import ModelCard, SavedModel, load_model, save_model
-from tests.faults import failing_at_each_step
+from tests.runtime.faults import failing_at_each_step
 
 ROWS = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) % 3})
 LABELS = np.arange(20) % 4 > 1

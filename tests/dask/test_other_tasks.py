@@ -9,8 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 from cssvm._tables.cluster import map_parts
 from cssvm.dask import CostSensitiveLinearSVC
 from cssvm.dask._session import Session
-
-from .problems import left_behind
+from tests.dask.problems import left_behind
 
 N_ROWS, N_PARTITIONS = 1600, 16
 

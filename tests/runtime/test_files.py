@@ -11,7 +11,7 @@ import pytest
 
 from cssvm._runtime.files import atomic_write, check_writable
 from cssvm._tables.output import check_output, open_output
-from tests.faults import failing_at_each_step
+from tests.runtime.faults import failing_at_each_step
 
 
 def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path):

@@ -10,8 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import cssvm
 from cssvm.dask import CostSensitiveLinearSVC
-
-from .problems import left_behind, rows
+from tests.dask.problems import left_behind, rows
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from cssvm import (
     CostSensitiveSVCCV,
 )
 from cssvm.metrics import cost_risk
-from tests.practice.german import prepared
+from tests.workflows.german import prepared
 
 LABELS = {
     "as they come": (lambda y: y, None),

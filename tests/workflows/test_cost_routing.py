@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from cssvm import BoundaryMovementSVC, CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, evaluate
 from cssvm.metrics import cost_risk, cost_risk_scorer, income_scorer, min_cost_risk
-from tests.practice.german import AMOUNT, preparation, raw
+from tests.workflows.german import AMOUNT, preparation, raw
 
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
 SMALL = {"Cs": [1.0], "gammas": [0.05]}
