@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from cssvm import CostSensitiveSVC
-from cssvm._svm.inputs import resolve_gamma, weighted_variance
+from cssvm._svm.kernel_svc import resolve_gamma, weighted_variance
 
 RNG = np.random.default_rng(0)
 

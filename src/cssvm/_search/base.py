@@ -23,7 +23,7 @@ from .._core.validation import align_to_samples, check_parameters
 from .._kernels import LINEAR_KERNEL, is_pairwise, kernel_class
 from .._runtime.interrupts import SearchInterruptedWarning
 from .._runtime.threads import in_this_process
-from .._svm.inputs import CHECKS, validate_raw, validate_transformed, validate_X, validate_X_y
+from .._svm.base_svc import CHECKS, validate_raw, validate_samples, validate_transformed
 from .decision import (
     BAYES,
     LEAST_ODDS_RATIO,
@@ -151,7 +151,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
         groups = align_to_samples(X, y, groups=groups)["groups"]
         if self.transformer is None:
-            X, y = validate_X_y(self, X, y, pairwise=pairwise)
+            X, y = validate_samples(self, X, y, pairwise=pairwise)
             kernel_class(self.kernel).check_training_matrix(X)
         else:
             X, y = validate_raw(self, X, y)
@@ -260,9 +260,9 @@ class BaseSVCSearchCV(BinaryClassifier):
         check_is_fitted(self)
         transformer = getattr(self, "transformer_", None)  # the parameter may have been set since
         if transformer is None:
-            X = validate_X(self, X, pairwise=is_pairwise(self.kernel))
+            X = validate_samples(self, X, pairwise=is_pairwise(self.kernel))
         else:
-            X = validate_transformed(transformer.transform(validate_raw(self, X, reset=False)), transformer)
+            X = validate_transformed(transformer.transform(validate_raw(self, X)), transformer)
         return self._positive_class.to_positive_sign(self.best_estimator_.decision_function(X))
 
     def decision_function(self, X: Any) -> Vector:

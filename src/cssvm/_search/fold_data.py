@@ -18,7 +18,7 @@ from .._core.folds import Fold, make_splits
 from .._core.samples import Samples, check_both_classes
 from .._core.sklearn_compat import safe_indexing
 from .._core.types import RowNumbers
-from .._svm.inputs import validate_transformed
+from .._svm.base_svc import validate_transformed
 
 
 class FoldFeatures:

@@ -1,4 +1,4 @@
-"""What the kernel SVM and the linear SVM share: the steps of `fit`, and the report of how the solver stopped."""
+"""What all support vector classifiers share: validation of parameters and X, the steps of `fit`, the report."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
 from .._core.classifier import BinaryClassifier, resolve_cost, unchanged_on_failure
 from .._core.costs import WeightedCostTotals, is_tied, margins_and_upper_bounds, resolve_C
 from .._core.samples import Samples, check_both_classes
-from .._core.types import Status, Vector
-from .._core.validation import align_to_samples
-from .inputs import validate_parameters, validate_X_y
+from .._core.types import Status, Vector, is_integer
+from .._core.validation import CHECKS as COMMON_CHECKS
+from .._core.validation import Check, align_to_samples, check_parameters, is_one_of
+from .._kernels import DEFAULT_KERNEL, KERNEL_NAMES
 
 UNUSABLE_GAP = 0.1  # relative duality gap above which a model that did not converge should not be used
 SCALING = "scale the features (for example with StandardScaler), lower C or raise tol"
@@ -23,6 +27,15 @@ STOPPED = {
     Status.CONVERGED: "converged",
     Status.ITERATION_LIMIT: "iteration limit",
     Status.STALLED: "stalled",
+}
+
+CHECKS: dict[str, Check] = COMMON_CHECKS | {
+    "kernel": (
+        lambda v: callable(v) or is_one_of(v, KERNEL_NAMES),
+        f"a callable or one of {list(KERNEL_NAMES)}",
+        f'kernel="{DEFAULT_KERNEL}"',
+    ),
+    "n_components": (lambda v: is_integer(v) and v > 0, "a positive integer", "n_components=300"),
 }
 
 
@@ -55,15 +68,11 @@ class BaseSVC(BinaryClassifier):
             Training samples; for ``kernel="precomputed"`` the symmetric kernel matrix (n_samples, n_samples).
         y : array-like of shape (n_samples,)
             Labels of two classes.
-        fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
-            value passed to the constructor is used.
-        fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
-            value passed to the constructor is used.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false negative of each sample of the positive class, and of a false positive of each sample of the
+            negative class; other entries are ignored. If None, the constructor's value is used.
         kappa : float, "tied" or array-like of shape (n_samples,), default=None
-            Margin of each sample of the negative class; other entries are ignored. If None, the value passed to the
-            constructor is used.
+            Margin of each sample of the negative class, likewise.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Sample weights. If None, all weights are 1.
 
@@ -87,7 +96,7 @@ class BaseSVC(BinaryClassifier):
         """Check parameters and data; X and its samples with labels, weights and costs."""
         validate_parameters(self)
         given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-        X, y = validate_X_y(self, X, y, pairwise=self._pairwise)
+        X, y = validate_samples(self, X, y, pairwise=self._pairwise)
         return X, self._read_sample(y, **given)
 
     def _translate(self, samples: Samples, weighted_costs: Vector, kappa: Any = 1.0) -> tuple[Vector, Vector]:
@@ -138,3 +147,79 @@ class BaseSVC(BinaryClassifier):
     @abstractmethod
     def _advice(self, solution: Any) -> str:
         """What to do about a solver that stalled."""
+
+
+def validate_parameters(estimator: BaseEstimator, **own_checks: Check) -> None:
+    """Check the constructor parameters of an estimator: those in `CHECKS` that it has, and its own."""
+    check_parameters(estimator, {name: each for name, each in CHECKS.items() if hasattr(estimator, name)} | own_checks)
+
+
+def validate_samples(estimator: BaseEstimator, X: Any, *y: Any, pairwise: bool = False) -> Any:
+    """X as C-contiguous or CSR float64/float32 with the features seen in `fit`; with y, in `fit`, X and y."""
+    if not y and _is_valid(estimator, X):
+        return X
+    for name, values in zip(("X", "y"), (X, *y), strict=False):
+        if np.ma.is_masked(values):
+            raise ValueError(
+                f"{name} must not be masked; got {int(np.ma.getmaskarray(values).sum())} masked entries. Fill them, or "
+                "drop these samples."
+            )
+    if sp.issparse(X) and X.format == "csr" and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    accepted = False if pairwise else "csr"
+    try:
+        return validate_data(
+            estimator, X, *y, reset=bool(y), dtype=[np.float64, np.float32], order="C", accept_sparse=accepted
+        )
+    except ValueError as error:
+        if "X contains infinity" not in str(error):
+            raise
+        raise ValueError(f"{error} Clip these entries, scale the features or drop the samples first.") from error
+
+
+def _is_valid(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether all checks would pass and change nothing: they take longer than scoring a single sample."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in (np.float64, np.float32)
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and X.flags.c_contiguous
+        and not hasattr(estimator, "feature_names_in_")
+        and bool(np.isfinite(X).all())
+    )
+
+
+def validate_raw(estimator: BaseEstimator, X: Any, *y: Any) -> Any:
+    """X as it is, for a transformer, with the features seen in `fit`; with y, in `fit`, X and y as an array."""
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    validate_data(estimator, X, reset=bool(y), skip_check_array=True)
+    if not y:
+        return X
+    check_consistent_length(X, *y)
+    return X, column_or_1d(*y, warn=True)
+
+
+def validate_transformed(values: Any, transformer: Any) -> Any:
+    """The output of a transformer as C-contiguous or CSR float64/float32."""
+    try:
+        return check_array(values, dtype=[np.float64, np.float32], order="C", accept_sparse="csr")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"transformer must turn X into finite numbers; the output of {type(transformer).__name__} is invalid: "
+            f"{error}. Add steps that encode strings and impute missing values, for example OneHotEncoder and "
+            "SimpleImputer."
+        ) from error
+
+
+def check_scores(scores: Vector) -> None:
+    """Raise if a score is not finite, which happens for samples much larger than those of the fit."""
+    if not np.isfinite(scores).all():
+        row = np.argmin(np.isfinite(scores))
+        raise ValueError(
+            f"decision values of X must be finite; got {scores[row]} in sample {row}, whose entries are too large for "
+            "this kernel. Scale the features as for the fit, or drop the sample."
+        )

@@ -24,9 +24,9 @@ from .._core.validation import POSITIVE_C, Check, align_to_samples
 from .._kernels import DEFAULT_KERNEL, KERNELS, LINEAR_KERNEL, kernel_class, make_kernel
 from .._solvers.linear import minimise_smooth
 from ..losses import HingeLoss, LogisticLoss, Loss
+from .base_svc import validate_parameters, validate_samples
 from .feature_map import nystroem
-from .inputs import resolve_gamma, validate_parameters, validate_X, validate_X_y
-from .kernel_svc import CostSensitiveSVC
+from .kernel_svc import CostSensitiveSVC, resolve_gamma
 
 FEATURE_KERNELS = [name for name, kernel in KERNELS.items() if kernel.positive_definite]
 
@@ -172,7 +172,7 @@ class DesignedLossClassifier(BinaryClassifier):
             validate_parameters(self, **OWN_CHECKS)
             self.loss_: Any = self._resolved_loss()
             given = align_to_samples(X, y, sample_weight=sample_weight)
-            X, y = validate_X_y(self, X, y, pairwise=False)
+            X, y = validate_samples(self, X, y)
             positive_class, positive = self._read_labels(y)
             positive_class.require_pos_label(fn_cost=self.loss_.costs[0], fp_cost=self.loss_.costs[1])
             samples = Samples.from_mask(positive_class, positive, **given)
@@ -280,7 +280,7 @@ class DesignedLossClassifier(BinaryClassifier):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = validate_X(self, X, pairwise=False)
+        X = validate_samples(self, X)
         if self.svc_ is not None:
             return self.loss_.pos_margin * self.svc_.decision_function(X)
         features = X if self.feature_map_ is None else self.feature_map_.transform(X.astype(np.float64, copy=False))

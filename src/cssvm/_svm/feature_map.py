@@ -31,7 +31,8 @@ from .._kernels import KERNELS, Kernel, kernel_class, make_kernel
 from .._kernels.functions import Poly, Rbf
 from .._solvers.linear import LinearFunction, recover_dual
 from .._solvers.objectives import least_hinge_loss, relative_gap
-from .inputs import resolve_gamma, validate_transformed
+from .base_svc import validate_transformed
+from .kernel_svc import resolve_gamma
 from .linear_svc import CostSensitiveLinearSVC
 
 RANK_SHARE = 1e-9  # eigenvalues of the components below this share of the largest are not known to seven digits

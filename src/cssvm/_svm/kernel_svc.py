@@ -12,18 +12,21 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.costs import SCALE, signed_terms
+from .._core.moments import feature_moments
 from .._core.samples import Samples
 from .._core.types import Vector
-from .._kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, make_kernel
+from .._kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, kernel_class, make_kernel
 from .._solvers.dual import DualProblem, Solution, solve
-from .base_svc import SCALING, STOPPED, BaseSVC
-from .inputs import check_scores, resolve_gamma, validate_X
+from .base_svc import SCALING, STOPPED, BaseSVC, check_scores, validate_samples
 
 ROUNDING_SHARE = 0.1  # of tol, above which rounding errors are named as the reason
+SAFE = (1e-100, 1e100)  # entries whose squares, and sums of many of them, are normal numbers
+CONSTANT_ULPS = 8  # a standard deviation below so many units of rounding of the mean is that of a constant X
 
 # Support vectors prepared for scoring, with what they were made of, by estimator. They are not attributes since
 # prediction must not change an estimator; copies and files do not contain them.
@@ -44,41 +47,6 @@ class KernelSolution(Solution):
         return self.kernel.expand(X, self.support, self.vectors, self.coef) + self.bias
 
 
-def solve_dual(
-    X: Any,
-    y: NDArray[Any],
-    margins: Vector,
-    upper_bounds: Vector,
-    *,
-    kernel: Kernel,
-    tol: float,
-    max_iter: int,
-    cache_size: Any,
-) -> KernelSolution:
-    """Solve the dual for y in {-1, +1}, margins and upper bounds, (n_samples,) each.
-
-    Samples with an upper bound of zero are left out. The support vectors are grouped by class, y = -1 first, each group
-    in the order of the samples.
-    """
-    used = np.flatnonzero(upper_bounds > 0)
-    kernel.check_training_matrix(X)
-    if len(used) < len(y):
-        X = kernel.select(X, used, used)
-        y, margins, upper_bounds = y[used], margins[used], upper_bounds[used]
-
-    problem = DualProblem(*signed_terms(y, margins, upper_bounds))
-    provider = kernel.gram(X, upper_bounds=upper_bounds, tol=tol, cache_size=cache_size)
-    solution = solve(provider, problem, tol=tol, max_iter=max_iter)
-
-    support = np.flatnonzero(solution.beta)
-    support = support[np.argsort(y[support], kind="stable")]
-    vectors, coef = kernel.vectors(X, support), solution.beta[support]
-    found = KernelSolution(
-        **vars(solution), kernel=kernel, support=used[support].astype(np.int32), vectors=vectors, coef=coef
-    )
-    return replace(found, bias=solution.bias - provider.intercept_offset(support, vectors, coef))
-
-
 class KernelSVC(BaseSVC):
     """A kernel SVM; subclasses define the constructor."""
 
@@ -87,17 +55,26 @@ class KernelSVC(BaseSVC):
         return is_pairwise(self.kernel)
 
     def _solve(self, X: Any, samples: Samples, margins: Vector, upper_bounds: Vector) -> KernelSolution:
+        """Solve the dual; support vectors are those of y = -1 first, then in the order of the samples."""
         gamma = resolve_gamma(self.gamma, self.kernel, X, samples.weights)
-        return solve_dual(
-            X,
-            self._positive_class.to_classes_sign(samples.signs),
-            margins,
-            upper_bounds,
-            kernel=make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0),
-            tol=self.tol,
-            max_iter=self.max_iter,
-            cache_size=self.cache_size,
-        )
+        kernel = make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
+        kernel.check_training_matrix(X)
+        y = self._positive_class.to_classes_sign(samples.signs)
+        used = np.flatnonzero(upper_bounds > 0)
+        if len(used) < len(y):
+            X = kernel.select(X, used, used)
+            y, margins, upper_bounds = y[used], margins[used], upper_bounds[used]
+
+        gram = kernel.gram(X, upper_bounds=upper_bounds, tol=self.tol, cache_size=self.cache_size)
+        problem = DualProblem(*signed_terms(y, margins, upper_bounds))
+        solution = solve(gram, problem, tol=self.tol, max_iter=self.max_iter)
+
+        support = np.flatnonzero(solution.beta)
+        support = support[np.argsort(y[support], kind="stable")]
+        vectors, coef = kernel.vectors(X, support), solution.beta[support]
+        solution = replace(solution, bias=solution.bias - gram.intercept_offset(support, vectors, coef))
+        own = used[support].astype(np.int32)
+        return KernelSolution(**vars(solution), kernel=kernel, support=own, vectors=vectors, coef=coef)
 
     def _store(self, solution: KernelSolution, threshold: float = 0.0) -> None:
         """Set the fitted attributes, named as in `sklearn.svm.SVC`; the threshold is subtracted from the intercept."""
@@ -144,7 +121,7 @@ class KernelSVC(BaseSVC):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = validate_X(self, X, pairwise=self._kernel.pairwise)
+        X = validate_samples(self, X, pairwise=self._kernel.pairwise)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._expansion()(X) + self.intercept_[0]
         check_scores(scores)
@@ -188,10 +165,9 @@ class CostSensitiveSVC(KernelSVC):
     C : "scale" or float, default="scale"
         Weight of the loss relative to the penalty. ``"scale"`` is 1 / the weighted mean cost of a sample, so that the
         unit of the costs has no effect; it is 1 if all costs are 1.
-    fn_cost : float, default=1.0
-        Cost of a false negative: slope of the loss of the positive class. Costs of single samples are passed to `fit`.
-    fp_cost : float, default=1.0
-        Cost of a false positive: slope of the loss of the negative class. Costs of single samples are passed to `fit`.
+    fn_cost, fp_cost : float, default=1.0
+        Cost of a false negative and of a false positive: slopes of the loss of the positive and of the negative class.
+        Costs of single samples are passed to `fit`.
     kappa : float or "tied", default=1.0
         Margin of the negative class; that of the positive class is 1. ``"tied"`` means 1 / fp_cost for each sample; the
         unit of the costs then has an effect.
@@ -316,8 +292,7 @@ class CostSensitiveSVC(KernelSVC):
 class BiasedPenaltySVC(CostSensitiveSVC):
     """Support vector classifier with biased penalties (BP-SVM): `CostSensitiveSVC` with ``kappa=1``, its default.
 
-    It is provided under the name that the method has in the literature; parameters and attributes are those of
-    `CostSensitiveSVC`. With kappa = 1 the costs act as sample weights of `sklearn.svm.SVC`.
+    The name is that of the literature. With kappa = 1 the costs act as sample weights of `sklearn.svm.SVC`.
 
     Examples
     --------
@@ -325,3 +300,41 @@ class BiasedPenaltySVC(CostSensitiveSVC):
     >>> BiasedPenaltySVC(fn_cost=4.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).predict([[1.5]])
     array([1])
     """
+
+
+def resolve_gamma(gamma: Any, kernel: Any, X: Any, weights: Vector) -> float:
+    """The value of gamma, a positive float; 1.0 for kernels without this parameter."""
+    if "gamma" not in kernel_class(kernel).parameters:
+        return 1.0
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    unit = _unit(X)
+    variance = weighted_variance(X if unit == 1 else X * unit, weights)
+    if not variance > 0:
+        return 1.0
+    with np.errstate(over="ignore", under="ignore"):
+        scale = float(np.float64(unit) / (X.shape[1] * variance) * unit)
+    if not 0 < scale < np.inf:
+        raise ValueError(
+            f'gamma="scale" is 1 / (n_features * X.var()), which overflows; got entries of X as large as '
+            f"{1 / unit:.3g}. Scale the features, for example with StandardScaler, or pass gamma as a number."
+        )
+    return scale
+
+
+def _unit(X: Any) -> float:
+    """A power of two that scales X to entries of about 1 where their squares would over- or underflow; else 1."""
+    values = X.data if sp.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0 or SAFE[0] < largest < SAFE[1]:
+        return 1.0
+    return float(2.0 ** -np.clip(np.ceil(np.log2(largest)), -1022, 1022))
+
+
+def weighted_variance(X: Any, weights: Vector) -> float:
+    """Variance of all entries of X, dense or CSR, under weights (n_samples,); 0.0 for a constant X."""
+    mean, variance = feature_moments(X, weights)
+    total = float(variance.mean() + mean.var())  # within features, and between their means
+    return total if total > (CONSTANT_ULPS * np.finfo(np.float64).eps * mean.mean()) ** 2 else 0.0

@@ -11,8 +11,7 @@ from .._core.costs import SCALE
 from .._core.samples import Samples
 from .._core.types import Vector
 from .._solvers.linear import COORDINATE, LinearSolution, linear_scores, solve_linear
-from .base_svc import SCALING, STOPPED, BaseSVC
-from .inputs import check_scores, validate_X
+from .base_svc import SCALING, STOPPED, BaseSVC, check_scores, validate_samples
 
 
 class CostSensitiveLinearSVC(BaseSVC):
@@ -29,19 +28,13 @@ class CostSensitiveLinearSVC(BaseSVC):
     Parameters
     ----------
     C : "scale" or float, default="scale"
-        Weight of the loss relative to the penalty. ``"scale"`` is 1 / the weighted mean cost of a sample, so that the
-        unit of the costs has no effect; it is 1 if all costs are 1.
-    fn_cost : float, default=1.0
-        Cost of a false negative: slope of the loss of the positive class. Costs of single samples are passed to `fit`.
-    fp_cost : float, default=1.0
-        Cost of a false positive: slope of the loss of the negative class. Costs of single samples are passed to `fit`.
+        Weight of the loss relative to the penalty.
+    fn_cost, fp_cost : float, default=1.0
+        Cost of a false negative and of a false positive. Costs of single samples are passed to `fit`.
     kappa : float or "tied", default=1.0
-        Margin of the negative class; that of the positive class is 1. ``"tied"`` means 1 / fp_cost for each sample; the
-        unit of the costs then has an effect.
+        Margin of the negative class.
     pos_label : label, default=None
-        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
-        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
-        ``classes_[1]``.
+        The positive class. For these five see also `CostSensitiveSVC`.
     tol : float, default=1e-6
         Tolerance for stopping: the relative duality gap.
     max_iter : int, default=-1
@@ -51,32 +44,23 @@ class CostSensitiveLinearSVC(BaseSVC):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The class labels, sorted.
     coef_ : ndarray of shape (1, n_features)
         The weights w, positive towards ``classes_[1]``.
     intercept_ : ndarray of shape (1,)
         The constant b.
-    C_ : float
-        The C that was used.
     solver_ : str
         The method: ``"interior-point"``; with more features than samples ``"rotated interior-point"``; with thousands
         of both ``"coordinate descent"``, which may need long to reach a small gap if C is large.
     n_iter_ : int
         Number of iterations of the solver; for ``"coordinate descent"``, of passes over the samples.
-    fit_status_ : Status
-        0 converged, 1 iteration limit reached, 2 stalled.
-    primal_objective_, dual_objective_, dual_gap_ : float
-        Both objectives and the relative duality gap.
-    n_features_in_ : int
-        Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has string column names.
+    dual_gap_ : float
+        The relative duality gap, a bound of the distance to the optimum.
+    classes_, C_, fit_status_, primal_objective_, dual_objective_, n_features_in_, feature_names_in_
+        As in `CostSensitiveSVC`.
 
     Notes
     -----
-    Samples with zero weight or zero cost are left out of the training problem: a weight of 0 removes a sample, an
-    integer weight repeats it. Scale the features first, since the penalty depends on their units.
+    Scale the features first, since the penalty depends on their units. Weights act as in `CostSensitiveSVC`.
 
     With a feature map it approximates a kernel SVM for many samples: ``make_pipeline(Nystroem(n_components=300),
     CostSensitiveLinearSVC())``.
@@ -131,17 +115,12 @@ class CostSensitiveLinearSVC(BaseSVC):
         self.intercept_ = np.array([solution.bias])
 
     def _summary(self, solution: Any) -> str:
-        return (
-            f"{STOPPED[solution.status]} after {solution.n_iter} iterations of the {self.solver_} method with relative "
-            f"gap {solution.gap:.2g}"
-        )
+        steps = f"{solution.n_iter} iterations of the {self.solver_} method"
+        return f"{STOPPED[solution.status]} after {steps} with relative gap {solution.gap:.2g}"
 
     def _advice(self, solution: Any) -> str:
         if self.solver_ == COORDINATE:
-            return (
-                f'Convergence was too slow: {SCALING}. CostSensitiveSVC(kernel="linear") is another way to solve '
-                "the problem."
-            )
+            return f'Convergence was too slow: {SCALING}, or use CostSensitiveSVC(kernel="linear").'
         return f"Rounding errors prevent a smaller gap: {SCALING}."
 
     def decision_function(self, X: Any) -> Vector:
@@ -157,7 +136,7 @@ class CostSensitiveLinearSVC(BaseSVC):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = validate_X(self, X, pairwise=False)
+        X = validate_samples(self, X)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = linear_scores(X, self.coef_[0], self.intercept_[0])
         check_scores(scores)

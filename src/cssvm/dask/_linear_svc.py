@@ -23,7 +23,7 @@ from .._solvers.linear.active_set import FEW_ROWS
 from .._solvers.linear.interior import Certificate
 from .._solvers.linear.linear_solver import FINE_SHARE, SMALL, WIDEST, with_centre
 from .._svm import linear_svc as local
-from .._svm.inputs import validate_parameters
+from .._svm.base_svc import validate_parameters
 from . import _predict as lazy
 from ._blocks import BlockReader, DaskBlocks
 from ._partitions import Partition, Problem, Reader, Totals, read_partitions
