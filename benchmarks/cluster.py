@@ -129,13 +129,13 @@ def counted_rounds() -> Iterator[list[dict[str, Any]]]:
 
         return asked
 
-    answers, pairs = Session.answers, Session.pairs
-    Session.answers, Session.pairs = counted(answers), counted(pairs)  # type: ignore[method-assign]
+    answers, pairs = Session.map_ordered, Session.map_pairs
+    Session.map_ordered, Session.map_pairs = counted(answers), counted(pairs)  # type: ignore[method-assign]
     rounds: list[dict[str, Any]] = []
     try:
         yield rounds
     finally:
-        Session.answers, Session.pairs = answers, pairs  # type: ignore[method-assign]
+        Session.map_ordered, Session.map_pairs = answers, pairs  # type: ignore[method-assign]
         rounds.extend(found.values())
 
 
