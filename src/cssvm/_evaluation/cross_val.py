@@ -34,8 +34,6 @@ from ..metrics._scored import ScoredSamples
 from .metadata import for_fit
 from .result import BLIND, RESERVED, ROW_COSTS, FoldPredictions
 
-OWN_ESTIMATES = ("risk", "min_risk")  # scorings whose value is minus a cost per sample
-
 
 def cross_val_predictions(
     models: Mapping[str, Any],
@@ -48,10 +46,7 @@ def cross_val_predictions(
     scored: str | None,
     shown: Silent,
 ) -> dict[str, list[FoldPredictions]]:
-    """Predictions of clones of each model for the samples that each fold holds out, with scores for the model `scored`.
-
-    Fits run one after the other, each on all cores, unless ``joblib.parallel_config`` names another backend.
-    """
+    """Predictions of clones of each model for the samples held out by each fold, with scores for the model `scored`."""
     named_models = {name: with_pos_label(model, sample.positive_class) for name, model in models.items()}
     calls = [
         delayed(_predict_fold)(model, X, y, sample, fold, metadata, scored=name == scored)
@@ -90,7 +85,7 @@ def prefit_predictions(
     if not np.isin(sample.positive_class.classes, known).all():
         raise ValueError(
             f"y must hold the classes {format_labels(np.asarray(known))} that {type(model).__name__} was fitted on; "
-            f"got {format_labels(sample.positive_class.classes)}. Pass labels in the form they had in fit."
+            f"got {format_labels(sample.positive_class.classes)}."
         )
     acted, scores = _predict(model, X, sample, metadata, scored)
     return [FoldPredictions(np.arange(len(sample)), acted, scores, model)]
@@ -113,8 +108,8 @@ def _predict(
 
 def fewest_errors(scores: Vector, sample: Samples) -> list[FoldPredictions]:
     """Predictions by the threshold on the scores that makes the fewest errors on these samples."""
-    blind = replace(sample, cost=np.ones(len(sample)), fn_cost=1.0, fp_cost=1.0)
-    threshold = minimum_risk(ScoredSamples.from_samples(blind, scores)).threshold
+    equal_costs = replace(sample, cost=np.ones(len(sample)), fn_cost=1.0, fp_cost=1.0)
+    threshold = minimum_risk(ScoredSamples.from_samples(equal_costs, scores)).threshold
     return [FoldPredictions(np.arange(len(sample)), scores >= threshold)]
 
 
@@ -126,9 +121,8 @@ def warn_cost_leakage(models: Iterable[Any], costs: dict[str, Any], positive: Ma
         if name in taken and cost.ndim and not np.nan_to_num(cost[others]).any():
             warnings.warn(
                 f"{name} is 0 or missing for every sample of the class it does not apply to, and the model uses it to "
-                "predict: this reveals the class, so the estimated costs are too low. Pass what an error on each "
-                "sample would cost whatever its class; if amounts are known for past positives only, use "
-                "DirectCostClassifier.",
+                "predict: this reveals the class, so the estimated costs are too low. Pass what an error on each sample "
+                "would cost whatever its class; if amounts are known for positives only, use DirectCostClassifier.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -175,8 +169,7 @@ def named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
         taken = [name for name in models if name in RESERVED]
         if taken:
             raise ValueError(
-                f"compare must not use the names {list(RESERVED)}, which the table uses itself; got {taken[0]!r}. "
-                "Give this model another name."
+                f"compare must not use the names {list(RESERVED)}; got {taken[0]!r}. Give this model another name."
             )
         return dict(models)
     found: dict[str, Any] = {}
@@ -188,11 +181,3 @@ def named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
             name = f"{base} {number}"
         found[name] = each
     return found
-
-
-def has_own_estimate(fitted: Any) -> bool:
-    """Whether the score of a fitted search estimates the cost of its decisions.
-
-    That of a search that decides by the costs of each sample does not: it is the cost of deciding by the sign of f.
-    """
-    return getattr(fitted, "scoring", None) in OWN_ESTIMATES and not getattr(fitted, "decides_by_costs", True)

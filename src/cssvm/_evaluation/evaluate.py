@@ -1,9 +1,9 @@
-"""`evaluate`: what the decisions of a model will cost, compared with baselines and other models."""
+"""`evaluate`: what the decisions of a model cost, compared with baselines and other models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -31,7 +31,6 @@ from .cross_val import (
     baselines,
     cross_val_predictions,
     fewest_errors,
-    has_own_estimate,
     named,
     prefit_predictions,
     warn_cost_leakage,
@@ -40,6 +39,7 @@ from .metadata import for_fit, taker_of_costs
 from .result import FEWEST_ERRORS, MODEL, Evaluation, FoldPredictions
 
 PREFIT = "prefit"
+OWN_ESTIMATES = ("risk", "min_risk")  # scorings of a search whose value is minus a cost per sample
 
 
 def evaluate(
@@ -67,16 +67,13 @@ def evaluate(
 
     Each fold trains a clone and predicts the samples held out. Costs are passed to `fit` and `predict` and counted in
     the table. A search is run again in each fold (nested cross-validation), so the estimate includes the cost of
-    choosing parameters.
-
-    Fits run one after the other, each on all cores. Inside ``joblib.parallel_config(backend="dask")``, or any other
-    backend of joblib, the fits of all models and folds run there in parallel, with the same results.
+    choosing parameters. Fits run one after the other, each on all cores, or in parallel inside
+    ``joblib.parallel_config`` with another backend, with the same results.
 
     Parameters
     ----------
     model : classifier
-        Any classifier of scikit-learn's API, such as a pipeline, a search or a wrapper. It is cloned, and need not be
-        fitted.
+        Any classifier of scikit-learn's API, such as a pipeline, a search or a wrapper; it is cloned.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Samples, in any form the model accepts.
     y : array-like of shape (n_samples,)
@@ -86,7 +83,7 @@ def evaluate(
         are used, or 1 if it has none; 0 if `tp_cost` or `tn_cost` is given.
     tp_cost, tn_cost : float or array-like of shape (n_samples,), default=0.0
         Cost of a true positive and of a true negative; negative for an income. Models train and decide by the
-        differences (`decision_costs`), the table counts all four; a negative cost there is an income.
+        differences (`decision_costs`), the table counts all four.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each sample, used in training if the model supports it, and in the table; models trained without it
         are listed in `notes`. Samples of weight 0 are removed from all folds.
@@ -98,15 +95,14 @@ def evaluate(
         model with another positive class is rejected.
     cv : int, splitter, iterable of splits or "prefit", default=5
         An integer is a number of stratified, shuffled folds; use ``TimeSeriesSplit`` for samples in order of time. With
-        ``"prefit"`` the models are fitted already and predict all samples, which they must not have been trained on;
-        the cost-blind SVC, which would need training samples, is replaced by the threshold on the model's scores that
-        makes the fewest errors on these samples.
+        ``"prefit"`` the fitted models predict all samples, which they must not have been trained on; the cost-blind SVC
+        is replaced by the threshold on the model's scores that makes the fewest errors on these samples.
     compare : dict of names and models, or list of models, default=()
         Further models to compare with.
     blind : bool, default=True
         Whether to compare with a standard SVC without costs after the same preprocessing and, if the model decides by
-        the costs of each sample, with a logistic regression that does so too (`CostThresholdClassifier`). A baseline
-        that cannot be trained on these samples is left out, with a note.
+        the costs of each sample, with a logistic regression that does so too. A baseline that cannot be trained on
+        these samples is left out, with a note.
     n_resamples : int, default=1000
         Number of bootstrap resamples for the intervals.
     confidence : float, default=0.95
@@ -121,10 +117,9 @@ def evaluate(
     Returns
     -------
     Evaluation
-        It prints as a table. Intervals are over samples, or groups: how much the costs would vary with other samples,
-        for models trained on as many. They are bootstrap percentiles, too narrow where few samples or groups make up
-        most of the cost: for log-normal costs with sigma = 1, intervals of 95 % cover about 80 % with 100 samples and
-        90 % with 300.
+        It prints as a table. Intervals are bootstrap percentiles over samples, or groups. They are too narrow where few
+        of these make up most of the cost: for log-normal costs with sigma = 1, intervals of 95 % cover about 80 % with
+        100 samples and 90 % with 300.
 
     Examples
     --------
@@ -142,15 +137,15 @@ def evaluate(
     given = align_to_samples(X, y, **outcomes, sample_weight=sample_weight, groups=groups)
     labels = column_or_1d(y, warn=True)
     groups = check_groups(given.pop("groups"), len(labels))
-    costs = _Costs.read(model, given)
+    outcomes, decisive, passed_on = _costs(model, given)
     classes, index = two_classes(labels, whose="evaluate")
     target = PositiveClass.from_labels(classes, stated_pos_label(model) if pos_label is None else pos_label)
-    sample = Samples.from_mask(target, index == target.index, **costs.decisive, sample_weight=given["sample_weight"])
+    sample = Samples.from_mask(target, index == target.index, **decisive, sample_weight=given["sample_weight"])
     sample.check_totals()
-    metadata = costs.passed_on | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
+    metadata = passed_on | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
     metadata |= {} if groups is None else {"groups": groups}
     models, estimates = {MODEL: model} | named(compare), []
-    warn_cost_leakage(models.values(), costs.passed_on, sample.positive)
+    warn_cost_leakage(models.values(), passed_on, sample.positive)
     notes: list[str] = []
     if isinstance(cv, str) and cv == PREFIT:
         found = {name: prefit_predictions(m, X, sample, metadata, scored=name == MODEL) for name, m in models.items()}
@@ -161,12 +156,12 @@ def evaluate(
         splits = make_splits(cv, X, labels, positive=sample.positive, weights=sample.weights, groups=groups)
         folds = _without_weight_zero(splits, sample)
         found, notes = _cross_validate(models, X, labels, sample, folds, metadata, blind=blind, verbose=verbose)
-        if not costs.all_four:
-            estimates = [-fold.model.best_score_ for fold in found[MODEL] if has_own_estimate(fold.model)]
+        if not _right_decisions_cost(given):
+            estimates = [-fold.model.best_score_ for fold in found[MODEL] if _estimates_decisions(fold.model)]
     return Evaluation.from_predictions(
         found,
         sample,
-        costs.outcomes,
+        outcomes,
         groups=groups,
         own_estimate=float(np.mean(estimates)) if estimates else np.nan,
         n_resamples=n_resamples,
@@ -192,10 +187,7 @@ def evaluate_predictions(
     compare: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Compare predictions made elsewhere with the baselines and other predictions; see `Report.from_predictions`.
-
-    options : resampling and currency, as for `Evaluation.from_predictions`.
-    """
+    """Compare predictions made elsewhere with the baselines and other predictions; see `Report.from_predictions`."""
     outcomes = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
     given = align_to_samples(None, y_true, **outcomes, sample_weight=sample_weight, groups=groups)
     outcomes = {name: given[name] for name in OUTCOMES}
@@ -205,9 +197,8 @@ def evaluate_predictions(
         y_true, y_pred, pos_label=label, sample_weight=given["sample_weight"], **dict(decision_costs(**outcomes))
     )
     sample.check_both_classes_weighted("a comparison of predictions")
-    acted = {
-        name: sample.predicted_positive(labels) for name, labels in ({MODEL: y_pred} | named(compare or {})).items()
-    }
+    predicted = {MODEL: y_pred} | named(compare or {})
+    acted = {name: sample.predicted_positive(labels) for name, labels in predicted.items()}
     if y_score is None:
         scores = scores_of_predictions(acted[MODEL])
     else:
@@ -225,29 +216,31 @@ def evaluate_predictions(
     )
 
 
-class _Costs(NamedTuple):
-    """Costs by name, numbers or (n_samples,) each.
+def _right_decisions_cost(given: dict[str, Any]) -> bool:
+    return any(np.ndim(given[name]) or given[name] != 0.0 for name in ("tp_cost", "tn_cost"))
 
-    outcomes : all four, counted in the table; decisive : `fn_cost` and `fp_cost` to decide by; passed_on : those of
-    them that are passed to models, the others being their own; all_four : whether right decisions have costs as well.
+
+def _costs(model: Any, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """All four costs, `fn_cost` and `fp_cost` to decide by, and those of the two that are passed to the models.
+
+    given : None for costs that were not; the model's own, or 1, take their place.
     """
+    if _right_decisions_cost(given):
+        outcomes = {name: 0.0 if given[name] is None else given[name] for name in OUTCOMES}
+        decisive = dict(decision_costs(**outcomes))
+        return outcomes, decisive, decisive
+    taker = taker_of_costs(model)
+    own = {name: getattr(taker, name, 1.0) if given[name] is None else given[name] for name in COSTS}
+    passed_on = {name: given[name] for name in COSTS if given[name] is not None}
+    return {"tp_cost": 0.0, "tn_cost": 0.0} | own, own, passed_on
 
-    outcomes: dict[str, Any]
-    decisive: dict[str, Any]
-    passed_on: dict[str, Any]
-    all_four: bool
 
-    @classmethod
-    def read(cls, model: Any, given: dict[str, Any]) -> _Costs:
-        """From the costs given, None for those that were not."""
-        if any(np.ndim(given[name]) or given[name] != 0.0 for name in ("tp_cost", "tn_cost")):
-            outcomes = {name: 0.0 if given[name] is None else given[name] for name in OUTCOMES}
-            decisive = dict(decision_costs(**outcomes))
-            return cls(outcomes, decisive, decisive, all_four=True)
-        taker = taker_of_costs(model)
-        own = {name: getattr(taker, name, 1.0) if given[name] is None else given[name] for name in COSTS}
-        passed_on = {name: given[name] for name in COSTS if given[name] is not None}
-        return cls({"tp_cost": 0.0, "tn_cost": 0.0} | own, own, passed_on, all_four=False)
+def _estimates_decisions(fitted: Any) -> bool:
+    """Whether the score of a fitted search estimates the cost of its decisions.
+
+    That of a search that decides by the costs of each sample does not: it is the cost of deciding by the sign of f.
+    """
+    return getattr(fitted, "scoring", None) in OWN_ESTIMATES and not getattr(fitted, "decides_by_costs", True)
 
 
 def _without_weight_zero(splits: list[Fold], sample: Samples) -> list[Fold]:
@@ -257,8 +250,7 @@ def _without_weight_zero(splits: list[Fold], sample: Samples) -> list[Fold]:
     folds = [Fold(*(rows[sample.weights[rows] > 0] for rows in parts)) for parts in splits]
     if not any(len(fold.valid) for fold in folds):
         raise ValueError(
-            "cv must hold out samples of positive weight; all that it holds out have sample_weight 0. Use other folds, "
-            "or other weights."
+            "cv must hold out samples of positive weight; got weight 0 for all of them. Use other folds or weights."
         )
     return [fold for fold in folds if len(fold.valid)]
 

@@ -8,7 +8,7 @@ takes them, and not further in. A model whose classifier they cannot reach is re
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -52,11 +52,11 @@ def _by_steps(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
 def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
     """Arguments of `fit` with routing, after setting the requests that the user has not set."""
     path, taker = list(iter_nested_estimators(model)), taker_of_costs(model)
-    outside, weighted = (
-        path if taker is None else path[: path.index(taker) + 1],
-        list(iter_nested_estimators(model, branches=True)),
-    )
-    for each in _estimators(model):
+    outside = path if taker is None else path[: path.index(taker) + 1]
+    weighted = list(iter_nested_estimators(model, branches=True))
+    for each in (model, *model.get_params().values()):
+        if metadata_requests(each, "fit") is None:
+            continue
         for method in ("fit", "score"):
             wanted = dict.fromkeys(COSTS, any(each is one for one in outside) and _wants(each, COSTS[0]))
             _request(each, method, wanted | {WEIGHT: any(each is one for one in weighted)})
@@ -69,10 +69,6 @@ def _routed(model: Any, metadata: dict[str, Any]) -> dict[str, Any]:
 def _wants(estimator: Any, name: str) -> bool:
     """Whether `fit` uses the argument; `trains_by_costs` is False for classifiers that use costs in `predict` alone."""
     return name not in COSTS or getattr(estimator, "trains_by_costs", True)
-
-
-def _estimators(model: Any) -> Iterable[Any]:
-    return [each for each in (model, *model.get_params().values()) if metadata_requests(each, "fit") is not None]
 
 
 def _request(estimator: Any, method: str, wanted: dict[str, bool]) -> None:

@@ -27,10 +27,9 @@ WIDTH = 80  # columns of the printed table
 
 
 class FoldPredictions(NamedTuple):
-    """Predictions of one fitted model for held-out samples, (n,) each.
+    """Sample numbers, whether the model acts on each of them, and its scores for acting if they are needed.
 
-    rows : sample numbers; acted : whether the model predicts the positive class; scores : for acting, None if not
-    needed; model : None for predictions made elsewhere; n_trained : number of training samples, 0 if not known.
+    model : None for predictions made elsewhere; n_trained : number of training samples, 0 if not known.
     """
 
     rows: RowNumbers
@@ -44,10 +43,9 @@ class FoldPredictions(NamedTuple):
 class HeldOutPredictions:
     """The model's predictions for samples it was not trained on, an entry for each time that one was held out.
 
-    scored : the entries with scores for acting and predictions; a sample held out several times shares its weight among
-    them; own_threshold, score_kind : of these scores, as in `ActionScores`; costs : of acting and not acting; fold :
-    (n,) number of the model; models : the fitted models, none for predictions made elsewhere; n_trained : number of
-    training samples of each, 0 if not known.
+    scored : the entries; a sample held out several times shares its weight among them; own_threshold, score_kind : as
+    in `ActionScores`; costs : of acting and not acting; fold : (n,) number of the model; models, n_trained : as in
+    `FoldPredictions`, none for predictions made elsewhere.
     """
 
     scored: ScoredSamples
@@ -98,12 +96,11 @@ class Evaluation:
     Attributes
     ----------
     policies : list of Policy
-        Costs of the model, of the baselines and of the other models, in this order. A policy has a ``name``, its
-        ``cost`` per case with an interval, the ``total``, the weights of ``false_negatives``, ``false_positives`` and
-        ``actions``, and the paired ``difference`` to the model. ``evaluation[name]`` finds one by its name.
+        Costs of the model, the baselines and the other models. A policy has a ``name``, its ``cost`` per case with an
+        interval, the ``total``, the weights of ``false_negatives``, ``false_positives`` and ``actions``, and the paired
+        ``difference`` to the model. ``evaluation[name]`` finds one by its name.
     own_estimate : float
-        Cost per case that the model's own search expected; nan for a model that is not a search, or whose search does
-        not estimate the costs of these decisions.
+        Cost per case that the model's own search expected; nan if there is none for these decisions.
     decisions : dict of str to ndarray of shape (n_samples,)
         Whether each policy acts on each sample, for samples of positive weight that were held out.
     n_rows : int
@@ -188,12 +185,11 @@ class Evaluation:
         return self.held_out is None or any(self.held_out.n_trained)
 
     def to_frame(self) -> Any:
-        """The table as a data frame.
+        """The table as a data frame with a row for each policy.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each policy.
         """
         import pandas as pd
 

@@ -104,6 +104,7 @@ def _svm(svm: Any, fold: int, trained: int) -> dict[str, Any]:
 
 
 def _gap(gap: float) -> str:
+    """A duality gap in percent."""
     return f"less than {format_percent(LEAST_GAP)}" if gap < LEAST_GAP else format_percent(gap)
 
 

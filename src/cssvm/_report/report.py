@@ -30,9 +30,8 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 class Report:
     """An evaluation as one HTML file that works offline and on a phone.
 
-    It shows what the decisions cost or earn, compared with baselines and other models; sliders for the costs and the
-    share of the positive class, with the best threshold, ROC, cost and gains curves and the confusion matrix; then
-    thresholds, certificates, data and parameters. The numbers are those of `evaluate`.
+    It compares what the decisions cost or earn with baselines and other models, as `evaluate` does, and shows sliders
+    for the costs and the share of the positive class, curves, thresholds, certificates, data and parameters.
 
     Parameters
     ----------
@@ -74,14 +73,14 @@ class Report:
 
     @classmethod
     def from_evaluation(cls, evaluation: Evaluation, *, title: str = "") -> Report:
-        """Make a report from the result of `evaluate`, without computing it again.
+        """Make a report from the result of `evaluate`.
 
         Parameters
         ----------
         evaluation : Evaluation
             What `evaluate` returned.
         title : str, default=""
-            Heading of the report. If it is empty, the class of the model is used.
+            Heading of the report, as for the class.
 
         Returns
         -------
@@ -140,9 +139,7 @@ class Report:
             from jinja2 import Environment, StrictUndefined
             from markupsafe import Markup
         except ImportError as error:
-            raise ImportError(
-                "A report needs jinja2, which is not installed. Run `pip install cssvm[report]`."
-            ) from error
+            raise ImportError("A report needs jinja2. Run `pip install cssvm[report]`.") from error
         evaluation, held_out = self.evaluation, self.evaluation.held_out
         assert held_out is not None
         model, currency = model_section(held_out), evaluation.currency
@@ -212,5 +209,5 @@ def _inert_json(data: Any) -> str:
 
 
 def _content_hash(text: str) -> str:
-    """The name of an inline script or style sheet in a content security policy."""
+    """The hash of an inline script or style sheet for a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,18 +39,9 @@ BEST_RATIO = "cost per case at the best cost ratio"  # for a model that decides 
 
 @dataclass(frozen=True)
 class EvaluatedTable:
-    """What `evaluate_table` returns.
+    """Measures by name and numbers of labelled rows of positive weight; rows without a label are left out.
 
-    Attributes
-    ----------
-    measures : dict of str to Interval
-        Values with the ends of their intervals, by name.
-    n_rows, n_positives, n_acted : int
-        Number of labelled rows, of those of the positive class, and of those predicted positive.
-    n_unlabelled : int
-        Number of rows without a label, which are left out.
-    evaluation : Evaluation
-        Costs of the model and of the baselines; it prints as a table.
+    evaluation : costs of the model and of the baselines, which prints as a table.
     """
 
     measures: dict[str, Interval]
@@ -74,49 +65,12 @@ def evaluate_table(
     random_state: Any = 0,
     progress: Callable[[int], Any] | None = None,
 ) -> EvaluatedTable:
-    """Measure a saved model on a table with labels, which it should not have been trained on.
+    """Measure a saved model, a file or a `SavedModel`, on labelled rows that it should not have been trained on.
 
-    Parameters
-    ----------
-    model : path or SavedModel
-        A model file, or what `cssvm.deploy.load_model` returns.
-    data : path, "-" or data frame
-        As for `train_table`.
-    target : str, default=None
-        The target column. If None, the card's. Rows without a label are left out.
-    fn_cost, fp_cost : float or str, default=None
-        Costs of errors on these rows, as for `train_table`. If None, the card's.
-    weight : str, default=None
-        A column of sample weights.
-    n_resamples : int, default=1000
-        Number of bootstrap resamples for the intervals.
-    confidence : float, default=0.95
-        Confidence level of the intervals.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the resampling.
-    progress : callable, default=None
-        Called with the number of rows read after each chunk.
-
-    Returns
-    -------
-    EvaluatedTable
-        Its ``measures`` are the costs per case of the model and of the baselines, as in `evaluate` and `report_table`,
-        and those of `bootstrap_interval` for `savings_score`, `min_cost_risk`, recall, false positive rate, precision,
-        the share of rows acted on, areas of the ROC curve, and for probabilities the Brier score. The best threshold is
-        one on what the model decides by: the score or, for a model that decides by the costs of each row, the ratio of
-        the two expected costs ("cost per case at the best cost ratio").
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from cssvm.deploy import SavedModel
-    >>> from cssvm._tables import evaluate_table, train_table
-    >>> loans = pd.DataFrame({"income": [9.0, 8.0, None, 2.0, 7.0, 1.0] * 5,
-    ...                       "outcome": ["paid", "paid", "default", "default", "paid", "default"] * 5})
-    >>> trained = train_table(loans, target="outcome", pos_label="default", fn_cost=5, Cs=3, gammas=3, evaluation=False)
-    >>> found = evaluate_table(SavedModel(trained.model, trained.card), loans, n_resamples=200)
-    >>> print(found.measures["cost per case"].value, found.measures["act on everybody"].value)
-    0.0 0.5
+    The target column and the costs are the card's unless they are given; `weight` is a column. The measures are the
+    costs per case of `evaluate` and the values of `bootstrap_interval` for the metrics. The best threshold is one on
+    what the model decides by: the score or, if costs differ by row, the ratio of the two expected costs. `progress` is
+    called with the number of rows read.
     """
     resampling: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
     scorer = TableScorer.load(model, fn_cost=fn_cost, fp_cost=fp_cost)
@@ -156,32 +110,7 @@ def report_table(
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Report:
-    """Make a report on a saved model from a table with labels, which it should not have been trained on.
-
-    Parameters
-    ----------
-    model, data, target, fn_cost, fp_cost, weight, n_resamples, confidence, random_state
-        As for `evaluate_table`.
-    title : str, default=""
-        Heading of the report; if it is empty, it names the target column.
-
-    Returns
-    -------
-    Report
-        ``report.save(path)`` writes it, and ``print(report.evaluation)`` shows the costs.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from cssvm.deploy import SavedModel
-    >>> from cssvm._tables import report_table, train_table
-    >>> loans = pd.DataFrame({"income": [9.0, 8.0, None, 2.0, 7.0, 1.0] * 5,
-    ...                       "outcome": ["paid", "paid", "default", "default", "paid", "default"] * 5})
-    >>> trained = train_table(loans, target="outcome", pos_label="default", fn_cost=5, Cs=3, gammas=3, evaluation=False)
-    >>> report = report_table(SavedModel(trained.model, trained.card), loans, n_resamples=200)
-    >>> report.evaluation.model.cost.value
-    0.0
-    """
+    """Make a report on a saved model and labelled rows, as for `evaluate_table`; the title names the target column."""
     scorer = TableScorer.load(model, fn_cost=fn_cost, fp_cost=fp_cost)
     column = scorer.target_column(target)
     check_request(n_resamples, confidence)
@@ -193,10 +122,7 @@ def report_table(
 def _score_labelled(
     scorer: TableScorer, data: Any, column: str, weight: str | None, progress: Callable[[int], Any] | None = None
 ) -> tuple[dict[str, Any], int]:
-    """Labels, predictions, weights and costs by name, (n_labelled,) each, and the number of rows read.
-
-    Rows are read and predicted a chunk at a time; costs are numbers where they are the same for all rows.
-    """
+    """Labels, predictions, weights and costs by name, (n_labelled,) or numbers, and the number of rows read."""
     parts, n_read = [], 0
     for chunk in open_table(data).chunks():
         own, labels = scorer.labelled(chunk, column, weight)
@@ -219,7 +145,10 @@ def _score_labelled(
             progress(n_read)
     if not parts:
         raise TableError(f"column {column!r} holds no labels.")
-    rows = {name: _joined([part[name] for part in parts]) for name in parts[0]}
+    rows = {
+        name: np.concatenate([part[name] for part in parts]) if np.ndim(first) else first
+        for name, first in parts[0].items()
+    }
     counted = rows["positive"][rows["weights"] > 0]
     if not has_both_classes(counted):
         missing = scorer.positive_class.other if counted.any() else scorer.positive_class.label
@@ -228,11 +157,6 @@ def _score_labelled(
             f"{to_python(missing)!r}. Give a table that has rows of both."
         )
     return rows, n_read
-
-
-def _joined(parts: Sequence[Any]) -> Any:
-    """Arrays one after the other; a number or None, which is the same in all parts, as it is."""
-    return np.concatenate(parts) if np.ndim(parts[0]) else parts[0]
 
 
 def _evaluate(scorer: TableScorer, rows: dict[str, Any], **resampling: Any) -> Evaluation:
@@ -262,9 +186,9 @@ def _evaluate(scorer: TableScorer, rows: dict[str, Any], **resampling: Any) -> E
 def _measures(
     held_out: HeldOutPredictions, scores: Vector, probabilities: Vector | None
 ) -> Callable[[Vector], dict[str, Vector]]:
-    """Measures by name, (n_batch,) each, of how often each of these rows was drawn, (n_batch, n_rows).
+    """A function of how often each row was drawn, (n_batch, n_rows), that returns measures by name, (n_batch,) each.
 
-    Those that are ratios of sums over rows come from one product of the counts with the summands.
+    Ratios of sums over rows come from one product of the counts with the summands.
     """
     scored = held_out.scored
     by_score = ScoredSamples.from_samples(scored.samples, scores)

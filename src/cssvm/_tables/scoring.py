@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,11 +22,7 @@ from .schema import InputIssues, known_labels, read_features
 
 
 class Predictions(NamedTuple):
-    """Predictions for some rows, (n_rows,) each.
-
-    scores, probabilities : of the positive class, None for a model without probabilities; costs : `fn_cost` and
-    `fp_cost` as the model knows them when it decides, as far as they are known.
-    """
+    """Predictions for some rows, (n_rows,) each; costs : those that the model knows when it decides, by name."""
 
     labels: NDArray[Any]
     scores: Vector
@@ -46,13 +42,13 @@ class TableScorer:
 
     saved: SavedModel
     given: dict[str, Any]
-    issues: InputIssues = field(default_factory=InputIssues)
 
     def __post_init__(self) -> None:
+        self.card: ModelCard = self.saved.card
         self.given = {name: cost for name, cost in self.given.items() if cost is not None}
         takes = costs_for_predict(self.saved.model)
         self.decides_by = [name for name in COSTS if name in takes]
-        self.positive_class = PositiveClass.from_labels(self.saved.model.classes_, self.saved.card.pos_label)
+        self.positive_class = PositiveClass.from_labels(self.saved.model.classes_, self.card.pos_label)
 
     @classmethod
     def load(cls, model: Any, *, fn_cost: Any, fp_cost: Any) -> TableScorer:
@@ -62,29 +58,18 @@ class TableScorer:
             raise TypeError(f"model must be a path or a SavedModel, with a card; got {type(model).__name__}.")
         return cls(saved, {"fn_cost": fn_cost, "fp_cost": fp_cost})
 
-    @property
-    def card(self) -> ModelCard:
-        """The card of the model."""
-        return self.saved.card
-
     def cost_specs(self, names: Sequence[str]) -> dict[str, CostSpec]:
         """Costs of errors on rows with columns of these names, as far as they are known."""
         known = {name: self.given.get(name, getattr(self.card, name)) for name in COSTS}
         for name, cost in known.items():
-            if name not in self.given and isinstance(cost, str):
-                self._check_column(name, cost, names)
-        return {name: CostSpec.parse(name, cost, names) for name, cost in known.items() if cost is not None}
-
-    @staticmethod
-    def _check_column(name: str, cost: str, names: Sequence[str]) -> None:
-        """Raise if the table lacks the column that a cost of the card is taken from."""
-        column = cost if cost in names else column_in(cost)
-        if column not in names:
+            if name in self.given or not isinstance(cost, str) or cost in names or column_in(cost) in names:
+                continue
             raise TableError(
-                f"the model takes {name} from column {column!r}, which this table lacks; its columns are "
+                f"the model takes {name} from column {column_in(cost)!r}, which this table lacks; its columns are "
                 f"{format_names(names)}. Add the column, or give another cost with {name} (--{name.replace('_', '-')})."
-                + did_you_mean(column, names)
+                + did_you_mean(column_in(cost), names)
             )
+        return {name: CostSpec.parse(name, cost, names) for name, cost in known.items() if cost is not None}
 
     def cost_columns(self, names: Sequence[str]) -> set[str]:
         """Those of the columns that `predict` of the model takes costs from."""
@@ -122,18 +107,9 @@ class TableScorer:
         labels, known = known_labels(rows, column, self.positive_class.classes)
         return rows.take(known), labels[known]
 
-    def check_takes_costs(self) -> None:
-        """Raise if costs are given that the model cannot use."""
-        unused = [name for name in self.given if name not in self.decides_by]
-        if unused:
-            raise TableError(
-                f"this model ignores costs at prediction time, so {unused[0]} of new rows cannot be given. Train with "
-                'decision "bayes" for that.'
-            )
-
-    def predict(self, rows: Chunk, costs: dict[str, Any]) -> Predictions:
-        """Predictions for these rows at these costs."""
-        model, X = self.saved.model, read_features(rows, self.card.columns, self.issues)
+    def predict(self, rows: Chunk, costs: dict[str, Any], issues: InputIssues | None = None) -> Predictions:
+        """Predictions for these rows at these costs; counts `issues`."""
+        model, X = self.saved.model, read_features(rows, self.card.columns, issues)
         if hasattr(X, "columns") and not hasattr(model, "feature_names_in_"):
             X = X.to_numpy()
         used = {name: costs[name] for name in self.decides_by if name in costs}
@@ -144,14 +120,7 @@ class TableScorer:
             else:
                 labels = predict_with_costs(model, X, used)
                 scores = positive_class_scores(model, X, pos_label=self.card.pos_label).values
-                has_probabilities = hasattr(model, "predict_proba")
-                probabilities = (
-                    self.positive_class.to_positive_sign(model.predict_proba(X)) if has_probabilities else None
-                )
+                probabilities = None
+                if hasattr(model, "predict_proba"):
+                    probabilities = self.positive_class.to_positive_sign(model.predict_proba(X))
         return Predictions(labels, scores, probabilities, known_costs(model, X, costs) if self.decides_by else costs)
-
-    def n_free(self, costs: dict[str, Any], n_rows: int) -> int:
-        """Number of rows on which both costs are 0, for a model that decides by both."""
-        if len(self.decides_by) < len(COSTS) or len(costs) < len(COSTS):
-            return 0
-        return int(np.count_nonzero(np.broadcast_to((costs["fn_cost"] == 0) & (costs["fp_cost"] == 0), n_rows)))
