@@ -1,9 +1,8 @@
-"""Checks of a model file before it is unpacked and given to skops: sizes of members and arrays, and the schema.
+"""Types that a model file may hold, and checks of its sizes and its schema before skops reads it.
 
 skops checks which types a file names, not what they are made of: a number in the schema can become an allocation, and a
-small member can unpack to any size. Here sizes are checked before anything is unpacked, and the schema before skops
-reads it. Everything together may take `FLOOR` bytes plus `RATIO` times the size of the file, so that a small file is
-cheap to reject; `save_model` writes no file that takes more.
+small member can unpack to any size. Everything together may take `FLOOR` bytes plus `RATIO` times the size of the file,
+so that a small file is cheap to reject; `save_model` writes no file that takes more.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import json
 import math
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from types import NoneType
 from typing import Any
 
@@ -63,16 +63,61 @@ LOADERS: dict[str, tuple[str, ...]] = {
 }
 
 
+# Private classes of scikit-learn, and types whose module is not where users import them from.
+PRIVATE = (
+    "numpy.dtype",
+    "numpy.number",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.compose._column_transformer.make_column_selector",
+)
+
+
+@cache
+def trusted_types() -> tuple[str, ...]:
+    """The full names of the types that are trusted in addition to those of skops."""
+    return (*(f"{each.__module__}.{each.__qualname__}" for each in _classes()), *PRIVATE)
+
+
+def _classes() -> list[type]:
+    """Public estimators, kernels and losses not made of functions, what fitted ones keep, splitters, CSR matrices."""
+    from scipy.sparse import csr_array, csr_matrix
+    from sklearn import model_selection
+    from sklearn.base import BaseEstimator
+
+    from .. import _meta, _preprocessing, _search, _svm, losses
+    from .._core.folds import Fold
+    from .._core.positive_class import PositiveClass
+    from .._kernels import KERNELS
+    from .._meta.direct_cost import Amounts
+    from .._search.decision import BayesRule, ThresholdRule
+    from .._svm.feature_map import KernelFunction
+
+    public = [getattr(package, name) for package in (_svm, _search, _meta) for name in package.__all__]
+    estimators = [each for each in public if isinstance(each, type) and issubclass(each, BaseEstimator)]
+    splitters = (
+        *("GroupKFold", "GroupShuffleSplit", "KFold", "LeaveOneGroupOut", "LeaveOneOut", "PredefinedSplit"),
+        *("RepeatedKFold", "RepeatedStratifiedKFold", "ShuffleSplit", "StratifiedGroupKFold", "StratifiedKFold"),
+        *("StratifiedShuffleSplit", "TimeSeriesSplit"),
+    )
+    return [
+        *estimators,
+        *KERNELS.values(),
+        *(losses.ExponentialLoss, losses.LogisticLoss, losses.CostSensitiveHinge, losses.HingeLoss),
+        *(_preprocessing.CategoriesAsText, _preprocessing.ColumnsOfKind, _preprocessing.ColumnsWithMissing),
+        *(Amounts, ThresholdRule, BayesRule, Fold, KernelFunction, PositiveClass),
+        *(getattr(model_selection, name) for name in splitters),
+        *(csr_array, csr_matrix),
+    ]
+
+
 def allowance(content: bytes) -> int:
     """The bytes that the members of an archive with this content may take together, unpacked."""
     return FLOOR + RATIO * len(content)
 
 
 def open_archive(content: bytes, allowed: int | None = None) -> zipfile.ZipFile:
-    """The archive in `content`; raises ValueError before anything is unpacked if its members are too many or too large.
-
-    zipfile reads no more of a deflated or stored member than its entry states.
-    """
+    """The archive in `content`; raises ValueError if its members are too many or too large, before any is unpacked."""
     allowed = allowance(content) if allowed is None else allowed
     most = min(MAX_MEMBERS, len(content) // MEMBER_BYTES)
     if content.count(DIRECTORY_ENTRY) > most:
@@ -82,6 +127,7 @@ def open_archive(content: bytes, allowed: int | None = None) -> zipfile.ZipFile:
     size = _unpacked(archive)
     if len({member.filename for member in members}) < len(members):
         raise ValueError("two of its members have the same name")
+    # zipfile reads no more of such members than their entries state.
     if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
         raise ValueError("its members must be stored or deflated")
     if size > allowed:
@@ -126,10 +172,8 @@ def untrusted_nodes(archive: zipfile.ZipFile, trusted: tuple[str, ...], allowed:
             held.setdefault(node["__id__"], set()).update(map(_kind, node["content"]))
     for node in nodes:
         loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-        listed = LOADERS.get(loader, ())
-        if name not in trusted and not any(
-            name == each or (each[-1] == "." and name.startswith(each)) for each in listed
-        ):
+        listed = any(name == each or (each[-1] == "." and name.startswith(each)) for each in LOADERS.get(loader, ()))
+        if not listed and name not in trusted:
             unknown.add(name)
         if node.get("type") == "json" and len(node["shape"]["content"]) != 1:
             rows = [held[each["__id__"]] if each["__loader__"] == "ListNode" else None for each in node["content"]]
@@ -162,15 +206,13 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _kind(node: dict[str, Any]) -> tuple[str, str, str]:
-    """The loader, module and class of an object."""
     return node["__loader__"], node["__module__"], node["__class__"]
 
 
 def _check_shared(schema: Any, allowed: int) -> None:
     """Raise ValueError if the objects of a schema would take more than is allowed, once all ids are replaced.
 
-    skops writes an object wherever it occurs, and makes it once for each id: an honest schema holds as many values as
-    it makes. One that refers twice to a list in each of 60 nested lists would make 2^60.
+    skops makes an object once for each id: 60 nested lists that refer twice to the next would make 2^60.
     """
     sizes: dict[Any, int] = {}
     kinds: dict[Any, Any] = {}
@@ -220,17 +262,11 @@ def _size_of_json(text: bytes) -> int:
 
 
 def _check_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
-    """Raise ValueError unless a member is an array whose header matches its size.
-
-    It may hold numbers, short texts, or records of numbers, as trees of scikit-learn do.
-    """
+    """Raise ValueError unless a member is an array of numbers, short texts or records whose header matches its size."""
     with archive.open(member) as file:
         start = io.BytesIO(file.read(2 * MAX_HEADER))
-    read_header = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }[np.lib.format.read_magic(start)]
-    shape, _, dtype = read_header(start, max_header_size=MAX_HEADER)
+    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, _, dtype = headers[np.lib.format.read_magic(start)](start, max_header_size=MAX_HEADER)
     kinds = {dtype.kind} if dtype.names is None else {dtype[name].kind for name in dtype.names}
     if not kinds <= set("biuf" if dtype.names else "biufSU") or dtype.itemsize > MAX_ENTRY_BYTES:
         raise ValueError(f"{member.filename} must hold numbers or short texts; its dtype is {dtype}")

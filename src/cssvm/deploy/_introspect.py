@@ -1,8 +1,7 @@
-"""What a fitted model is made of: its parts, the estimator that decides, its parameters, columns and certificate."""
+"""What a card tells of a fitted model: its classes, costs, parameters, columns and certificate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,28 +13,6 @@ from .._core.sklearn_compat import column_indices
 from .._kernels import KERNELS
 from .._solvers.dual import Status
 from ._card import CATEGORY, NUMBER, PLAIN, Column
-
-PACKAGES = ("cssvm.", "sklearn.")
-
-
-def iter_parts(model: Any) -> Iterator[Any]:
-    """All objects of this library and of scikit-learn that a model holds, itself first, each once."""
-    seen: set[int] = set()
-    waiting = [model]
-    while waiting:
-        part = waiting.pop()
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
-        if isinstance(part, dict):
-            waiting.extend(part.values())
-        elif isinstance(part, list | tuple | set):
-            waiting.extend(part)
-        elif isinstance(part, np.ndarray) and part.dtype == object:
-            waiting.extend(part.flat)
-        elif type(part).__module__.startswith(PACKAGES) and hasattr(part, "__dict__"):
-            yield part
-            waiting.extend(vars(part).values())
 
 
 def describe_model(model: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ support vectors, is checked in full.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,9 @@ from .._search.base import BaseSVCSearchCV
 from .._search.decision import BayesRule, ThresholdRule
 from .._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from .._svm.kernel_svc import KernelSVC
-from ._introspect import iter_parts
 from ._model_file import ModelFileError
 
+PACKAGES = ("cssvm.", "sklearn.")
 FINITE = ("coef_", "dual_coef_", "intercept_")  # of any classifier here that has them
 
 
@@ -37,8 +38,11 @@ def check_model(model: Any) -> None:
     part = model
     try:
         check_is_fitted(model)
-        for part in iter_parts(model):
-            _check_input(part)
+        for part in _iter_parts(model):
+            if isinstance(
+                part, CountVectorizer | HashingVectorizer
+            ):  # others open the files whose names they are given
+                _require(part.input == "content", f"it must read texts, input='content'; got input={part.input!r}")
             for kind, check in CHECKS.items():
                 if isinstance(part, kind) and _is_fitted(part):
                     check(part)
@@ -49,17 +53,31 @@ def check_model(model: Any) -> None:
         raise ModelFileError(f"{type(part).__name__} in the model is unusable: {error}") from error
 
 
+def _iter_parts(model: Any) -> Iterator[Any]:
+    """All objects of this library and of scikit-learn that a model holds, itself first, each once."""
+    seen: set[int] = set()
+    waiting = [model]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, dict):
+            waiting.extend(part.values())
+        elif isinstance(part, list | tuple | set):
+            waiting.extend(part)
+        elif isinstance(part, np.ndarray) and part.dtype == object:
+            waiting.extend(part.flat)
+        elif type(part).__module__.startswith(PACKAGES) and hasattr(part, "__dict__"):
+            yield part
+            waiting.extend(vars(part).values())
+
+
 def limit_jobs(model: Any) -> None:
     """Set n_jobs of scikit-learn's estimators to None: a file must not start processes or threads."""
-    for part in iter_parts(model):
+    for part in _iter_parts(model):
         if type(part).__module__.startswith("sklearn.") and vars(part).get("n_jobs") is not None:
             part.n_jobs = None
-
-
-def _check_input(part: Any) -> None:
-    """Raise ValueError for a vectorizer that would open the files whose names it is given, fitted or not."""
-    if isinstance(part, CountVectorizer | HashingVectorizer):
-        _require(part.input == "content", f"it must read texts, input='content'; got input={part.input!r}")
 
 
 def _is_fitted(part: Any) -> bool:
@@ -124,10 +142,7 @@ def _check_search(part: BaseSVCSearchCV) -> None:
     _require(isinstance(decision, ThresholdRule | BayesRule), f"its decision is {type(decision).__name__}")
     if isinstance(decision, ThresholdRule):
         _check_numbers("threshold_", decision.threshold, ())
-    _require(
-        isinstance(decision, BayesRule) == part.decides_by_costs,
-        f"its decision is not {part.decision!r}",
-    )
+    _require(isinstance(decision, BayesRule) == part.decides_by_costs, f"its decision is not {part.decision!r}")
     _check_numbers("its mean costs", part._mean_costs, (2,))
     _require(part.transformer is None or hasattr(part, "transformer_"), "it has no fitted transformer")
 
@@ -149,24 +164,17 @@ def _check_designed_loss(part: DesignedLossClassifier) -> None:
     if part.svc_ is not None:
         _require(isinstance(part.svc_, KernelSVC), f"its SVM is {type(part.svc_).__name__}")
         return
-    n_features = part.n_features_in_ if part.feature_map_ is None else part.feature_map_.components_.shape[0]
+    _check_linear(part, part.n_features_in_ if part.feature_map_ is None else part.feature_map_.components_.shape[0])
+
+
+def _check_linear(part: CostSensitiveLinearSVC | DesignedLossClassifier, n_features: int) -> None:
     _check_numbers("coef_", part.coef_, (1, n_features))
     _check_numbers("intercept_", part.intercept_, (1,))
 
 
-def _check_linear_svc(part: CostSensitiveLinearSVC) -> None:
-    _check_numbers("coef_", part.coef_, (1, part.n_features_in_))
-    _check_numbers("intercept_", part.intercept_, (1,))
-
-
-def _check_sigmoid(part: Any) -> None:
-    _check_numbers("its slope and shift", [part.a_, part.b_], (2,))
-
-
 def _check_isotonic(part: IsotonicRegression) -> None:
-    n_steps = len(part.X_thresholds_)
-    _check_numbers("X_thresholds_", part.X_thresholds_, (n_steps,))
-    _check_numbers("y_thresholds_", part.y_thresholds_, (n_steps,))
+    for name in ("X_thresholds_", "y_thresholds_"):
+        _check_numbers(name, getattr(part, name), (len(part.X_thresholds_),))
 
 
 def _check_calibrated(part: CalibratedClassifierCV) -> None:
@@ -190,9 +198,9 @@ CHECKS: dict[type, Any] = {
     BaseSVCSearchCV: _check_search,
     WrappedClassifier: _check_wrapper,
     CostThresholdClassifier: _check_threshold,
-    CostSensitiveLinearSVC: _check_linear_svc,
+    CostSensitiveLinearSVC: lambda part: _check_linear(part, part.n_features_in_),
     DesignedLossClassifier: _check_designed_loss,
-    PlattScaling: _check_sigmoid,
+    PlattScaling: lambda part: _check_numbers("its slope and shift", [part.a_, part.b_], (2,)),
     IsotonicRegression: _check_isotonic,
     CalibratedClassifierCV: _check_calibrated,
     LogisticRegression: _check_logistic,
