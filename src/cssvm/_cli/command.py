@@ -104,7 +104,7 @@ def _message(error: Exception) -> str:
 
 
 def _is_full_output(error: BaseException) -> TypeGuard[OSError]:
-    """Whether the disk of the standard output is full; errors about other files have a file name."""
+    """Whether the disk of the standard output is full; errors of other files have a file name."""
     return isinstance(error, OSError) and error.errno in DISK_FULL and error.filename is None
 
 

@@ -48,11 +48,8 @@ def evaluate(
             progress=progress,
         )
     if as_json:
-        costs = {
-            "total": found.evaluation.model.total,
-            "confidence": confidence,
-            "currency": found.evaluation.currency,
-        }
+        own = found.evaluation
+        costs = {"total": own.model.total, "confidence": confidence, "currency": own.currency}
         print_json({name: value for name, value in vars(found).items() if name != "evaluation"} | costs)
         return
     print_text(f"{found.evaluation}\n")

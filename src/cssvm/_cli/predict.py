@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from .._runtime.format import format_counts, format_number
 from . import options as of
 from .command import command, counting_rows, print_json, say
-
-if TYPE_CHECKING:
-    from .._tables import PredictedTable
 
 
 @command("cssvm predict loans.skops new.csv --keep customer --out decisions.csv")
@@ -52,11 +47,8 @@ def predict(
         )
     if as_json:
         print_json({"out": out, **vars(found)})
-    elif not quiet:
-        _summarize(found)
-
-
-def _summarize(found: PredictedTable) -> None:
+    if as_json or quiet:
+        return
     cost = ""
     if found.expected_cost is not None:
         cost = f", expected cost {format_number(found.expected_cost)} {found.currency}".rstrip()

@@ -12,8 +12,9 @@ from .command import command, print_json, print_text, say
 from .info import card_facts, print_facts
 
 if TYPE_CHECKING:
-    from .._tables import TrainedTable
+    from .._evaluation import Evaluation
 
+IN_JSON = ("n_rows", "confidence", "own_estimate", "currency")
 SEARCH_OPTIONS = ("group", "category", "evaluate", "decision", "kernel", "grid", "folds", "by_time", "seed", "jobs")
 
 
@@ -60,6 +61,8 @@ def train(
         raise typer.BadParameter(
             "rows ordered by time cannot also be kept together by groups: give one of the two", param_hint="--group"
         )
+    from sklearn.model_selection import TimeSeriesSplit
+
     from .._tables import train_on_cluster, train_table
 
     options: dict[str, Any] = {"target": target, "pos_label": positive, "fn_cost": fn_cost, "fp_cost": fp_cost}
@@ -78,12 +81,13 @@ def train(
             decision=decision.value,
             Cs=grid,
             gammas=grid,
-            cv=_time_series_split(folds) if by_time else folds,
+            cv=TimeSeriesSplit(folds) if by_time else folds,
             random_state=seed,
             n_jobs=jobs,
         )
     if as_json:
-        print_json(_as_json(trained, out))
+        card = json.loads(trained.card.to_json())
+        print_json({"out": out, "card": card, "evaluation": _evaluation_as_dict(trained.evaluation)})
         return
     print_facts(card_facts(trained.card))
     if trained.evaluation is not None:
@@ -102,21 +106,8 @@ def _check_no_search(context: typer.Context) -> None:
             raise typer.BadParameter("a cluster trains one linear model, without a search", param_hint=option)
 
 
-def _time_series_split(folds: int) -> Any:
-    from sklearn.model_selection import TimeSeriesSplit
-
-    return TimeSeriesSplit(folds)
-
-
-def _as_json(trained: TrainedTable, out: str) -> dict[str, Any]:
-    found = trained.evaluation
-    evaluation = None
-    if found is not None:
-        evaluation = {
-            "policies": found.to_frame().reset_index().to_dict("records"),
-            "n_rows": found.n_rows,
-            "confidence": found.confidence,
-            "own_estimate": found.own_estimate,
-            "currency": found.currency,
-        }
-    return {"out": out, "card": json.loads(trained.card.to_json()), "evaluation": evaluation}
+def _evaluation_as_dict(found: Evaluation | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    policies = found.to_frame().reset_index().to_dict("records")
+    return {"policies": policies} | {name: getattr(found, name) for name in IN_JSON}

@@ -21,8 +21,14 @@ from .._evaluation import Evaluation, evaluate, evaluate_predictions
 from .._runtime.files import atomic_write
 from .._runtime.versions import installed_versions
 from ..metrics._action import DECISION
-from .model_facts import data_section, model_section
-from .sections import cost_section, right_decision_costs, slider_data, threshold_section
+from .sections import (
+    cost_section,
+    data_section,
+    model_section,
+    right_decision_costs,
+    slider_data,
+    threshold_section,
+)
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -198,10 +204,7 @@ def _package_file(name: str) -> str:
 
 
 def _inert_json(data: Any) -> str:
-    r"""JSON for a block of an HTML page: without ``<``, ``>`` and ``&``, so that no markup starts or ends in it.
-
-    All but ASCII is written as ``\u....`` as well, the line separators U+2028 and U+2029 among it.
-    """
+    """ASCII JSON without ``<``, ``>`` and ``&``, so that no markup starts or ends in it."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

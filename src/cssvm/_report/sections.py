@@ -1,14 +1,17 @@
-"""The sections of the report about costs and thresholds, and the data of its sliders."""
+"""The sections of the report: costs, thresholds, the data of its sliders, the model and the data."""
 
 from __future__ import annotations
 
+import re
+import reprlib
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .._core.nested import final_step, iter_outermost
 from .._core.samples import has_both_classes
-from .._core.types import Mask
+from .._core.types import Status, Vector
 from .._evaluation import Evaluation, HeldOutPredictions
 from .._evaluation.result import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, ROW_COSTS
 from .._runtime.format import DASH, format_count, format_number, format_percent
@@ -16,6 +19,7 @@ from ..metrics._action import COST_RATIO, DECISION, DECISION_VALUE
 from ..metrics._curves import Cuts, best_cuts
 from ..metrics._policies import Interval, Policy
 from ..metrics._risk import minimum_risk, risk_of_predictions
+from ..metrics._scored import ScoredSamples
 from ..metrics._threshold_costs import threshold_costs
 
 number = partial(format_number, typographic=True)
@@ -32,6 +36,13 @@ SUBTITLES = {
 N_RESAMPLES = 200  # for the interval of the threshold, which is read to two digits
 N_POINTS = 500  # of the curves: more than the pixels they are drawn on can show
 CURVE_DIGITS = 5  # of the curves, which are only drawn; what is printed comes from the vertices
+MAX_NAMES = 200  # of features, listed
+MAX_TEXT = 300  # characters of a parameter's value
+MAX_MODELS = 50
+LEAST_GAP = 1e-5  # a smaller one is written as less than this
+LARGE_GAP = 1e-2  # one of this size shows in the decisions
+INDENT = re.compile(r"\n +")  # of continuation lines, which would be wider than a phone
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object in memory, in its repr
 
 
 def amount(value: float, currency: str) -> str:
@@ -153,10 +164,7 @@ def _line(policy: Policy, shown: Interval, earns: bool, scale: tuple[float, floa
 
 
 def right_decision_costs(held_out: HeldOutPredictions, currency: str) -> dict[str, str] | None:
-    """Costs of the right decision for each class, per case and in total; None if right decisions cost nothing.
-
-    fixed : number of cases on which the wrong decision costs less than the right one.
-    """
+    """Costs of right decisions, and the number of cases on which the wrong one costs less; None if they are all 0."""
     samples, costs = held_out.scored.samples, held_out.costs
     right = np.where(samples.positive, costs.act, costs.skip)
     wrong = np.where(samples.positive, costs.skip, costs.act)
@@ -177,7 +185,7 @@ def threshold_section(held_out: HeldOutPredictions, confidence: float) -> dict[s
     rows, own = held_out.scored, held_out.own_threshold
     found = threshold_costs(rows, n_resamples=N_RESAMPLES, confidence=confidence, random_state=0)
     assert found.threshold_interval is not None
-    folds = [_fold(held_out, held_out.fold == fold) for fold in range(len(held_out.models))]
+    folds = [_fold(rows.take(held_out.fold == fold)) for fold in range(len(held_out.models))]
     best = np.array([each["best"] for each in folds])
     scale = _scale([*np.quantile(rows.scores, [0.01, 0.99]), *best, found.threshold, *found.threshold_interval])
     for each in folds:
@@ -206,9 +214,8 @@ def threshold_section(held_out: HeldOutPredictions, confidence: float) -> dict[s
     }
 
 
-def _fold(held_out: HeldOutPredictions, own: Mask) -> dict[str, Any]:
+def _fold(scored: ScoredSamples) -> dict[str, Any]:
     """The cases of one fold: the cost of the model's decisions, and its best threshold in hindsight."""
-    scored = held_out.scored.take(own)
     assert scored.predictions is not None
     line: dict[str, Any] = {
         "rows": format_count(len(scored)),
@@ -246,11 +253,9 @@ def _position(value: float, scale: tuple[float, float]) -> float | None:
 def slider_data(held_out: HeldOutPredictions, currency: str) -> dict[str, Any]:
     """The numbers that `script.js` reads: weights and weighted costs of cases that are acted on.
 
-    ratio : whether thresholds are logarithms of the ratio of expected costs; base : present costs and share of the
-    positive class; a cost that differs between cases has the base 1, a factor of all of them (`factor`). positives,
-    negatives : weights; missed, alarmed : what errors on all of them cost; cuts : vertices of the hull, from nobody to
-    everybody; curve : thresholds as shares of these four; own : the model's decisions. With costs of the classes
-    weighted costs are proportional to weights and left out.
+    base : present costs, 1 for a cost that differs between cases, and share of the positive class; missed, alarmed :
+    what errors on all cases cost; cuts : vertices of the hull, from nobody to everybody; curve : thresholds as shares
+    of the totals. Weighted costs that are proportional to weights are left out.
     """
     scored, samples = held_out.scored, held_out.scored.samples
     assert scored.predictions is not None
@@ -286,3 +291,105 @@ def _columns(cuts: Cuts, by_row: bool, *, digits: int | None = None) -> dict[str
         name: [int(value) if float(value).is_integer() else float(value) for value in values]
         for name, values in zip(names, rounded, strict=False)
     }
+
+
+def model_section(held_out: HeldOutPredictions) -> dict[str, Any]:
+    """Parameters, those chosen by a search, and the SVMs inside with their certificates."""
+    if not held_out.models:
+        return {"name": ""}
+    svms = [
+        _svm(each, fold, trained)
+        for fold, (model, trained) in enumerate(zip(held_out.models, held_out.n_trained, strict=True), 1)
+        for each in iter_outermost(model, "n_support_")
+    ]
+    first = held_out.models[0]
+    gaps = [each["gap_value"] for each in svms if each["gap_value"] is not None]
+    return {
+        "name": type(final_step(first)).__name__,
+        "text": INDENT.sub("\n    ", ADDRESS.sub("", repr(first))),
+        "chosen": _chosen(held_out.models),
+        "svms": svms[:MAX_MODELS],
+        "n_more": max(0, len(svms) - MAX_MODELS),
+        "gap": _gap(max(gaps)) if gaps else "",
+        "exact": bool(gaps) and max(gaps) < LARGE_GAP,
+        "all": [(key, _text(value)) for key, value in sorted(first.get_params(deep=False).items())],
+    }
+
+
+def data_section(held_out: HeldOutPredictions, n_rows: int) -> dict[str, Any]:
+    """Numbers of cases and features, classes and costs."""
+    samples = held_out.scored.samples
+    first = held_out.models[0] if held_out.models else None
+    names = getattr(first, "feature_names_in_", None)
+    n_features = getattr(first, "n_features_in_", None)
+    return {
+        "rows": format_count(n_rows),
+        "positive": str(samples.positive_class.label),
+        "classes": [
+            {
+                "name": str(label),
+                "role": role,
+                "rows": format_count(float(samples.weights[rows].sum())),
+                "share": format_percent(float(samples.weights[rows].sum() / samples.weights.sum())),
+                "cost": _spread(samples.cost[rows]),
+                "error": error,
+            }
+            for label, role, rows, error in (
+                (samples.positive_class.label, "positive", samples.positive, "missed"),
+                (samples.positive_class.other, "negative", ~samples.positive, "false alarm"),
+            )
+        ],
+        "weighted": bool(np.ptp(samples.weights) > 0),
+        "n_features": None if n_features is None else format_count(n_features),
+        "names": [] if names is None else [str(name) for name in names[:MAX_NAMES]],
+        "n_more": 0 if names is None else max(0, len(names) - MAX_NAMES),
+    }
+
+
+def _spread(cost: Vector) -> str:
+    """One number, or minimum, median and maximum."""
+    if np.ptp(cost) == 0:
+        return number(float(cost[0]))
+    low, middle, high = np.quantile(cost, [0.0, 0.5, 1.0])
+    return f"{number(low)} to {number(high)}, half of them up to {number(middle)}"
+
+
+def _svm(svm: Any, fold: int, trained: int) -> dict[str, Any]:
+    """A line of the table of SVMs."""
+    n_support = int(np.sum(svm.n_support_))
+    gap = getattr(svm, "dual_gap_", None)
+    return {
+        "fold": fold,
+        "name": type(svm).__name__,
+        "trained": format_count(trained) if trained else "",
+        "support": format_count(n_support),
+        "by_class": [(str(label), format_count(int(n))) for label, n in zip(svm.classes_, svm.n_support_, strict=True)],
+        "share": format_percent(n_support / trained) if trained else "",
+        "gap": "" if gap is None else _gap(gap).replace("less than ", "< "),
+        "gap_value": gap,
+        "objective": "" if gap is None else number(svm.primal_objective_),
+        "bound": "" if gap is None else number(svm.dual_objective_),
+        "status": Status(int(svm.fit_status_)).name.lower().replace("_", " "),
+    }
+
+
+def _gap(gap: float) -> str:
+    """A duality gap in percent."""
+    return f"less than {format_percent(LEAST_GAP)}" if gap < LEAST_GAP else format_percent(gap)
+
+
+def _chosen(models: list[Any]) -> dict[str, Any] | None:
+    """Parameters chosen by the search of each fold; None if nothing was searched."""
+    found = [getattr(final_step(model), "best_params_", None) or {} for model in models]
+    if not all(found):
+        return None
+    names = list(dict.fromkeys(name for each in found for name in each))
+    return {"names": names, "lines": [[_text(each.get(name, "")) for name in names] for each in found]}
+
+
+def _text(value: Any) -> str:
+    """A parameter's value, shortened."""
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    text = ADDRESS.sub("", repr(value)) if not isinstance(value, str) else value
+    return text if len(text) <= MAX_TEXT else reprlib.repr(text)
