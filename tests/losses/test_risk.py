@@ -70,7 +70,7 @@ def test_risk_types_without_costs_are_rejected():
         risk_type(ZeroOneLoss(), C1=1)
     with pytest.raises(ValueError, match="C1 must be a positive finite number; got C1=nan"):
         risk_type(ZeroOneLoss(), C1=np.nan, C_minus1=1)
-    with pytest.raises(ValueError, match="must be two numbers; it has one for each example"):
+    with pytest.raises(ValueError, match="must be two numbers; it has one for each sample"):
         risk_type(HingeLoss(pos_slope=[1.0, 2.0], neg_slope=[1.0, 2.0]))
 
 

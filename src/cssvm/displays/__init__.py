@@ -4,11 +4,10 @@ A display holds numbers. `plot` draws them on given axes or in a new figure, and
 `from_...` compute the numbers and draw them. Displays require matplotlib: ``pip install cssvm[plot]``.
 """
 
-from ..losses._loss_curves import LossCurves
 from ._cost_curve import CostCurveDisplay
 from ._cost_roc import CostRocDisplay, OperatingPoint
 from ._gains import GainsDisplay
-from ._loss import LossDisplay
+from ._loss import LossCurves, LossDisplay
 from ._threshold import ThresholdDisplay
 
 __all__ = [

@@ -1,6 +1,4 @@
-"""The base class of the losses, and the checks of their arguments.
-
-A loss takes a label y in {-1, +1} and a score f. With eta = P(y = +1 | x),
+"""The base class of the losses, and the checks of their arguments; eta = P(y = +1 | x).
 
     conditional risk    C(eta, f)  = eta value(+1, f) + (1 - eta) value(-1, f)
     link                f*(eta)    = the score that minimises it
@@ -16,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,9 +28,8 @@ CONVERT = "Convert it to floats."
 class Loss(ABC):
     """A cost-sensitive loss: an immutable object with elementwise functions.
 
-    Labels y in {-1, +1}, scores f and probabilities eta of y = +1 may be numbers or arrays that broadcast against each
-    other and against the parameters of the loss; numbers give a number. Scores may be infinite, since the link of a
-    probability of 0 or 1 is.
+    Labels y in {-1, +1}, scores f, which may be infinite, and probabilities eta of y = +1 are numbers or arrays that
+    broadcast against each other and against the parameters of the loss; numbers give a number.
 
     Attributes
     ----------
@@ -86,25 +83,14 @@ class Loss(ABC):
         return self._elementwise(self._link, eta=probabilities(eta))
 
     def inverse_link(self, f: ArrayLike) -> Vector:
-        """Probability for which the score f is optimal.
-
-        Raises
-        ------
-        NotImplementedError
-            If the link is a step function, so that many probabilities share one score.
-        """
+        """Probability for which the score f is optimal; NotImplementedError if the link is a step function."""
         return self._elementwise(self._inverse_link, f=scores(f))
 
     def conjugate(self, y: ArrayLike, v: ArrayLike) -> Vector:
         """Fenchel conjugate sup over u of u v - phi_y(u) of the loss in the margin u = y f; it may be infinite.
 
-        The conjugate of a decreasing loss is infinite for v > 0. Texts that write it for v >= 0, as the appendix of
-        the paper does, mean phi_y*(-v): the dual variable of sample i is a_i = -v >= 0.
-
-        Raises
-        ------
-        NotImplementedError
-            If no closed form is known.
+        That of a decreasing loss is infinite for v > 0; texts that write it for v >= 0, as the appendix of the paper
+        does, mean phi_y*(-v). NotImplementedError if no closed form is known.
         """
         return self._elementwise(self._conjugate, y=labels(y), v=scores(v, "v"))
 
@@ -122,13 +108,11 @@ class Loss(ABC):
     def _link(self, eta: Vector) -> Vector: ...
 
     def _inverse_link(self, f: Vector) -> Vector:
-        self._raise_not_implemented("inverse_link", "its link is a step function, many probabilities share one score")
+        reason = "its link is a step function, many probabilities share one score"
+        raise NotImplementedError(f"{type(self).__name__} has no inverse_link: {reason}.")
 
     def _conjugate(self, y: Vector, v: Vector) -> Vector:
-        self._raise_not_implemented("conjugate", "no closed form is known")
-
-    def _raise_not_implemented(self, method: str, reason: str) -> NoReturn:
-        raise NotImplementedError(f"{type(self).__name__} has no {method}: {reason}.")
+        raise NotImplementedError(f"{type(self).__name__} has no conjugate: no closed form is known.")
 
     def _parameters(self) -> tuple[Any, ...]:
         return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]

@@ -1,15 +1,4 @@
-"""Losses with two costs: zero-one, exponential and logistic. Throughout t = C_{-1} / (C_1 + C_{-1}).
-
-             y = +1              y = -1                 minimum risk
-zero-one     C1 [f < 0]          C_{-1} [f >= 0]        min(p, q)
-exponential  exp(-C1 f)          exp(C_{-1} f)          (eta / t)^t ((1 - eta) / (1 - t))^(1 - t)
-logistic     C1 log(1 + e^-f)    C_{-1} log(1 + e^f)    p log((p + q) / p) + q log((p + q) / q)
-
-             link
-zero-one     (C1 + C_{-1}) (eta - t)
-exponential  log(p / q) / (C1 + C_{-1})
-logistic     log(p / q)                                 p = C1 eta,  q = C_{-1} (1 - eta)
-"""
+"""Losses with two costs: zero-one, exponential and logistic. Throughout t = C_{-1} / (C_1 + C_{-1})."""
 
 from __future__ import annotations
 
@@ -43,7 +32,6 @@ class _TwoCostLoss(Loss):
 
     @property
     def _log_ratio(self) -> float:
-        """log(C1 / C_{-1}), what the costs add to the log odds."""
         return float(np.log(self.C1) - np.log(self.C_minus1))
 
     def _cost(self, y: Vector) -> Vector:
@@ -109,6 +97,8 @@ class ExponentialLoss(_TwoCostLoss):
 
         y = +1:  exp(-C1 f)          y = -1:  exp(C_{-1} f)
 
+        min_risk = (eta / t)^t ((1 - eta) / (1 - t))^(1 - t),    link = log(C1 eta / (C_{-1} (1 - eta))) / (C1 + C_{-1})
+
     The costs are rates, not factors. The minimum risk is 1 at the threshold and of type I for unequal costs.
 
     Parameters
@@ -154,6 +144,8 @@ class LogisticLoss(_TwoCostLoss):
     ::
 
         y = +1:  C1 log(1 + e^-f)          y = -1:  C_{-1} log(1 + e^f)
+
+        min_risk = p log((p + q) / p) + q log((p + q) / q),    link = log(p / q),    p = C1 eta,  q = C_{-1} (1 - eta)
 
     For unequal costs its minimum risk is of neither type: the largest risk is not at the threshold.
 

@@ -7,9 +7,8 @@
     threshold      neg_slope / (pos_slope + neg_slope), whatever the margins
     conjugate      m v for -s <= v <= 0, infinite elsewhere, with slope s and margin m of the class
 
-Between -neg_margin and pos_margin the conditional risk is linear in f with the slope
-neg_slope (1 - eta) - pos_slope eta, beyond them it grows: so the best score is one of the two ends, and the sign of
-this slope decides which. In the paper's letters e - d f and b + a f: d, a are the slopes, e/d, b/a the margins.
+Between -neg_margin and pos_margin the conditional risk is linear in f, beyond them it grows: the best score is one of
+the two ends. In the paper's letters e - d f and b + a f: d, a are the slopes, e/d, b/a the margins.
 """
 
 from __future__ import annotations
@@ -142,16 +141,6 @@ class CostSensitiveHinge(HingeLoss):
 
         It is the conditional risk of the score sign((C1 + C_{-1}) eta - C_{-1}), with sign(0) = 1, and largest at
         C_{-1} / (C1 + C_{-1}) for C_{-1} >= 1. Other scores have a smaller risk, `min_risk`, unless C_{-1} = 1.
-
-        Parameters
-        ----------
-        eta : float or array-like
-            Probabilities of y = +1.
-
-        Returns
-        -------
-        float or ndarray
-            The risk.
 
         Examples
         --------

@@ -1,12 +1,4 @@
-"""Properties of minimum risks and links, compared with the zero-one loss, C*(eta) = min(C_1 eta, C_{-1} (1 - eta)).
-
-property 1    the maximum of C* is at t = C_{-1} / (C_1 + C_{-1})
-property 2    C*(t - C_{-1} e) = C*(t + C_1 e) for 0 <= e <= 1 / (C_1 + C_{-1})
-type I        property 1 but not property 2
-type II       both
-Bayes gap     E[C*(eta) - min(C_1 eta, C_{-1} (1 - eta))]
-symmetry      f^-1(-v) = 2 t - f^-1(v) of a link f around the threshold
-"""
+"""Properties of minimum risks and links, compared with the zero-one loss, C*(eta) = min(C_1 eta, C_{-1} (1 - eta))."""
 
 from __future__ import annotations
 
@@ -21,7 +13,7 @@ from .._core.types import Vector, is_number
 from ._base import Loss, positive_number, probabilities
 from ._classical import ZeroOneLoss
 
-# Distances e from the threshold, relative to the largest, at which the two properties are checked; without the
+# Distances e from the threshold, relative to the largest, at which risk types are checked; without the
 # threshold itself, where formulas with sign(eta - t) have another value, and without 0 and 1, where many have none.
 DISTANCES = np.concatenate([[1e-9], np.arange(1, 2000) / 2000])
 RISK_TYPE_TOL = 1e-9  # difference of two risks, relative to the largest, up to which they count as equal
@@ -90,7 +82,7 @@ def bayes_gap(
     Returns
     -------
     float
-        The gap. It depends on the scale of the loss, and may be made small, or negative, by scaling it.
+        The gap. It depends on the scale of the loss.
 
     Examples
     --------
@@ -117,8 +109,7 @@ def bayes_gap(
 def link_symmetry(loss: Loss) -> float:
     """Largest deviation of a link from the symmetry f^-1(-v) = 2 t - f^-1(v) around the threshold t.
 
-    The symmetry is sufficient for the Bayes rule with this threshold, not necessary. The linear link has it. The log
-    link has it for equal costs only; for all costs it has odds(f^-1(v)) odds(f^-1(-v)) = (C_{-1} / C_1)^2.
+    It is sufficient for the Bayes rule with this threshold, not necessary: the log link has it for equal costs only.
 
     Parameters
     ----------
@@ -156,9 +147,7 @@ def _integrated(gap: Callable[[float], float], density: Callable[[float], float]
     def checked(eta: float) -> float:
         value = float(density(eta))
         if not 0.0 <= value < np.inf:
-            raise ValueError(
-                f"eta must be a density, finite and not negative on (0, 1); it is {value} at {eta:.6g}. Correct it."
-            )
+            raise ValueError(f"eta must be a density, finite and not negative; it is {value} at {eta:.6g}. Correct it.")
         return value
 
     total = integral(checked)
@@ -170,18 +159,24 @@ def _integrated(gap: Callable[[float], float], density: Callable[[float], float]
     return integral(lambda eta: checked(eta) * gap(eta))
 
 
-def _costs(loss: Any, C1: Any, C_minus1: Any) -> tuple[float, float]:
-    """The given costs, or else those of the loss."""
+def given_costs(C1: Any, C_minus1: Any) -> tuple[float, float] | None:
+    """The two costs, or None if they are not given."""
     if (C1 is None) != (C_minus1 is None):
         raise ValueError(f"C1 and C_minus1 must be given together; got C1={C1!r}, C_minus1={C_minus1!r}. Pass both.")
-    if C1 is not None:
-        return positive_number("C1", C1), positive_number("C_minus1", C_minus1)
+    return None if C1 is None else (positive_number("C1", C1), positive_number("C_minus1", C_minus1))
+
+
+def _costs(loss: Any, C1: Any, C_minus1: Any) -> tuple[float, float]:
+    """The given costs, or else those of the loss."""
+    given = given_costs(C1, C_minus1)
+    if given is not None:
+        return given
     if not isinstance(loss, Loss):
         raise ValueError(f"C1 and C_minus1 must be given with a bare minimum risk; got {loss!r} alone. Pass both.")
     C1, C_minus1 = loss.costs
     if not (is_number(C1) and is_number(C_minus1)):
         raise ValueError(
-            "The costs of the loss must be two numbers; it has one for each example. Pass C1 and C_minus1, or use the "
+            "The costs of the loss must be two numbers; it has one for each sample. Pass C1 and C_minus1, or use the "
             "loss of a single sample."
         )
     return C1, C_minus1
