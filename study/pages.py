@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cssvm._runtime.format import markdown_table
-
 from .kdd98 import PUBLISHED_ONLY
 from .statistics import Estimate
 from .summary import PAPER_METHODS, Results, paper_figures, paper_tables, title_of
@@ -194,7 +192,8 @@ def all_tables(results: Results) -> list[Table]:
 
 def as_markdown(table: Table) -> str:
     """A Markdown table below its caption."""
-    lines = [f"**{table.caption}**", "", markdown_table(table.rows, table.head)]
+    rows = [table.head, ["---"] * len(table.head), *([cell.replace("|", "\\|") for cell in row] for row in table.rows)]
+    lines = [f"**{table.caption}**", "", *("| " + " | ".join(row) + " |" for row in rows)]
     return "\n".join([*lines, *(["", table.note] if table.note else [])]) + "\n"
 
 

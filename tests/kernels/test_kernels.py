@@ -6,10 +6,9 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from cssvm._kernels import KERNELS, make_kernel
-from cssvm._kernels.gram import MIN_ROWS, CachedGram, ComputedGram, MatrixGram
+from cssvm._kernels.gram import MIN_ROWS, CachedGram, ComputedGram, MatrixGram, available_bytes
 from cssvm._kernels.tiles import DENSE_ENOUGH, SparsePoints, prepare_points
 from cssvm._runtime import threads
-from cssvm._runtime.memory import available_bytes
 
 from .registry import CASES, gram
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from cssvm._kernels import make_kernel
-from cssvm._kernels.precision import EXACT_ROWS, SCORE_ERROR, SUM_ERROR, precisions, prediction_precision
+from cssvm._kernels.tiles import EXACT_ROWS, SCORE_ERROR, SUM_ERROR, precisions, prediction_precision
 
 from .registry import gram
 

@@ -11,7 +11,6 @@ from cssvm._runtime.format import (
     format_estimate,
     format_number,
     format_percent,
-    markdown_table,
     printable,
 )
 
@@ -47,7 +46,3 @@ def test_columns_are_aligned_and_headings_may_have_several_lines():
 def test_the_last_column_is_wrapped():
     table = aligned_table([("columns", "one two three four"), ("b", "c")], width=20)
     assert table.splitlines() == ["columns  one two", "         three four", "b        c"]
-
-
-def test_markdown_cells_are_escaped():
-    assert markdown_table([("a|b", "1")], ("x", "y")).splitlines() == ["| x | y |", "| --- | --- |", "| a\\|b | 1 |"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cssvm._runtime.memory import MEGABYTE
+from cssvm._kernels.gram import MEGABYTE
 from cssvm._search import workers
 
 

@@ -12,8 +12,8 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveSVCCV, evaluate
+from cssvm._kernels.gram import MEGABYTE
 from cssvm._runtime import threads
-from cssvm._runtime.memory import MEGABYTE
 from cssvm._search.grid_search import GridCrossValidation
 from cssvm._search.workers import MATRIX_SHARE
 from cssvm._solvers.dual.smo_newton import Workspace

@@ -23,7 +23,7 @@ from typing import Any, ParamSpec, TypeGuard, TypeVar
 import typer
 
 from .._runtime.format import printable
-from .._runtime.interrupts import SearchInterruptedWarning, interrupts
+from .._runtime.progress import SearchInterruptedWarning, interrupts
 from . import STOPPED
 
 WRONG_INPUT, TERMINATED = 2, 143

@@ -25,8 +25,7 @@ from .._core.sklearn_compat import take_rows
 from .._core.types import Mask, RowNumbers, Vector
 from .._core.validation import take_samples
 from .._meta import CostThresholdClassifier
-from .._runtime.interrupts import interrupts
-from .._runtime.progress import Silent
+from .._runtime.progress import Silent, interrupts
 from .._runtime.threads import in_this_process
 from ..metrics._action import ActionScores, action_scores
 from ..metrics._risk import minimum_risk

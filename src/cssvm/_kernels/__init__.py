@@ -12,7 +12,7 @@ from .functions import (
     make_kernel,
 )
 from .gram import GramRows, SharedValues
-from .precision import error_allowed, float32_suffices
+from .tiles import error_allowed, float32_suffices
 
 __all__ = [
     "DEFAULT_KERNEL",

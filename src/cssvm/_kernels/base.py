@@ -18,8 +18,17 @@ import scipy.sparse as sp
 from .._runtime import threads
 from .gram import GramRows, SharedTerm, SharedValues, computed_gram
 from .pairwise import PairwiseTerm, centred_sizes
-from .precision import SCORE_TOL, error_allowed, prediction_precision
-from .tiles import KERNEL_ERROR, cancellation, prepare_points, prepare_vectors, update_minus_sums, update_values
+from .tiles import (
+    KERNEL_ERROR,
+    SCORE_TOL,
+    cancellation,
+    error_allowed,
+    prediction_precision,
+    prepare_points,
+    prepare_vectors,
+    update_minus_sums,
+    update_values,
+)
 
 EXPAND_ROWS = 1 << 14  # samples predicted at a time
 DIAGONAL_ROWS = 64  # samples whose kernel values are computed to get their diagonal: few calls, few values

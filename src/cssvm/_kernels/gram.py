@@ -11,6 +11,7 @@ the precision of kernel values: a relative error u in gamma |x - z|^2 = e change
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,18 @@ import numpy as np
 
 from .._core.types import RowNumbers, Vector
 from .._runtime import threads
-from .._runtime.memory import memory_budget
 from .._runtime.sums import update_gathered, update_minus_rows
 from .pairwise import PairwiseTerm, centred, far_centre
-from .precision import error_allowed, precisions
-from .tiles import Points, prepare_points, rounding_errors, update_minus_sums, update_symmetric_values, update_values
+from .tiles import (
+    Points,
+    error_allowed,
+    precisions,
+    prepare_points,
+    rounding_errors,
+    update_minus_sums,
+    update_symmetric_values,
+    update_values,
+)
 
 if TYPE_CHECKING:
     from .base import ComputedKernel
@@ -32,6 +40,8 @@ FRESH_ROWS, FRESH_BYTES = 256, 1 << 26  # computed at a time for the store, at m
 LINEAR_ROWS = 1 << 14  # whose products with a weight vector are one task
 MIN_ROWS = 64  # kept at least, however small the budget
 BAND = 256  # rows of a shared matrix at a time
+MEGABYTE = 1 << 20
+SMALL_BUDGET = 64 * MEGABYTE  # bytes
 
 
 class GramRows(ABC):
@@ -243,6 +253,31 @@ def computed_gram(kernel: ComputedKernel, X: Any, *, upper_bounds: np.ndarray, t
 def row_budget(cache_size: Any, n: int) -> int:
     """Bytes for kernel values of n samples; the solver can make use of two (n, n) matrices."""
     return memory_budget(cache_size, 2 * n * n * np.dtype(float).itemsize)
+
+
+def memory_budget(cache_size: Any, wanted: int) -> int:
+    """Bytes for kernel values: `cache_size` in megabytes, or "auto" for half of the memory available.
+
+    If little is `wanted`, the system is not asked.
+    """
+    if cache_size != "auto":
+        return int(cache_size * MEGABYTE)
+    return SMALL_BUDGET if wanted <= SMALL_BUDGET else available_bytes() // 2
+
+
+def available_bytes() -> int:
+    """Memory that this process may still take: available to the system, or allowed by its control group."""
+    limits = []
+    try:
+        with open("/proc/meminfo") as lines:
+            limits += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
+        with open("/sys/fs/cgroup/memory.max") as limit, open("/sys/fs/cgroup/memory.current") as current:
+            limits.append(int(limit.read()) - int(current.read()))
+    except (OSError, ValueError):  # no such file on this system, or no limit set ("max")
+        pass
+    if not limits and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
+        limits.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return max(SMALL_BUDGET, min(limits, default=1024 * MEGABYTE))
 
 
 class SharedValues:

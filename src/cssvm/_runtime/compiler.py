@@ -47,8 +47,8 @@ def _hint_at_cache() -> None:
     global _hinted
     if not _hinted:
         logging.getLogger("cssvm").warning(
-            "cssvm compiles its code again in every process, which takes some seconds: no folder for it can be written. "
-            "Set NUMBA_CACHE_DIR to one that can."
+            "cssvm compiles its code again in every process, which takes some seconds: no cache folder can be written. "
+            "Set NUMBA_CACHE_DIR to a folder that can."
         )
     _hinted = True
 

@@ -98,9 +98,3 @@ def _wrapped(line: list[str], width: int) -> Iterable[list[str]]:
     yield [*line[:-1], first]
     for text in others:
         yield [*[""] * (len(line) - 1), text]
-
-
-def markdown_table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> str:
-    """A table in Markdown."""
-    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

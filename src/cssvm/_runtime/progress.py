@@ -1,4 +1,4 @@
-"""A progress bar with the time left, on the error stream; plain lines where rich is not installed."""
+"""Progress of long computations: a bar with the time left, plain lines without rich, and what Ctrl-C does."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 # Plain lines are written at most this often, in seconds.
 EVERY = 5.0
+_raised = ContextVar("raised", default=False)
 
 
 def say(message: str, what: str = "search") -> None:
@@ -99,3 +101,22 @@ def progress(verbose: int, total: int, what: str = "search", unit: str = "fits")
     )  # fmt: skip
     with Progress(*columns, console=console) as bar:
         yield Bar(bar, total)
+
+
+class SearchInterruptedWarning(UserWarning):
+    """A search ended early by Ctrl-C, whose best point so far is used."""
+
+
+@contextmanager
+def interrupts(*, raised: bool) -> Iterator[None]:
+    """Set whether searches inside raise KeyboardInterrupt, or end early and keep their results so far."""
+    before = _raised.set(raised)
+    try:
+        yield
+    finally:
+        _raised.reset(before)
+
+
+def are_interrupts_raised() -> bool:
+    """The setting of the innermost `interrupts`; False outside."""
+    return _raised.get()

@@ -21,7 +21,7 @@ from .._core.samples import Samples
 from .._core.types import Vector, is_number
 from .._core.validation import align_to_samples, check_parameters
 from .._kernels import LINEAR_KERNEL, is_pairwise, kernel_class
-from .._runtime.interrupts import SearchInterruptedWarning
+from .._runtime.progress import SearchInterruptedWarning
 from .._runtime.threads import in_this_process
 from .._svm.base_svc import CHECKS, validate_raw, validate_samples, validate_transformed
 from .decision import (

@@ -22,8 +22,7 @@ from .._core.folds import Fold
 from .._core.samples import Samples
 from .._core.types import Vector
 from .._runtime import threads
-from .._runtime.interrupts import are_interrupts_raised
-from .._runtime.progress import progress, say
+from .._runtime.progress import are_interrupts_raised, progress, say
 from .checkpoint import Checkpoint
 from .fingerprint import fingerprint
 from .fold_data import FoldFeatures

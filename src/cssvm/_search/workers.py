@@ -31,7 +31,7 @@ from .._core.folds import Fold
 from .._core.samples import Samples
 from .._core.types import RowNumbers, Status, Vector
 from .._kernels import Kernel, SharedValues, error_allowed, float32_suffices
-from .._runtime.memory import memory_budget
+from .._kernels.gram import memory_budget
 from .._solvers.dual import DualProblem, Workspace, solve, solve_path
 from .._solvers.linear import LinearFunction, LinearSolver, linear_scores
 from .fold_data import FoldFeatures

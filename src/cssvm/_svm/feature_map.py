@@ -29,8 +29,8 @@ from .._core.types import Vector
 from .._core.validation import align_to_samples
 from .._kernels import KERNELS, Kernel, kernel_class, make_kernel
 from .._kernels.functions import Poly, Rbf
+from .._solvers.certificate import least_hinge_loss, relative_gap
 from .._solvers.linear import LinearFunction, recover_dual
-from .._solvers.objectives import least_hinge_loss, relative_gap
 from .base_svc import validate_transformed
 from .kernel_svc import resolve_gamma
 from .linear_svc import CostSensitiveLinearSVC

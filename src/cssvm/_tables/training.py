@@ -21,7 +21,7 @@ from .._evaluation.result import MODEL
 from .._kernels import DEFAULT_KERNEL
 from .._meta import CostThresholdClassifier
 from .._runtime.files import check_writable
-from .._runtime.interrupts import SearchInterruptedWarning, interrupts
+from .._runtime.progress import SearchInterruptedWarning, interrupts
 from .._search import CostSensitiveSVCCV
 from ..deploy import Column, ModelCard
 from ..deploy._card import CATEGORY, NUMBER

@@ -6,6 +6,8 @@ columns of the same frame; collections given next to X must have the same partit
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +23,6 @@ from .._core.positive_class import PositiveClass
 from .._core.samples import Samples, check_both_classes, one_dimensional
 from .._core.types import Mask, Vector, is_number
 from .._core.validation import check_some_positive
-from .._runtime.memory import give_back
 from .._runtime.parquet import FramePart, find_row_groups, without_index
 
 VALUES = ("y", "fn_cost", "fp_cost", "kappa", "sample_weight")
@@ -109,7 +110,8 @@ class Reader:
 
     def everything(self, frame: Any, *separate: Any) -> tuple[Any, dict[str, Any]]:
         """Return features and values; memory that the partition before has used is given back first."""
-        give_back()
+        with contextlib.suppress(OSError, AttributeError):  # not glibc, which does not always do so by itself
+            ctypes.CDLL(None).malloc_trim(0)
         if isinstance(frame, FramePart):
             frame = frame.frame([*(self.names or ()), *self.columns.values()])
         X, values = self.features(frame), self.values(frame, *separate)

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
+from cssvm._solvers.certificate import feasible, violation
 from cssvm._solvers.dual import DualProblem, tuning
-from cssvm._solvers.dual.certificate import violation
 from cssvm._solvers.dual.newton import NewtonSteps, ridge_for, up_to_first_bound, update_to_optimum
-from cssvm._solvers.dual.problem import feasible
 from cssvm._solvers.dual.smo import update_by_smo
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed

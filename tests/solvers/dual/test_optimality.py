@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from cssvm._solvers.certificate import bias_interval, distances, is_free, level, violation
 from cssvm._solvers.dual import DualProblem, tuning
-from cssvm._solvers.dual.certificate import bias_interval, can_be_shrunk, distances, is_free, level, violation
+from cssvm._solvers.dual.smo_newton import can_be_shrunk
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed
 

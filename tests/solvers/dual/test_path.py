@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from cssvm._solvers.certificate import violation
 from cssvm._solvers.dual import Status, Workspace, smo_newton, solve, solve_path, tuning
-from cssvm._solvers.dual.certificate import violation
 from cssvm._solvers.dual.smo_newton import DualPath
 
 from .problems import KERNELS, clarabel_optimum, gram, random_problem, signed

@@ -3,7 +3,8 @@
 `solve` is for one problem of any size, `solve_path` for many values of C with the kernel matrix in memory.
 """
 
-from .problem import DualProblem, Solution, Status
+from ..._core.types import Status
+from ..certificate import DualProblem, Solution
 from .smo_newton import DualPath, Workspace, solve_path
 from .solver import solve
 

@@ -22,16 +22,24 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..._core.types import RowNumbers, Vector
+from ..._core.types import RowNumbers, Status, Vector
 from ..._kernels import GramRows
 from ..._runtime import threads
 from ..._runtime.compiler import njit
+from ..certificate import (
+    DualProblem,
+    WorkingSet,
+    bias_interval,
+    distances,
+    feasible,
+    is_free,
+    update_balanced,
+    violation,
+)
 from . import tuning
 from .bordered_kkt import BorderedKKT
-from .certificate import bias_interval, can_be_shrunk, distances, is_free, max_active, violation
 from .newton import ridge_for, update_to_optimum
-from .problem import DualProblem, Status, WorkingSet, feasible, update_balanced
-from .smo_newton import SMONewton
+from .smo_newton import SMONewton, can_be_shrunk, max_active
 
 PHASES = ("kernel", "select", "local", "interior", "path", "update", "finish", "check")
 LAST_DIGITS = 1e-15  # of |beta|: a sum as small as that is zero

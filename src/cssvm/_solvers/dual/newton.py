@@ -24,10 +24,9 @@ from scipy.linalg import LinAlgError
 from ..._core.types import Mask, RowNumbers, Vector
 from ..._runtime.compiler import POSV, njit, solve_positive
 from ..._runtime.sums import update_minus_rows
+from ..certificate import DualProblem, is_free, level, update_balanced
 from . import tuning
 from .bordered_kkt import BorderedKKT
-from .certificate import is_free, level
-from .problem import DualProblem, update_balanced
 
 RIDGES = {4: 2e-6, 8: 1e-10}  # by bytes of a kernel value, of the mean diagonal: above the rounding errors of K_FF
 PRECISION = 1e-12  # of the decision values' scale, where rounding errors of G begin

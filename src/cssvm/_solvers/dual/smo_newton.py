@@ -20,14 +20,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..._core.types import RowNumbers, Vector
+from ..._core.types import Mask, RowNumbers, Status, Vector
 from ..._runtime import threads
 from ..._runtime.sums import update_gathered, update_minus_rows
+from ..certificate import DualProblem, Solution, bias_interval, certified, distances, is_free, violation
 from . import tuning
 from .bordered_kkt import BorderedKKT
-from .certificate import bias_interval, can_be_shrunk, certified, is_free, max_active, violation
 from .newton import NewtonSteps, ridge_for, update_to_optimum
-from .problem import DualProblem, Solution, Status
 from .smo import update_by_smo
 
 
@@ -186,6 +185,16 @@ class SMONewton:
         self.gradient[:] = gradient
         update_minus_rows(self.gradient, self.kernel, moved, (self.beta - beta)[moved])
         self._variance = 0.0
+
+
+def can_be_shrunk(beta: Vector, gradient: Vector, lower: Vector, upper: Vector, bottom: float, top: float) -> Mask:
+    """Whether each variable is so far from being selected that it can be shrunk, (n,)."""
+    return distances(beta, gradient, lower, upper, bottom, top) > tuning.SHRINKING_DEPTH * (top - bottom)
+
+
+def max_active(n: int) -> int:
+    """How many of n variables can stay active for shrinking the others to be worth its bookkeeping."""
+    return int(tuning.ACTIVE_SHARE * n)
 
 
 class Workspace:

@@ -16,15 +16,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._core.types import Vector
+from ..._core.types import Status, Vector
 from ..._kernels import GramRows
 from ..._runtime import threads
+from ..certificate import DualProblem, Solution, certified, update_balanced
 from ..linear.blocks import LocalBlocks
 from ..linear.interior import Certificate, solve_interior
 from . import tuning
-from .certificate import certified
 from .decomposition import Decomposition, empty_block
-from .problem import DualProblem, Solution, Status, update_balanced
 from .smo_newton import DualPath
 
 FACTOR_COPIES = 3  # of the factor of K, which the interior-point method has in memory

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..._core.types import Status, Vector
 from ..._runtime.compiler import njit
-from ..objectives import least_hinge_loss
+from ..certificate import least_hinge_loss
 from .interior import AT_ZERO, Certificate, LinearSolution
 from .passes import LinearFunction, balanced
 from .rows import SparseTile

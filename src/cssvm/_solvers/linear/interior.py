@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..._core.types import Status, Vector
-from ..objectives import relative_gap
+from ..certificate import relative_gap
 from .blocks import Blocks
 from .passes import FixedSamples, LinearFunction, Measure, Prediction, Step
 

@@ -1,15 +1,21 @@
-"""Optimality and the certificate of a feasible beta with gradient G = p - K beta.
+"""The dual problem in signed variables, its optimality, and the certificate of a feasible solution.
 
-A variable can increase if beta_i < upper_i and can decrease if beta_i > lower_i; it is free if it can do both.
+With beta_i = y_i a_i the labels leave the problem::
+
+    maximise over beta    p'beta - 1/2 beta'K beta
+    subject to            sum(beta) = 0,   lower <= beta <= upper
+
+    p_i = y_i m_i;   [lower_i, upper_i] = [0, c_i] if y_i = +1, [-c_i, 0] if y_i = -1
+
+With the gradient G = p - K beta, of variables that can increase (beta_i < upper_i) or decrease (beta_i > lower_i)::
 
     bottom      = min G_i over the variables that can decrease
     top         = max G_i over the variables that can increase
     violation   = max(0, top - bottom)        beta is optimal if and only if it is 0; any b between is then a bias
-    level       = mean G_i over the free variables; (bottom + top) / 2 if there are none
+    level       = mean G_i over the free variables, which can do both; (bottom + top) / 2 if there are none
     distance_i  = the smaller of bottom - G_i if i can increase and G_i - top if i can decrease
 
-Variable i can be part of an SMO step that ascends if and only if distance_i < 0; one that is far from it can be shrunk,
-that is, gets no updates for a while.
+Variable i can be part of an SMO step that ascends if and only if distance_i < 0; one far from that can be shrunk::
 
     dual(beta)      = p'beta - 1/2 beta'K beta              = 1/2 beta'(p + G)
     primal(beta, b) = 1/2 beta'K beta + loss(b)             = 1/2 beta'(p - G) + loss(b)
@@ -23,21 +29,156 @@ so the compiler is not allowed to assume that numbers are finite.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..._core.types import Mask, RowNumbers, Vector
-from ..._kernels import GramRows
-from ..._runtime.compiler import njit
-from ..objectives import least_hinge_loss, relative_gap
-from . import tuning
-from .problem import DualProblem, Solution, Status, WorkingSet
+from .._core.types import Mask, RowNumbers, Status, Vector
+from .._kernels import GramRows
+from .._runtime.compiler import njit
 
+BALANCING = 50  # passes that distribute an imbalance over the room left; each removes all of it but rounding
+SHOWS = 1e6  # times the excess: a larger variable can take it and stay inside its bounds
+BALANCED = 1e-13  # a sum of beta this small, relative to that of |beta|, is zero
+FLAT = 1e-12  # a slope below this share of all upper bounds is zero: sums of costs carry rounding errors
 SAMPLE = 16  # samples of either kind whose gradient is computed again
 NEAR = 1e-6  # of the margins, from the bias: where an error that matters can move a sample to its wrong side
 WRONG = 0.1  # of the margins: a deviation of the gradient that leaves no sample certain
 OTHERS = 2.0  # times the largest deviation found: what other samples may have
 SHORTEST = 1e-8  # |k(x, .)| relative to the longest: a kernel with zeros on its diagonal has other values in those rows
 REFERENCE_COLUMNS = 1 << 15  # kernel values of each of them at a time
+
+
+class DualProblem(NamedTuple):
+    """Linear term and bounds, (n,) float64 each."""
+
+    linear: Vector
+    lower: Vector
+    upper: Vector
+
+    def scaled(self, C: float) -> DualProblem:
+        """The problem with all upper bounds C times as large."""
+        return DualProblem(self.linear, C * self.lower, C * self.upper)
+
+
+class WorkingSet(NamedTuple):
+    """What happened to one working set."""
+
+    violation: float  # before this set was solved
+    n_active: int
+    size: int
+    n_entered: int  # members new to it
+    n_moved: int
+    n_steps: int  # SMO steps
+    seconds: float  # since the solve began
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Signed variables with their certificate.
+
+    `violation` is max G over variables that may increase minus min G over variables that may decrease; `gap` is
+    (primal - dual) / max(|primal|, |dual|) at `bias`, the bias that minimises the primal for these variables.
+    `deviation` estimates the error of the gradient by independent code at some samples; `hidden` is what errors of that
+    size may hide of the gap, and part of it; `rounding` bounds the rounding error of a gradient in float64.
+    """
+
+    beta: Vector
+    bias: float
+    gradient: Vector
+    status: Status
+    n_iter: int
+    violation: float
+    primal_objective: float
+    dual_objective: float
+    gap: float
+    deviation: float = 0.0
+    hidden: float = 0.0
+    rounding: float = 0.0
+    profile: dict[str, float] = field(default_factory=dict)  # seconds in each phase
+    trace: list[WorkingSet] = field(default_factory=list)  # of the decomposition
+
+    @property
+    def converged(self) -> bool:
+        """Whether the violation is within the tolerance."""
+        return self.status == Status.CONVERGED
+
+
+def update_balanced(beta: Vector, lower: Vector, upper: Vector) -> bool:
+    """Make variables, or changes of them, sum to zero by moving each in proportion to its room.
+
+    Returns False if there is not enough room. Variables at a bound stay there.
+    """
+    inside = (beta > lower) & (beta < upper)
+    for _ in range(BALANCING):
+        excess = beta.sum()
+        if abs(excess) <= BALANCED * np.abs(beta).sum():
+            _update_last_digits(beta, inside)
+            return True
+        room = np.where(inside, (lower if excess > 0.0 else upper) - beta, 0.0)
+        total = abs(room.sum())
+        if total <= 0.0:
+            return False
+        beta += min(1.0, abs(excess) / total) * room
+    return abs(beta.sum()) <= 10.0 * BALANCED * np.abs(beta).sum()
+
+
+def _update_last_digits(beta: Vector, inside: Mask) -> None:
+    """Subtract what is left of the sum, exactly, from the smallest variable that hardly changes by it.
+
+    Otherwise samples of a linear kernel that are far from zero multiply it by the squares of their features.
+    """
+    excess = math.fsum(beta)
+    sizes = np.where(inside & (np.abs(beta) > SHOWS * abs(excess)), np.abs(beta), np.inf)
+    smallest = int(np.argmin(sizes))
+    if sizes[smallest] < np.inf:
+        beta[smallest] -= excess
+
+
+def feasible(start: ArrayLike, problem: DualProblem) -> Vector:
+    """`start` clipped to the bounds, then the sign with the larger sum scaled down until the sum is zero."""
+    beta = np.clip(np.asarray(start, dtype=np.float64), problem.lower, problem.upper)
+    up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
+    if abs(up - down) <= BALANCED * (up + down):
+        return beta  # scaling would take variables off their bounds for the sake of rounding errors
+    if up > down:
+        beta[beta > 0] *= down / up
+    elif down > up:
+        beta[beta < 0] *= up / down
+    return beta
+
+
+def optimal_intercept(kinks: Vector, lower: Vector, upper: Vector) -> float:
+    """The b at which the loss is least; the arguments are (n,) float64.
+
+    Its slope is sum(-lower_i, k_i < b) - sum(upper_i, k_i > b). Where it is zero between two kinks the middle is taken.
+    """
+    order = np.argsort(kinks)  # the order of equal kinks makes no difference
+    kinks, total, below = kinks[order], np.cumsum(upper[order]), np.cumsum(-lower[order])
+    right = below - (total[-1] - total)  # slope just right of each kink, ascending
+    flat = FLAT * (total[-1] + below[-1])
+    last = len(kinks) - 1
+    first = min(last, int(np.searchsorted(right, -flat)))  # before it the function falls
+    if right[first] > flat:
+        return float(kinks[first])
+    last = min(last, int(np.searchsorted(right, flat, side="right")))  # from it on the function rises
+    return float(0.5 * (kinks[first] + kinks[last]))
+
+
+def least_hinge_loss(kinks: Vector, lower: Vector, upper: Vector) -> tuple[float, float]:
+    """The optimal intercept, and the loss there."""
+    intercept = optimal_intercept(kinks, lower, upper)
+    above = kinks - intercept
+    positive = np.maximum(above, 0.0)
+    return intercept, float((upper * positive - lower * (positive - above)).sum())
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """(primal - dual) / max(|primal|, |dual|), at least 0: rounding errors can change the sign of the difference."""
+    return max(0.0, primal - dual) / max(abs(primal), abs(dual), np.finfo(float).tiny)
 
 
 @njit(fastmath=False)
@@ -81,16 +222,6 @@ def violation(beta: Vector, gradient: Vector, problem: DualProblem) -> float:
     """Largest violation of optimality; at 0 no pair of variables can be moved."""
     bottom, top = bias_interval(beta, gradient, problem.lower, problem.upper)
     return max(0.0, top - bottom)
-
-
-def can_be_shrunk(beta: Vector, gradient: Vector, lower: Vector, upper: Vector, bottom: float, top: float) -> Mask:
-    """Whether each variable is so far from being selected that it can be shrunk, (n,)."""
-    return distances(beta, gradient, lower, upper, bottom, top) > tuning.SHRINKING_DEPTH * (top - bottom)
-
-
-def max_active(n: int) -> int:
-    """How many of n variables can stay active for shrinking the others to be worth its bookkeeping."""
-    return int(tuning.ACTIVE_SHARE * n)
 
 
 def certified(
