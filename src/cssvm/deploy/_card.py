@@ -50,11 +50,11 @@ class Column:
     name : str
         Its name in the table.
     kind : {"number", "category"}
-        Whether entries are numbers or categories.
+        What its entries are.
     dtype : str
         The type it had in training, as NumPy or pandas call it.
     categories : list of str or None
-        The categories seen in training; None for numbers, and if they are not known.
+        The categories seen in training, if they are known.
     """
 
     name: str
@@ -73,34 +73,25 @@ class ModelCard:
 
     Attributes
     ----------
-    task : str
-        What the model does.
-    target : str or None
-        Name of the column that it predicts.
-    classes : list
-        The two labels as they were in training, sorted as in ``classes_``.
-    pos_label : label
-        The positive class, which `fn_cost` is about.
-    fn_cost, fp_cost : float, str or None
-        Costs of a false negative and of a false positive: a number, the name of a column with one for each row, or
-        None if unknown.
-    currency : str or None
-        The unit of the costs.
+    task, target : str
+        What the model does, and the name of the column that it predicts.
+    classes, pos_label : list, label
+        The two labels, sorted as in ``classes_``, and the positive class.
+    fn_cost, fp_cost, currency : float, str or None
+        Costs of a false negative and of a false positive, numbers or names of columns with one for each row, and their
+        unit.
     columns : list of Column
         The columns that the model reads, in order.
     n_rows, n_positives : int or None
         Training rows, and how many of them are of the positive class.
-    trained : str
-        Date and time of the training, ISO 8601 in UTC.
-    versions : dict
-        Versions of the packages that trained the model.
+    trained, versions : str, dict
+        Date and time of the training, ISO 8601 in UTC, and the versions of the packages.
     certificate : dict
         ``primal``, ``dual``, ``gap`` and ``status`` of the solver; empty for a model without one.
     parameters : dict
         Parameters of the model, including those found by a search.
     measures : dict
-        Measured values by name, each a dictionary with ``value``, ``low`` and ``high``, the ends of an interval or
-        None.
+        Measured values by name, each with ``value``, ``low`` and ``high``, the ends of an interval or None.
     notes : list of str
         What else a user should know.
 
@@ -140,7 +131,7 @@ class ModelCard:
         Parameters
         ----------
         model : classifier
-            Fitted, of two classes: an estimator of this library, or a pipeline that ends with one.
+            As in `save_model`.
         **known
             Fields of the card that the model cannot know, or that replace its own.
 
@@ -155,27 +146,12 @@ class ModelCard:
         return replace(card, **known)
 
     def to_json(self) -> str:
-        """Return the card as JSON text. Numbers are kept to the last bit; those that are not finite become null.
-
-        Returns
-        -------
-        str
-        """
+        """Return the card as JSON text. Numbers are kept to the last bit; those that are not finite become null."""
         return json.dumps(_plain(asdict(self), "card"), indent=2, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> ModelCard:
-        """Read a card that `to_json` wrote. Unknown fields and values of other types are rejected.
-
-        Parameters
-        ----------
-        text : str
-            JSON text.
-
-        Returns
-        -------
-        ModelCard
-        """
+        """Return the card that `to_json` wrote as `text`. Unknown fields and values of other types are rejected."""
         try:
             content = json.loads(text)
             if isinstance(content, dict) and isinstance(content.get("columns"), list):
@@ -250,7 +226,4 @@ def _plain(value: Any, where: str) -> Any:
         return {str(key): _plain(each, f"{where}[{key!r}]") for key, each in value.items()}
     if isinstance(value, Sequence) or hasattr(value, "tolist"):
         return [_plain(each, f"{where}[{i}]") for i, each in enumerate(value)]
-    raise ValueError(
-        f"{where} must be made of numbers, strings, lists and dictionaries; got {type(value).__name__}. Convert it "
-        "first."
-    )
+    raise ValueError(f"{where} must be made of numbers, strings, lists and dictionaries; got {type(value).__name__}.")

@@ -6,9 +6,8 @@ A file is a zip archive of
     schema.json, *.npy  the model, as skops writes it
 
 whose comment, its last bytes, is ``cssvm-model format=2 sha256=`` and 64 hexadecimal digits, the SHA-256 of all bytes
-before them. It shows damage anywhere in the file, not who wrote it: whoever can alter a file can compute it again.
-Hence the list of trusted types and the checks of the content. Nothing in a file is code, and nothing is made from it
-before its checksum, its format, its sizes and its types have been checked.
+before them. It shows damage, not who wrote the file: hence the list of trusted types and the checks of the content.
+Nothing is made from a file before its checksum, its format, its sizes and its types have been checked.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ BLANK_COMMENT = f"cssvm-model format={FORMAT} sha256=".encode() + b"0" * DIGITS
 
 
 class ModelFileError(ValueError):
-    """A model file that cannot be written, or must not be read; the message, at most `MESSAGE_LIMIT` long, says why."""
+    """A model file that cannot be written, or must not be read; long messages are cut."""
 
     def __init__(self, message: str):
         super().__init__(message if len(message) <= MESSAGE_LIMIT else f"{message[:MESSAGE_LIMIT]}...")
@@ -45,15 +44,7 @@ class ModelFileError(ValueError):
 
 @dataclass(frozen=True)
 class SavedModel:
-    """The content of a model file.
-
-    Attributes
-    ----------
-    model : classifier
-        The fitted model.
-    card : ModelCard
-        Its description.
-    """
+    """The content of a model file: the fitted `model`, and its `card`, a `ModelCard`."""
 
     model: Any
     card: ModelCard
@@ -107,9 +98,9 @@ def save_model(model: Any, path: Any, card: ModelCard | None = None, *, trusted:
 def load_model(path: Any, *, trusted: Iterable[str] = ()) -> SavedModel:
     """Read a model and its card from a file that `save_model` wrote.
 
-    The checksum, the format, the sizes, all types, and the shapes and numbers of the model are checked before it is
-    returned. That protects from damage and from files that would run code; it cannot tell an honest model from a
-    forged one. Estimators of scikit-learn have ``n_jobs=None`` in the model that is returned, whatever the file says.
+    The checksum, the format, the sizes, all types, and the shapes and numbers of the model are checked. That protects
+    from damage and from files that would run code; it cannot tell an honest model from a forged one. Estimators of
+    scikit-learn get ``n_jobs=None``.
 
     Parameters
     ----------
@@ -122,12 +113,11 @@ def load_model(path: Any, *, trusted: Iterable[str] = ()) -> SavedModel:
     Returns
     -------
     SavedModel
-        With ``model`` and ``card``.
 
     Raises
     ------
     ModelFileError
-        If the file must not be read. The message says why.
+        If the file must not be read.
     """
     path = Path(path)
     content = _read_verified(path)
@@ -149,14 +139,8 @@ def load_card(path: Any) -> ModelCard:
     Returns
     -------
     ModelCard
-
-    Raises
-    ------
-    ModelFileError
-        If the file must not be read. The message says why.
     """
-    path = Path(path)
-    return _decode_card(_read_verified(path), str(path))
+    return _decode_card(_read_verified(Path(path)), str(path))
 
 
 def _encode(model: Any, card: ModelCard, trusted: tuple[str, ...]) -> bytes:
@@ -199,8 +183,8 @@ def verify_checksum(content: bytes, path: Path) -> None:
     comment = COMMENT.search(body[-2 * DIGITS :])
     if comment is None:
         raise ModelFileError(
-            f"{path} is not a model file of cssvm, or has lost its end: it does not end with the checksum that "
-            "save_model writes. Copy the file again, or save the model again with save_model."
+            f"{path} is not a model file of cssvm, or has lost its end, the checksum. Copy the file again, or save the "
+            "model again with save_model."
         )
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise ModelFileError(
@@ -208,15 +192,13 @@ def verify_checksum(content: bytes, path: Path) -> None:
             "the model again with save_model."
         )
     number = int(comment[1])
-    if number < FORMAT:
-        raise ModelFileError(
-            f"{path} was written by an older version of cssvm in format {number}; this version reads format {FORMAT}. "
-            "Train and save the model again."
+    if number != FORMAT:
+        age, remedy = (
+            ("an older", "Train") if number < FORMAT else ("a newer", "Install a newer version of cssvm, or train")
         )
-    if number > FORMAT:
         raise ModelFileError(
-            f"{path} was written by a newer version of cssvm in format {number}; this version reads format {FORMAT}. "
-            "Install a newer version of cssvm, or train and save the model again."
+            f"{path} was written by {age} version of cssvm in format {number}; this version reads format {FORMAT}. "
+            f"{remedy} and save the model again."
         )
 
 
@@ -238,12 +220,11 @@ def _decode_model(content: bytes, name: str, trusted: tuple[str, ...]) -> Any:
     _check_types(content, name, trusted)
     try:
         model = skops_io.loads(content, trusted=[*trusted_types(), *trusted])
-    except Exception as error:  # a forged schema can make skops raise anything
-        raise _unreadable(name, error) from error
-    try:
         check_model(model)
     except ModelFileError as error:
         raise ModelFileError(f"{name} holds a broken model: {error}") from error
+    except Exception as error:  # a forged schema can make skops raise anything
+        raise _unreadable(name, error) from error
     limit_jobs(model)
     return model
 
@@ -285,16 +266,15 @@ def _check_parameters(model: Any, trusted: tuple[str, ...]) -> None:
                 f"{name} of {type(model).__name__} is the path {os.fspath(value)!r}, which no file holds. Call "
                 f"set_params({name}=None) before saving."
             )
-        is_code = callable(value) and hasattr(value, "__qualname__") and not isinstance(value, type)
-        code = f"{value.__module__}.{value.__qualname__}" if is_code else ""
-        if is_code and code not in trusted:
+        if not callable(value) or isinstance(value, type) or not hasattr(value, "__qualname__"):
+            continue
+        code = f"{value.__module__}.{value.__qualname__}"
+        if code not in trusted:
+            remedy = f"Set {name} to a named value before saving."
+            if name.endswith("kernel"):
+                remedy = 'Use a named kernel, or kernel="precomputed" with the matrix that the function returns.'
             raise ModelFileError(
-                f"{name} of {type(model).__name__} is the function {code}, and a model file holds no code. "
-                + (
-                    'Use a named kernel, or kernel="precomputed" with the matrix that the function gives.'
-                    if name.endswith("kernel")
-                    else f"Set {name} to a named value before saving."
-                )
+                f"{name} of {type(model).__name__} is the function {code}, and a model file holds no code. {remedy}"
             )
 
 
