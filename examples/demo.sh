@@ -1,15 +1,15 @@
 #!/bin/sh
-# The main job from the user's side, through the command line: `make demo`.
-# A loan that defaults costs 60 % of its amount, one refused though it would have been paid 10 % in interest.
+# Train, report and predict on the command line: `make demo`.
+# A loan that defaults costs 60 % of its amount, one refused although it would have been paid 10 % in interest.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p demo
 
-# The last 200 loans are for a test that nothing was chosen on.
+# The last 200 loans are the test data.
 head -n 601 examples/loans.csv > demo/past.csv
 (head -n 1 examples/loans.csv; tail -n 200 examples/loans.csv) > demo/new.csv
 
-# Show a command as it can be typed, then run it.
+# Print a command, then run it.
 run() {
     printf '\n$ %s\n' "$1"
     eval "$1"

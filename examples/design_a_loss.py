@@ -3,17 +3,16 @@
 
 Run with ``python examples/design_a_loss.py [--picture loss.png]``.
 
-A missed positive costs 4, a false alarm 1. Some rows labelled negative are positives that nobody noticed. The
-exponential loss pursues each of them at any price. We want a loss that lets go of them: bounded for y = -1.
+A false negative costs 4, a false positive 1. Some samples labelled negative are in fact positive. The exponential loss
+of such a sample grows without bound. We design a loss that is bounded for y = -1.
 
 The exponential loss has the minimum risk ``G(eta) = (eta / t)^t ((1 - eta) / (1 - t))^(1 - t)``, largest at the
-threshold
-``t = C_{-1} / (C_1 + C_{-1})``. Take a power of it::
+threshold ``t = C_{-1} / (C_1 + C_{-1})``. We take a power of it::
 
-    C*(eta) = h G(eta)^s,    h = C_1 C_{-1} / (C_1 + C_{-1}), the height of the zero-one loss's minimum risk
+    C*(eta) = h G(eta)^s,    h = C_1 C_{-1} / (C_1 + C_{-1}), the largest minimum risk of the zero-one loss
 
-The loss of y = -1 is the height at eta = 0 of the tangent of C*. It stays bounded if C* reaches eta = 1 with a finite
-slope, that is if s (1 - t) = 1. A larger power is not concave. As link we keep the log odds.
+The loss of y = -1 is the value at eta = 0 of the tangent to C*. It is bounded if C* has a finite slope at eta = 1, that
+is, if s (1 - t) = 1. With a larger power C* is not concave. The link is the log odds.
 """
 
 import argparse
@@ -29,18 +28,18 @@ from cssvm.losses import DesignedLoss, ExponentialLoss, HingeLoss, LogisticLoss,
 
 C1, C_MINUS1 = 4, 1
 
-# How the probabilities of the positives are distributed: anywhere, mostly near 0 or 1, mostly undecided.
+# Distributions of the probability of the positive class: uniform, mostly near 0 or 1, mostly in between.
 PROBLEMS = {"uniform": stats.uniform(), "clear": stats.beta(0.5, 1.5), "vague": stats.beta(4, 8)}
 
-# One positive in five of the training rows is labelled negative.
-UNNOTICED = 0.2
+# Share of the positive training samples that are labelled negative.
+MISLABELLED = 0.2
 N_DATA_SETS = 6
 C = 0.1
 
 CONCLUSION = """
-Bounding the loss of the negatives makes up for part of what the unnoticed
-positives do to the exponential loss. The logistic and the hinge loss, which
-grow in proportion to the score, do better still on most of these data sets."""
+With a bounded loss the mislabelled samples do less harm than with the
+exponential loss. The logistic and the hinge loss, which grow linearly with
+the score, are better still on most of these data sets."""
 
 
 def power_design(s: float) -> DesignedLoss:
@@ -57,7 +56,7 @@ def power_design(s: float) -> DesignedLoss:
 
 
 def design() -> DesignedLoss:
-    """The largest power that has a loss, after one that has none."""
+    """Print why s = 2 has no loss, and return the loss of the largest s that has one."""
     try:
         power_design(2)
     except ValueError as error:
@@ -78,7 +77,7 @@ def compare_risks(losses: dict[str, Loss]) -> None:
 
 def compare_models(losses: dict[str, Loss]) -> None:
     costs = np.array([[held_out_cost(loss, seed) for loss in losses.values()] for seed in range(N_DATA_SETS)])
-    print(f"\nLinear classifiers trained on 1,000 rows, cost per new row, {N_DATA_SETS} data sets")
+    print(f"\nLinear classifiers trained on 1,000 samples, cost per test sample, {N_DATA_SETS} data sets")
     print(f"{'loss':12}{'mean':>6}   each")
     for name, column in zip(losses, costs.T, strict=True):
         print(f"{name:12}{column.mean():6.3f}   " + "".join(f"{value:8.3f}" for value in column))
@@ -88,8 +87,8 @@ def compare_models(losses: dict[str, Loss]) -> None:
 def held_out_cost(loss: Loss, seed: int) -> float:
     X, y = make_classification(4000, 10, n_informative=4, weights=[0.7], flip_y=0, class_sep=1.2, random_state=seed)
     X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=1000, stratify=y, random_state=seed)
-    unnoticed = (y_train == 1) & (np.random.default_rng(seed).random(len(y_train)) < UNNOTICED)
-    model = DesignedLossClassifier(loss, C=C).fit(X_train, np.where(unnoticed, 0, y_train))
+    mislabelled = (y_train == 1) & (np.random.default_rng(seed).random(len(y_train)) < MISLABELLED)
+    model = DesignedLossClassifier(loss, C=C).fit(X_train, np.where(mislabelled, 0, y_train))
     predicted = model.predict(X_test)
     return np.mean(C1 * ((y_test == 1) & (predicted == 0)) + C_MINUS1 * ((y_test == 0) & (predicted == 1)))
 
@@ -98,7 +97,7 @@ def draw(losses: dict[str, Loss], file: str) -> None:
     from cssvm.displays import LossDisplay
 
     LossDisplay.from_losses(list(losses.values())[:2], names=list(losses)[:2]).figure_.savefig(file, dpi=110)
-    print(f"\nOur loss and the exponential one are drawn in {file}")
+    print(f"\nThe designed and the exponential loss are drawn in {file}")
 
 
 def main() -> None:

@@ -1,22 +1,22 @@
-"""One SVM, written down four times
-================================
+"""One SVM in four formulations
+============================
 
-And solved four times: run with ``python examples/four_formulations.py``.
+Run with ``python examples/four_formulations.py``.
 
-With y_i = +1 or -1, a margin m_i and an upper bound c_i for each row, and K = Psi' Psi, the column Psi_i of Psi being the
-features of row i, these problems have the same optimum (fig. comm of the paper)::
+Each sample has a label y_i = +1 or -1, a margin m_i and an upper bound c_i. The kernel matrix is K = Psi' Psi, where
+the column Psi_i of Psi holds the features of sample i. These problems have the same optimum (fig. comm of the paper)::
 
     w       min over w, b      1/2 |w|^2 + sum_i c_i max(0, m_i - y_i (Psi_i'w + b))
     beta    min over beta, b   1/2 beta'K beta + sum_i c_i max(0, m_i - y_i (K_i'beta + b))
     alpha   max over alpha     sum_i m_i alpha_i - 1/2 alpha'Y K Y alpha,            0 <= alpha_i <= c_i,  y'alpha = 0
     z       max over z         sum_i y_i m_i g_i - 1/2 z'K^-1 z,   g = K^-1 z,       0 <= y_i g_i <= c_i,  1'g = 0
 
-and each solution leads to the others::
+and their solutions are related by::
 
     w = Psi beta        beta = Y alpha        g = beta        z = K beta = f - b
 
-Each is given to a general solver as it stands here, and the last row is the machine that this library trains. Needs
-cvxpy, which the extra `test` brings.
+Each problem is solved by a general solver; the last line of the table is the SVM that this library trains. Needs cvxpy,
+which the extra `test` installs.
 """
 
 from typing import NamedTuple
@@ -33,7 +33,7 @@ PRECISION = {"solver": cp.CLARABEL, "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, 
 
 
 class Problem(NamedTuple):
-    """What all four are made of: K (n, n) positive definite, y of -1 and +1, margins and upper bounds, (n,) each."""
+    """The data of all four: K (n, n) positive definite, y of -1 and +1, margins and upper bounds, (n,) each."""
 
     K: np.ndarray
     y: np.ndarray
@@ -42,12 +42,12 @@ class Problem(NamedTuple):
 
     @property
     def features(self) -> np.ndarray:
-        """Psi, upper triangular: the features of row i are column i."""
+        """Psi, upper triangular: column i holds the features of sample i."""
         return cholesky(self.K)
 
 
 class Found(NamedTuple):
-    """The optimal value, the solution in the variables of the formulation, and the scores f of the rows."""
+    """The optimal value, the solution in the variables of the formulation, and the scores f of the samples."""
 
     value: float
     solution: np.ndarray
@@ -84,7 +84,7 @@ def in_alpha(problem: Problem) -> Found:
 
 
 def in_z(problem: Problem) -> Found:
-    """The Fenchel dual, in what is the kernel part of the scores (eq. regriskdual1)."""
+    """The Fenchel dual, in the scores without the bias (eq. regriskdual1)."""
     _, y, margins, upper_bounds = problem
     root = solve_triangular(problem.features.T, np.eye(len(y)), lower=True)  # K^-1 = root' root
     z = cp.Variable(len(y))
@@ -103,7 +103,7 @@ def _loss(problem: Problem, f: cp.Expression) -> cp.Expression:
 
 
 def _bias(problem: Problem, beta: np.ndarray) -> float:
-    """The b that minimises the loss of the scores K beta + b: it is at the kink of one of the rows."""
+    """The b that minimises the loss of the scores K beta + b: it is at the kink of one of the samples."""
     K, y, margins, upper_bounds = problem
     kinks = y * margins - K @ beta
     losses = [upper_bounds @ np.maximum(0.0, margins - y * (K @ beta + kink)) for kink in kinks]
@@ -122,7 +122,7 @@ def main() -> None:
     problem = example()
     found = {name: solve(problem) for name, solve in FORMULATIONS.items()}
     reference = found["beta"]
-    print("problem   optimum       scores differ from those of beta by")
+    print("problem   optimum       largest difference of scores from beta")
     for name, each in found.items():
         print(f"{name:8}  {each.value:.8f}  {np.abs(each.scores - reference.scores).max():.1e}")
     model = CostSensitiveSVC(1.0, kernel="precomputed", tol=1e-8)
@@ -130,7 +130,7 @@ def main() -> None:
     difference = np.abs(model.decision_function(problem.K) - reference.scores).max()
     print(f"cssvm     {model.dual_objective_:.8f}  {difference:.1e}")
     beta, b = reference.solution, np.mean(reference.scores - problem.K @ reference.solution)
-    print("\nfrom one to the other                 largest difference")
+    print("\nrelation                              largest difference")
     for claim, left, right in (
         ("w = Psi beta", found["w"].solution, problem.features @ beta),
         ("beta = Y alpha", beta, problem.y * found["alpha"].solution),

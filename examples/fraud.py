@@ -1,12 +1,12 @@
-"""What amounts are worth
-=======================
+"""Costs of each payment
+=====================
 
-What each way of using the amounts of transactions saves: ``python examples/fraud.py [number of transactions]``.
+How much each method saves on fraudulent payments: run with ``python examples/fraud.py [number of payments]``.
 
-Generated payments, about one in thirty fraudulent. Letting a fraud through costs its amount; stopping an honest payment
-costs 5 EUR for the call and 2 % of the amount, for customers who then pay elsewhere. The amount is known when deciding.
-Probabilities are known too, so that the table has a line for somebody who decides by the true ones, which nobody beats
-in the mean; the second table counts expected money, without the luck of who cheated.
+The payments are generated; about one in thirty is fraudulent. A missed fraud costs its amount; stopping an honest
+payment costs 5 EUR for the call and 2 % of the amount, for customers who then pay elsewhere. The amount is known at
+prediction time. The true probabilities are known too: no method can do better on average than decisions by them. The
+second table has expected savings, which do not depend on which payments happened to be fraudulent.
 """
 
 import sys
@@ -36,23 +36,23 @@ from cssvm._evaluation import Evaluation
 N = 3000
 CALL, CUSTOMERS_LOST = 5.0, 0.02
 CS, GAMMAS = (0.01, 0.1, 1.0), (0.01, 0.03, 0.1)  # few values, for a quick example
-SEARCHED = "search, costs per row"
-KNOWING = "the true probabilities"
+SEARCHED = "search, sample costs"
+TRUE_PROBABILITIES = "the true probabilities"
 
 EXPLANATION = """\
-class averages     biased penalties with one cost for all frauds, one for all others
-ED-BP-SVM          biased penalties, each row with its own cost
-ED-CS-SVM, tied    the same, and each honest payment with its own margin, 1 / its cost
-search             CostSensitiveSVCCV: probabilities, decided by the costs of each new payment
-DirectCost         probability times amount, the amount as a regression sees it
-MetaCost, costing  training rows relabelled, or drawn, by their costs
-logistic           a logistic regression, decided by the costs of each new payment
-The search and logistic know the costs of each new payment when they decide, as the true probabilities do. All others
-decide by x alone; the amount is one of its columns."""
+class averages     biased penalties with one cost for all frauds and one for all other payments
+ED-BP-SVM          biased penalties with the cost of each sample
+ED-CS-SVM, tied    the same, with a margin of 1 / its cost for each honest payment
+search             CostSensitiveSVCCV: probabilities and the costs of each new payment
+DirectCost         probability times the amount that a regression predicts
+MetaCost, costing  training samples relabelled, or resampled, by their costs
+logistic           a logistic regression and the costs of each new payment
+The search, logistic and the true probabilities use the costs of each new payment. All others decide by x alone, which
+includes the amount."""
 
 
 class Payments(NamedTuple):
-    """Rows with what is known of them; `p` is the probability of fraud."""
+    """Features, labels, amounts and the true probabilities of fraud `p`."""
 
     X: NDArray[np.float64]
     fraud: NDArray[np.int64]
@@ -61,17 +61,17 @@ class Payments(NamedTuple):
 
     @property
     def costs(self) -> dict[str, NDArray[np.float64]]:
-        """What a miss and a false alarm cost on each row."""
+        """Costs of a false negative and of a false positive, for each payment."""
         return {"fn_cost": self.amount, "fp_cost": CALL + CUSTOMERS_LOST * self.amount}
 
     def expected_cost(self, stopped: NDArray[np.bool_]) -> float:
-        """Of decisions, per payment."""
+        """Expected cost of decisions, per payment."""
         fn_cost, fp_cost = self.costs.values()
         return float(np.mean(np.where(stopped, (1 - self.p) * fp_cost, self.p * fn_cost)))
 
 
 def probability(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of fraud: dear payments, the small hours, far from home, new accounts, above all far from home at a new shop."""
+    """P(fraud | x): higher for large amounts, at night, for new accounts, far from home, most of all in a new shop."""
     log_amount, hour, distance, years, new_shop = X.T
     night = np.exp(-(((hour - 3.0) / 2.0) ** 2))
     odds = 0.5 * (log_amount - 3.5) + 1.8 * night + 0.5 * distance - 0.25 * years + 0.9 * new_shop * distance
@@ -90,14 +90,14 @@ def make_payments(n: int, seed: int = 0) -> Payments:
 
 
 class ClassAverages(BiasedPenaltySVC):
-    """Biased penalties that replace the cost of a row by the mean of its class."""
+    """Biased penalties with the mean cost of each class."""
 
     def fit(self, X: Any, y: Any, *, fn_cost: Any, fp_cost: Any) -> "ClassAverages":
         return super().fit(X, y, fn_cost=fn_cost[y == 1].mean(), fp_cost=fp_cost[y == 0].mean())
 
 
 class TiedMargins(CostSensitiveSVC):
-    """A margin of 1 for the cheapest alarm, and of 1 / its cost in this unit for every other."""
+    """Margins of 1 / fp_cost, in units of the smallest fp_cost."""
 
     def fit(self, X: Any, y: Any, *, fn_cost: Any, fp_cost: Any) -> "TiedMargins":
         unit = fp_cost.min()
@@ -105,7 +105,7 @@ class TiedMargins(CostSensitiveSVC):
 
 
 class TrueProbabilities(ClassifierMixin, BaseEstimator):
-    """Has nothing to learn."""
+    """A classifier that knows the true probabilities."""
 
     def fit(self, X: Any, y: Any) -> "TrueProbabilities":
         self.classes_ = np.unique(y)
@@ -116,7 +116,7 @@ class TrueProbabilities(ClassifierMixin, BaseEstimator):
 
 
 def others() -> dict[str, Any]:
-    """Every way but the search, by name."""
+    """All methods except the search, by name."""
 
     def scaled(model: Any) -> Any:
         return make_pipeline(StandardScaler(), model)
@@ -131,31 +131,31 @@ def others() -> dict[str, Any]:
         "MetaCost(logistic)": MetaCostClassifier(quadratic, n_estimators=20, random_state=0),
         "costing(logistic)": CostProportionateClassifier(quadratic, n_estimators=20, random_state=0),
         "costing(SVM)": scaled(CostProportionateClassifier(CostSensitiveSVC(), n_estimators=20, random_state=0)),
-        KNOWING: CostThresholdClassifier(TrueProbabilities(), calibration=None),
+        TRUE_PROBABILITIES: CostThresholdClassifier(TrueProbabilities(), calibration=None),
     }
 
 
 def compare(payments: Payments, cv: int = 5) -> Evaluation:
-    """All of them, on payments that they have not seen."""
+    """All methods, evaluated by cross-validation."""
     search = CostSensitiveSVCCV(transformer=StandardScaler(), decision="bayes", Cs=CS, gammas=GAMMAS, cv=3)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* rows are in all", UserWarning)  # of 20 draws; MetaCost uses all models
+        warnings.filterwarnings("ignore", ".* samples are in all", UserWarning)  # with 20 resamples
         return evaluate(search, payments.X, payments.fraud, **payments.costs, cv=cv, compare=others(), currency="EUR")
 
 
 def expected_savings(payments: Payments, found: Evaluation) -> dict[str, tuple[float, float]]:
-    """By policy: expected EUR saved per 1,000 payments, and as a share of what the true probabilities would save."""
+    """By method: expected EUR saved per 1,000 payments, and as a share of what the true probabilities would save."""
     cost = {name: payments.expected_cost(acted) for name, acted in found.decisions.items()}
-    nothing, possible = cost["act on nobody"], cost["act on nobody"] - cost[KNOWING]
+    nothing, possible = cost["act on nobody"], cost["act on nobody"] - cost[TRUE_PROBABILITIES]
     return {name: (1000 * (nothing - each), (nothing - each) / possible) for name, each in cost.items()}
 
 
 def main(n: int = N) -> None:
     payments = make_payments(n)
-    print(f"{n:,} payments, {payments.fraud.sum()} fraudulent, {payments.amount.sum():,.0f} EUR in all\n")
+    print(f"{n:,} payments, {payments.fraud.sum()} fraudulent, {payments.amount.sum():,.0f} EUR in total\n")
     found = compare(payments)
     print(found)
-    print(f"\n{'expected to save':<24}{'EUR per 1,000 payments':>24}{'of what can be saved':>24}")
+    print(f"\n{'expected savings':<24}{'EUR per 1,000 payments':>24}{'share of the possible':>24}")
     for name, (saved, share) in sorted(expected_savings(payments, found).items(), key=lambda each: -each[1][0]):
         label = SEARCHED if name == "model" else name
         print(f"{label:<24}{saved:>24,.0f}{share:>24.0%}")

@@ -1,4 +1,4 @@
-"""Makes loans.csv, a small invented table of loans with gaps and words: `python examples/make_loans.py`."""
+"""Write loans.csv, an invented table of loans with missing values and categories: `python examples/make_loans.py`."""
 
 from pathlib import Path
 

@@ -2,9 +2,8 @@
 Which model for which costs
 ===========================
 
-Cost curves show all costs and class frequencies at once: the smallest expected cost of a model's scores, over the share
-that the target has in the cost of being wrong everywhere. A model is worth having where its curve lies below the two
-policies that need none.
+A cost curve shows the smallest expected cost of a model's scores for all costs and class frequencies. A model is useful
+where its curve lies below both baselines, which act on nobody and on everybody.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,10 @@
-"""A report for those who pay
-==========================
+"""A report on loans
+=================
 
-On whom to refuse a loan: run with ``python examples/report.py [report.html]``.
+Run with ``python examples/report.py [report.html]``.
 
-A loan that defaults costs 60 % of its amount, one that is refused though it would have been paid 10 % in interest.
+A loan that defaults costs 60 % of its amount, one that is refused although it would have been paid back costs 10 %
+in interest.
 Needs the extras `report` and `cli` (for pandas).
 """
 

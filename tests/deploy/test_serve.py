@@ -1,4 +1,4 @@
-"""The serving example as a real process: it decides as the model does, refuses what is no case, and ends by itself."""
+"""The server example: its predictions are the model's, it rejects invalid samples, and it stops."""
 
 import contextlib
 import http.client
@@ -23,7 +23,7 @@ SECONDS = 120
 
 
 class Server:
-    """The example, serving a model until so many requests have been answered."""
+    """A process of the example that stops after `n_requests`."""
 
     def __init__(self, path, n_requests):
         command = [sys.executable, str(EXAMPLE), str(path), "--port", "0", "--seconds", str(SECONDS)]
@@ -31,7 +31,7 @@ class Server:
         self.address = self.process.stdout.readline().split()[-1]
 
     def ask(self, path, content=None):
-        """Status and answer; text is sent as it is."""
+        """Status and JSON of the response; bytes are sent unchanged."""
         body = content if content is None or isinstance(content, bytes) else json.dumps(content).encode()
         try:
             with urllib.request.urlopen(f"{self.address}{path}", data=body, timeout=300) as answer:
@@ -47,32 +47,32 @@ def saved(tmp_path_factory):
     return path
 
 
-def cases(frame):
-    """Rows as JSON would have them."""
+def samples(frame):
+    """The rows as JSON objects, null for missing values."""
     return [
         {name: None if value != value else value for name, value in row.items()} for row in frame.to_dict("records")
     ]
 
 
 @pytest.mark.system
-def test_single_cases_are_decided_as_by_the_model_and_others_are_refused(saved, request):
+def test_predictions_are_those_of_the_model_and_invalid_samples_are_rejected(saved, request):
     model, frame = load_model(saved).model, table().iloc[:6]
-    sent = cases(frame)
+    sent = samples(frame)
     bad = [
-        ({**sent[0], "colour": "red"}, "'colour' is not one that the model reads"),
+        ({**sent[0], "colour": "red"}, "'colour' is not a column of the model"),
         ({name: value for name, value in sent[0].items() if name != "age"}, "'age' is missing"),
         ({**sent[0], "age": "old"}, "'age' must be a number"),
-        ({**sent[0], "job": 7}, "'job' must be a word"),
+        ({**sent[0], "job": 7}, "'job' must be a string"),
         ({**sent[0], "fn_cost": -1.0}, "fn_cost"),
-        ([1, 2], "a case must be an object"),
+        ([1, 2], "a sample must be an object"),
         (b"{", "Expecting property name"),
     ]
     server = Server(saved, n_requests=1 + len(sent) + 1 + len(bad) + 2)
     request.addfinalizer(server.process.kill)
     assert server.address.startswith("http://127.0.0.1:")
     assert server.ask("/card")[1]["pos_label"] == "bad"
-    for i, case in enumerate(sent):
-        status, answer = server.ask("/decide", case)
+    for i, sample in enumerate(sent):
+        status, answer = server.ask("/decide", sample)
         assert status == 200, answer
         assert answer["label"] == model.predict(frame.iloc[[i]])[0]
         assert answer["score"] == model.decision_function(frame.iloc[[i]])[0]
@@ -89,7 +89,7 @@ def test_single_cases_are_decided_as_by_the_model_and_others_are_refused(saved, 
 
 
 @pytest.mark.system
-def test_silent_clients_hold_up_neither_others_nor_the_end(saved, request):
+def test_silent_clients_delay_neither_other_clients_nor_the_end(saved, request):
     server = Server(saved, n_requests=1)
     request.addfinalizer(server.process.kill)
     host, port = server.address.removeprefix("http://").split(":")
@@ -111,21 +111,21 @@ def serving(saved):
 
 
 @pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 200), ("localhost", 200), ("evil.example", 403)])
-def test_a_request_under_another_name_of_this_machine_is_refused(serving, host, status):
-    """A page of a browser whose own name was pointed to this machine sends that name."""
+def test_a_request_for_another_host_name_is_rejected(serving, host, status):
+    """A web page whose host name resolves to this machine sends that name (DNS rebinding)."""
     asked = http.client.HTTPConnection("127.0.0.1", serving, timeout=30)
     asked.request("GET", "/card", headers={"Host": f"{host}:{serving}"})
     assert asked.getresponse().status == status
     asked.close()
 
 
-def test_the_handler_gives_up_on_a_silent_client(saved):
+def test_the_handler_has_a_timeout(saved):
     example = runpy.run_path(str(EXAMPLE))
     assert 0 < example["handler"](None, None).timeout <= 60
 
 
 @pytest.mark.system
-def test_a_case_is_decided_by_a_model_of_bare_rows(tmp_path, request):
+def test_a_model_of_arrays_is_served(tmp_path, request):
     path = tmp_path / "model.skops"
     model = fitted("cost-sensitive")
     save_model(model, path)
@@ -139,7 +139,7 @@ def test_a_case_is_decided_by_a_model_of_bare_rows(tmp_path, request):
 
 
 @pytest.mark.system
-def test_the_server_ends_after_so_many_seconds_although_a_client_is_silent(saved, request):
+def test_the_server_stops_in_time_although_a_client_is_silent(saved, request):
     command = [sys.executable, str(EXAMPLE), str(saved), "--port", "0", "--seconds", "0.5"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     request.addfinalizer(process.kill)
@@ -154,4 +154,4 @@ def test_a_damaged_model_is_not_served(tmp_path):
     path.write_bytes(b"PK")
     done = subprocess.run([sys.executable, str(EXAMPLE), str(path)], capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "no model file of cssvm" in done.stderr
+    assert "is not a model file of cssvm" in done.stderr

@@ -1,4 +1,4 @@
-"""The example of payments: its probabilities are the true ones, and its methods are worth what their order says."""
+"""The example of fraudulent payments: its true probabilities are true, and its methods save what they should."""
 
 import runpy
 from pathlib import Path
@@ -14,7 +14,7 @@ def fraud():
     return runpy.run_path(str(EXAMPLE))
 
 
-def test_as_many_payments_are_fraudulent_as_their_probabilities_say(fraud):
+def test_shares_of_frauds_agree_with_their_probabilities(fraud):
     payments = fraud["make_payments"](200_000)
     order = np.argsort(payments.p)
     for rows in np.array_split(order, 10):
@@ -23,13 +23,13 @@ def test_as_many_payments_are_fraudulent_as_their_probabilities_say(fraud):
 
 
 @pytest.mark.system
-def test_nobody_beats_the_true_probabilities_and_costs_of_rows_save_most_of_what_they_do(fraud):
+def test_no_method_beats_the_true_probabilities_and_sample_costs_save_money(fraud):
     payments = fraud["make_payments"](1000)
     found = fraud["compare"](payments, cv=2)
     cost = {name: payments.expected_cost(acted) for name, acted in found.decisions.items()}
     fn_cost, fp_cost = payments.costs.values()
     least = np.mean(np.minimum((1 - payments.p) * fp_cost, payments.p * fn_cost))
-    assert cost[fraud["KNOWING"]] == pytest.approx(least)
+    assert cost[fraud["TRUE_PROBABILITIES"]] == pytest.approx(least)
     assert set(fraud["others"]()) < set(cost)
     for name in ("model", "DirectCost(logistic)", "MetaCost(logistic)", "costing(logistic)"):
         saved = cost["act on nobody"] - cost[name]
@@ -42,4 +42,4 @@ def test_it_prints_what_each_method_saves(fraud, capsys):
     fraud["main"](400)
     shown = capsys.readouterr().out
     assert all(name in shown for name in fraud["others"]())
-    assert "of what can be saved" in shown
+    assert "share of the possible" in shown

@@ -103,7 +103,8 @@ def test_solutions_carry_their_certificate(dtype):
         f = exact @ beta + solution.bias
         y = np.sign(problem.linear)
         losses = (problem.upper - problem.lower) @ np.maximum(0.0, np.abs(problem.linear) - y * f)
-        # A gradient that is wrong by a tenth of the tolerance moves the objectives by that times |beta| and the upper bounds.
+        # A gradient that is wrong by a tenth of the tolerance moves the objectives by that times |beta| and the upper
+        # bounds.
         size = 0.1 * TOL * (np.abs(beta).sum() + (problem.upper - problem.lower).sum())
         quadratic = 0.5 * beta @ exact @ beta
         assert solution.dual_objective == pytest.approx(problem.linear @ beta - quadratic, abs=size)

@@ -74,8 +74,8 @@ def test_a_factor_handed_from_working_set_to_working_set_reaches_the_optimum(mon
     X, y, margins, upper_bounds = random_problem(300, seed=4, C=100.0)
     kernel, problem = KERNELS[1], signed(y, margins, upper_bounds)
     for name, value in {
-        "WHOLE_PROBLEM": 50, "FIRST_WORKING_SET": 100, "MAX_WORKING_SET": 250, "SMALL_SYSTEM": 0, "FIT_FIRST_STEPS": 1.0,
-        "FIT_NEWTON_SHARE": 0.0,
+        "WHOLE_PROBLEM": 50, "FIRST_WORKING_SET": 100, "MAX_WORKING_SET": 250, "SMALL_SYSTEM": 0,
+        "FIT_FIRST_STEPS": 1.0, "FIT_NEWTON_SHARE": 0.0,
     }.items():  # fmt: skip
         monkeypatch.setattr(tuning, name, value)
     monkeypatch.setattr(bordered_kkt, "BORDERING", -np.inf)  # a factor is kept as long as it can be

@@ -38,7 +38,7 @@ def dual_objective(X, linear, beta):
 
 
 def clarabel_optimum(X, linear, upper_bounds):
-    """The optimal value of the primal by another interior-point method, in units in which the largest upper bound is 1."""
+    """The optimal value of the primal by Clarabel, scaled so that the largest upper bound is 1."""
     unit = upper_bounds.max()
     w, b, y = cp.Variable(X.shape[1]), cp.Variable(), np.sign(linear)
     loss = (upper_bounds / unit) @ cp.pos(np.abs(linear) - cp.multiply(y, X @ w + b))
