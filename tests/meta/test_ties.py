@@ -18,7 +18,7 @@ from cssvm import (
     MetaCostClassifier,
     positive_class_scores,
 )
-from cssvm.metrics._action import action_scores
+from cssvm._evaluation.action_scores import action_scores
 
 # A stump: p = 1/2 for x = 0, where both classes are equally frequent, and 0 or 1 elsewhere.
 X = np.array([[-1.0], [0.0], [0.0], [1.0]] * 10)

@@ -27,9 +27,9 @@ from .._core.validation import take_samples
 from .._meta import CostThresholdClassifier
 from .._runtime.progress import Silent, interrupts
 from .._runtime.threads import in_this_process
-from ..metrics._action import ActionScores, action_scores
 from ..metrics._risk import minimum_risk
 from ..metrics._scored import ScoredSamples
+from .action_scores import ActionScores, action_scores
 from .metadata import for_fit
 from .result import BLIND, RESERVED, ROW_COSTS, FoldPredictions
 

@@ -24,9 +24,9 @@ from .._core.samples import Samples
 from .._core.validation import align_to_samples
 from .._meta.base import takes_weights
 from .._runtime.progress import progress
-from ..metrics._action import GIVEN, ActionScores, scores_of_predictions
 from ..metrics._bootstrap import check_request
 from ..metrics._scored import ScoredSamples
+from .action_scores import GIVEN, ActionScores, scores_of_predictions
 from .cross_val import (
     baselines,
     cross_val_predictions,

@@ -12,11 +12,11 @@ import numpy as np
 from .._core.samples import Samples
 from .._core.types import Mask, RowNumbers, Vector
 from .._runtime.format import DIGITS, aligned_table, format_count, format_estimate, format_number
-from ..metrics._action import LESS_OWN, ActionScores
 from ..metrics._bootstrap import check_request
 from ..metrics._income import ActionCosts
 from ..metrics._policies import Policy, compare_policies
 from ..metrics._scored import ScoredSamples
+from .action_scores import LESS_OWN, ActionScores
 
 MODEL, NOBODY, EVERYBODY, BLIND = "model", "act on nobody", "act on everybody", "cost-blind SVC"
 ROW_COSTS = "logistic, row costs"

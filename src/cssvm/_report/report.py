@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from .._evaluation import Evaluation, evaluate, evaluate_predictions
+from .._evaluation.action_scores import DECISION
 from .._runtime.files import atomic_write
 from .._runtime.versions import installed_versions
-from ..metrics._action import DECISION
 from .sections import (
     cost_section,
     data_section,

@@ -13,9 +13,9 @@ from .._core.nested import final_step, iter_outermost
 from .._core.samples import has_both_classes
 from .._core.types import Status, Vector
 from .._evaluation import Evaluation, HeldOutPredictions
+from .._evaluation.action_scores import COST_RATIO, DECISION, DECISION_VALUE
 from .._evaluation.result import BLIND, EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, ROW_COSTS
 from .._runtime.format import DASH, format_count, format_number, format_percent
-from ..metrics._action import COST_RATIO, DECISION, DECISION_VALUE
 from ..metrics._curves import Cuts, best_cuts
 from ..metrics._policies import Interval, Policy
 from ..metrics._risk import minimum_risk, risk_of_predictions

@@ -12,10 +12,7 @@ from .._core.positive_class import response_and_threshold, to_python
 from .._core.samples import Samples, has_both_classes
 from .._core.types import Vector
 from .._evaluation import Evaluation
-from .._evaluation.cross_val import fewest_errors, warn_cost_leakage
-from .._evaluation.result import EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, FoldPredictions, HeldOutPredictions
-from .._report import Report
-from ..metrics._action import (
+from .._evaluation.action_scores import (
     COST_RATIO,
     DECISION_VALUE,
     PROBABILITY,
@@ -23,6 +20,9 @@ from ..metrics._action import (
     align_with_predictions,
     scores_by_costs,
 )
+from .._evaluation.cross_val import fewest_errors, warn_cost_leakage
+from .._evaluation.result import EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, FoldPredictions, HeldOutPredictions
+from .._report import Report
 from ..metrics._bootstrap import check_request, joint_intervals
 from ..metrics._partial_auc import mean_height
 from ..metrics._policies import Interval

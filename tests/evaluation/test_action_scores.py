@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from cssvm._core.positive_class import DEFAULT_THRESHOLDS, PositiveClass, find_response_method
-from cssvm.metrics._action import (
+from cssvm._evaluation.action_scores import (
     COST_RATIO,
     DECISION,
     DECISION_VALUE,

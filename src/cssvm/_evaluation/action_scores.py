@@ -1,12 +1,11 @@
 """Scores for acting on a sample (predicting it positive), such that a model's own predictions are a threshold on them.
 
 For a model that decides by one threshold these are its scores. A model that decides by the probability p of the
-positive class and the costs of each sample predicts it positive if p fn_cost > (1 - p) fp_cost, that is if
+positive class and the costs of each sample, as it knows or estimates them, predicts positive if
 
     log p / (1 - p) + log fn_cost / fp_cost > 0.
 
-A common factor of all costs moves the threshold of this score by its logarithm: the same curve serves them. The costs
-are those that the model knows when it predicts: an estimate if it does not take the costs of the samples.
+A common factor of all costs moves the threshold of this score by its logarithm: the same curve serves them.
 """
 
 from __future__ import annotations
@@ -38,11 +37,7 @@ TIE = 1e-9  # scores this close to the threshold, relative to it or to 1, may di
 
 
 class ActionScores(NamedTuple):
-    """Scores that are higher for samples to act on.
-
-    values : (n_samples,) float64; own_threshold : from where on the model itself acts, nan if not known; kind : what
-    the scores are, for reports.
-    """
+    """Scores (n_samples,), higher for samples to act on, the threshold of the model itself (or nan), and their kind."""
 
     values: Vector
     own_threshold: float
@@ -80,11 +75,9 @@ def scores_by_costs(p: Vector, *, fn_cost: Any, fp_cost: Any) -> ActionScores:
 
 
 def align_with_predictions(scores: ActionScores, predicted: Mask) -> ActionScores:
-    """Scores that reach `own_threshold` exactly where the model predicts positive; it is nan if no threshold does that.
-
-    Scores at the threshold, up to rounding, are put on the side of the prediction: classifiers break ties either way.
-    """
+    """Scores that reach `own_threshold` exactly where the model predicts positive; it is nan if none do."""
     values, own = scores.values, scores.own_threshold
+    # Classifiers break ties either way: scores at the threshold, up to rounding, are put on the side of the prediction.
     tied = np.abs(values - own) <= TIE * max(1.0, abs(own))
     sided = np.where(predicted, np.maximum(values, own), np.minimum(values, np.nextafter(own, -np.inf)))
     values = np.where(tied, sided, values)
