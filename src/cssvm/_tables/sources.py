@@ -18,7 +18,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -47,15 +47,28 @@ OTHER_FILES = {
 }
 SPARSE_ROW = re.compile(rb"\s*[+-]?[0-9.][^\s,:]*(\s+qid:[0-9]+)?(\s+[0-9]+:[^\s,:]+)*\s*(#.*)?")
 LINES_LOOKED_AT = 20
-UNREADABLE = (OSError, EOFError, zlib.error)  # the latter two of damaged gzip
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Raise a `TableError` for a file that cannot be read, or is not Parquet."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (OSError, EOFError, zlib.error) as error:  # the latter two of damaged gzip
+        raise TableError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    except (pa.ArrowException, KeyError) as error:
+        raise TableError(f"{name} is not a readable Parquet file: {_first_line(error)}") from error
 
 
 @dataclass(frozen=True)
 class ParquetPart:
     """Some row groups of a file, up to `PART_ROWS` rows, which a worker of a cluster can read by itself.
 
-    source : name of the table in messages; row_groups : where the rows are; schema : of the table; first : number of
-    the first row in the table, from 1.
+    source : name of the table in messages; schema : of the table; first : number of the first row in it, from 1.
     """
 
     source: str
@@ -69,58 +82,44 @@ class ParquetPart:
 
         names = self.schema.names if columns is None else list(dict.fromkeys(columns))
         schema, first = pa.schema([self.schema.field(name) for name in names]), self.first
-        try:
+        with _reading(self.row_groups.path):
             for rows in self.row_groups.batches(n_rows, None if columns is None else names):
                 yield Chunk(self.source, _cast(rows.select(names), schema, self.source), first=first)
                 first += rows.num_rows
-        except (pa.ArrowException, KeyError) as error:
-            raise _not_parquet(self.source, error) from error
-        except OSError as error:
-            raise TableError(f"{self.row_groups.path} cannot be read: {error.strerror or error}.") from error
 
 
 def parquet_parts(path: Any, name: str) -> list[ParquetPart]:
-    """Return the parts of a file or a folder, in the order of the paths, without those that have no rows."""
+    """The parts of a file or a folder, in the order of the paths; none if there are no rows."""
     import pyarrow as pa
 
-    parts: list[ParquetPart] = []
-    try:
-        # Workers of a cluster may have other working directories.
-        found, row_groups = find_row_groups(str(Path(path).resolve()))
-    except (pa.ArrowException, KeyError) as error:
-        raise _not_parquet(name, error) from error
+    with _reading(name):
+        found, row_groups = find_row_groups(str(Path(path).resolve()))  # workers may have other working directories
     columns = without_index(found.names)
     check_names(columns, name)
     text = _categoricals_of_numbers(found)
     schema = pa.schema([pa.field(column, pa.string()) if column in text else found.field(column) for column in columns])
+    parts: list[ParquetPart] = []
     first = 1
-    for part in _joined([group for group in row_groups if group.n_rows]):
-        parts.append(ParquetPart(name, part, schema, first))
-        first += part.n_rows
-    return parts
-
-
-def _joined(row_groups: Sequence[RowGroups]) -> list[RowGroups]:
-    """Row groups of the same file joined to parts of at most `PART_ROWS` rows."""
-    parts: list[RowGroups] = []
-    for group in row_groups:
-        last = parts[-1] if parts else None
+    for group in [group for group in row_groups if group.n_rows]:
+        last = parts[-1].row_groups if parts else None
         if last is not None and last.path == group.path and last.n_rows + group.n_rows <= PART_ROWS:
-            parts[-1] = replace(last, ids=last.ids + group.ids, n_rows=last.n_rows + group.n_rows)
+            joined = replace(last, ids=last.ids + group.ids, n_rows=last.n_rows + group.n_rows)
+            parts[-1] = replace(parts[-1], row_groups=joined)
         else:
-            parts.append(group)
+            parts.append(ParquetPart(name, group, schema, first))
+        first += group.n_rows
     return parts
 
 
 def _categoricals_of_numbers(schema: pa.Schema) -> set[str]:
-    """Return the columns of numbers or booleans that were categoricals in pandas, according to the file."""
+    """The columns of numbers or booleans that were categoricals in pandas, according to the file."""
     described = (schema.pandas_metadata or {}).get("columns", [])
     names = {each.get("field_name") for each in described if each.get("pandas_type") == "categorical"}
     return {name for name in names.intersection(schema.names) if is_numeric(schema.field(name).type)}
 
 
 def _cast(rows: pa.Table, schema: pa.Schema, source: str) -> pa.Table:
-    """Return the rows with the types of a schema; numbers become strings as in `Chunk.strings`."""
+    """The rows with the types of a schema; numbers become strings as in `Chunk.strings`."""
     import pyarrow as pa
 
     for j, field in enumerate(schema):
@@ -130,16 +129,9 @@ def _cast(rows: pa.Table, schema: pa.Schema, source: str) -> pa.Table:
     return rows.cast(schema)
 
 
-def _not_parquet(name: str, error: Exception) -> TableError:
-    return TableError(f"{name} is not a readable Parquet file: {_first_line(error)}")
-
-
 @dataclass(frozen=True)
 class Source:
-    """A table that has not been read yet: `read(n)` yields chunks of at most n rows, once for a stream.
-
-    parquet : its path, if it is Parquet.
-    """
+    """An unread table: `read(n)` yields chunks of at most n rows, once only for streams; parquet : its path, or None."""
 
     name: str
     read: Callable[[int], Iterator[Chunk]]
@@ -148,33 +140,27 @@ class Source:
     def chunks(self, n_rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Yield at most `n_rows` rows at a time; raise if the table has none."""
         first = 1
-        try:
+        with _reading(self.name):
             for chunk in self.read(n_rows):
                 if len(chunk):
                     yield replace(chunk, first=first)
                 first += len(chunk)
-        except UNREADABLE as error:
-            raise _unreadable(self.name, error) from error
-        if first == 1:
-            raise self._empty()
+        self._check_rows(first > 1)
 
     def parts(self) -> Sequence[Source | ParquetPart]:
-        """Return what can be read separately, by `chunks`: the parts of Parquet, or the whole source."""
+        """What can be read separately, by `chunks`: the parts of Parquet, or the whole source."""
         if self.parquet is None:
             return [self]
-        try:
-            parts = parquet_parts(self.parquet, self.name)
-        except UNREADABLE as error:
-            raise _unreadable(self.name, error) from error
-        if not parts:
-            raise self._empty()
+        parts = parquet_parts(self.parquet, self.name)
+        self._check_rows(bool(parts))
         return parts
 
-    def _empty(self) -> TableError:
-        return TableError(f"{self.name} has no rows. Give a table with a header and at least one row.")
+    def _check_rows(self, exist: bool) -> None:
+        if not exist:
+            raise TableError(f"{self.name} has no rows. Give a table with a header and at least one row.")
 
     def whole(self) -> Chunk:
-        """Return all rows."""
+        """All rows."""
         import pyarrow as pa
 
         chunks = list(self.chunks())
@@ -184,21 +170,28 @@ class Source:
 
 def open_table(data: Any) -> Source:
     """The source of a path, "-" for the standard input, or a data frame of pandas, polars or Arrow."""
-    _require_arrow()
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise ImportError("tables need pyarrow and pandas: pip install 'cssvm[cli]'") from error
     if not isinstance(data, str | Path):
         return _of_frame(data)
-    name = "standard input" if str(data) == STDIN else str(data)
-    if str(data) != STDIN and Path(data).is_dir():
+    is_stdin = str(data) == STDIN
+    name = "standard input" if is_stdin else str(data)
+    if is_stdin and sys.stdin is None:
+        raise TableError("the standard input is closed. Give a file, or a pipe.")
+    if not is_stdin and Path(data).is_dir():
         return _parquet(data, name)
     with ExitStack() as files:  # closed here, or when all rows have been read
-        try:
-            raw = _standard_input() if str(data) == STDIN else files.enter_context(io.FileIO(data))
-            stream = _stream(raw)
+        with _reading(name):
+            raw: Any = sys.stdin.buffer if is_stdin else files.enter_context(io.FileIO(data))
+            stream = io.BufferedReader(raw, HEAD)
+            if stream.peek(len(GZIP)).startswith(GZIP):
+                unpacked: Any = gzip.GzipFile(fileobj=stream)
+                stream = io.BufferedReader(unpacked, HEAD)
             head = stream.read(HEAD)
-        except UNREADABLE as error:
-            raise _unreadable(name, error) from error
         if head.startswith(PARQUET):
-            if str(data) == STDIN:
+            if is_stdin:
                 raise TableError("Parquet cannot be read from the standard input. Give the file itself.")
             return _parquet(data, name)
         if name.lower().endswith(".parquet"):
@@ -238,21 +231,6 @@ class _Rejoined(io.RawIOBase):
         return len(block)
 
 
-def _standard_input() -> Any:
-    if sys.stdin is None:
-        raise TableError("the standard input is closed. Give a file, or a pipe.")
-    return sys.stdin.buffer
-
-
-def _stream(raw: Any) -> io.BufferedReader:
-    """Return the bytes, unpacked."""
-    stream = io.BufferedReader(raw, HEAD)
-    if stream.peek(len(GZIP)).startswith(GZIP):
-        unpacked: Any = gzip.GzipFile(fileobj=stream)
-        stream = io.BufferedReader(unpacked, HEAD)
-    return stream
-
-
 def _of_frame(data: Any) -> Source:
     import pyarrow as pa
 
@@ -272,11 +250,7 @@ def _of_frame(data: Any) -> Source:
 
 
 def _one_type_each(frame: Any) -> Any:
-    """A frame of pandas in which some columns hold strings that did not.
-
-    Those are columns of both strings and numbers, as `read_csv` may leave them, and categoricals of anything else than
-    strings, which are categories as in `cssvm._preprocessing`.
-    """
+    """A frame of pandas in which columns of strings and numbers, and categoricals of other types, hold strings."""
     text = {}
     for name in [each for each, dtype in frame.dtypes.items() if dtype.kind == "O"] if frame.columns.is_unique else []:
         column = frame[name]
@@ -332,7 +306,7 @@ def _libsvm(stream: BinaryIO, name: str, n_rows: int) -> Iterator[Chunk]:
 
 
 def _stacked(parts: list[Any]) -> Any:
-    """Return sparse rows stacked, as wide as the widest of them; None if there are none."""
+    """Sparse rows stacked, as wide as the widest of them; None if there are none."""
     import scipy.sparse as sp
 
     if any(part is None for part in parts):
@@ -343,16 +317,5 @@ def _stacked(parts: list[Any]) -> Any:
     return sp.vstack(parts, format="csr")
 
 
-def _unreadable(name: str, error: Exception) -> TableError:
-    return TableError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.")
-
-
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
-
-
-def _require_arrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ImportError("tables need pyarrow and pandas: pip install 'cssvm[cli]'") from error

@@ -65,54 +65,11 @@ def train_table(
 ) -> TrainedTable:
     """Train a cost-sensitive SVM on a table: read, preprocess, search, evaluate and save in one call.
 
-    Parameters
-    ----------
-    data : path, "-" or data frame
-        CSV, Parquet (a file or a folder), LIBSVM text, the standard input, or a frame of pandas, polars or Arrow.
-    target : str, default=None
-        The column of labels; None for LIBSVM text. Rows without a label are left out.
-    pos_label : label, default=None
-        The positive class, or its text. If None, the larger label; required where labels are strings and costs differ.
-    fn_cost, fp_cost : float or str, default=1.0
-        Cost of a false negative and of a false positive: a number, a column, or a multiple of one such as
-        ``"0.6*amount"``. The column is also a feature, unless it is dropped: drop what is not known at prediction time.
-    weight : str, default=None
-        A column of sample weights, which is not a feature.
-    group : str, default=None
-        A column of groups, such as customers; rows of a group stay in one fold. It is not a feature.
-    drop : sequence of str, default=()
-        Columns that are not features.
-    category : sequence of str, default=()
-        Columns of codes that look like numbers but are categories; may contain the target.
-    currency : str, default=""
-        Currency of the costs, for the card and for tables.
-    out : path, default=None
-        The model file to write: when the model is trained, and again with its evaluation.
-    evaluation : bool, default=True
-        Whether to estimate the cost of the decisions by nested cross-validation, which takes as many searches as there
-        are folds. Ctrl-C keeps the model without an evaluation.
-    decision, kernel, Cs, gammas, cv, n_jobs
-        As for `CostSensitiveSVCCV`; the evaluation uses the same folds. Only ``decision="bayes"`` has probabilities and
-        takes costs of new rows.
-    random_state : int, default=0
-        Seed of the shuffle of the rows into folds, and of the resampling for intervals.
-    verbose : int, default=0
-        1 shows progress on the error stream.
-
-    Returns
-    -------
-    TrainedTable
-        With ``model``, ``card`` and ``evaluation``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from cssvm._tables import train_table
-    >>> loans = pd.DataFrame({"income": [9.0, 8.0, None, 2.0, 7.0, 1.0] * 5, "home": ["own", "rent"] * 15,
-    ...                       "outcome": ["paid", "paid", "default", "default", "paid", "default"] * 5})
-    >>> trained = train_table(loans, target="outcome", pos_label="default", fn_cost=5, Cs=3, gammas=3, evaluation=False)
-    >>> [(column.name, column.kind) for column in trained.card.columns]
-    [('income', 'number'), ('home', 'category')]
+    `data` is CSV, Parquet, LIBSVM text, "-" for the standard input, or a data frame. A cost is a number, a column, or a
+    multiple of one such as ``"0.6*amount"``; `target`, `weight` and `group` are columns and not features. Columns of
+    `category` are categories even if they look like numbers. `decision`, `kernel`, `Cs`, `gammas` and `cv` are those of
+    `CostSensitiveSVCCV`; the evaluation is nested cross-validation over the same folds, and Ctrl-C in it keeps the
+    model. `out` is written when the model is trained, and again with its evaluation.
     """
     if out is not None:
         check_writable(Path(out), data=data)
@@ -147,11 +104,15 @@ def train_table(
         kept = "The evaluation was interrupted; the model is kept without its figures."
         warnings.warn(kept, SearchInterruptedWarning, stacklevel=2)
         return trained
-    return _save(TrainedTable(model, replace(trained.card, measures=_measures(found)), found), out)
+    measures: dict[str, Any] = {
+        "cost per case" + ("" if policy.name == MODEL else f", {policy.name}"): policy.cost._asdict()
+        for policy in found.policies
+    }
+    return _save(TrainedTable(model, replace(trained.card, measures=measures), found), out)
 
 
 def _train(model: CostSensitiveSVCCV, table: TrainingData, currency: str, out: Any, verbose: int) -> TrainedTable:
-    """Return the model fitted on all rows, and save it; Ctrl-C ends the search with its best point so far."""
+    """Fit the model on all rows and save it; Ctrl-C ends the search with its best point so far."""
     if out is not None:
         check_savable(clone(model.transformer).fit(table.X))
     with interrupts(raised=False):
@@ -171,7 +132,7 @@ def _save(trained: TrainedTable, out: Any) -> TrainedTable:
 
 
 def _splits(cv: Any, random_state: int, *, grouped: bool) -> Any:
-    """Return the folds; a number of them is shuffled by the seed, unless that is the default of the library."""
+    """The folds; a number of them is shuffled by a seed other than the default."""
     if not is_number(cv) or random_state == SEED:
         return cv
     kind = StratifiedGroupKFold if grouped else StratifiedKFold
@@ -181,7 +142,7 @@ def _splits(cv: Any, random_state: int, *, grouped: bool) -> Any:
 def _evaluate(
     model: CostSensitiveSVCCV, table: TrainingData, currency: str, random_state: int, verbose: int
 ) -> Evaluation:
-    """Evaluate the model on held-out rows, next to the baselines, a standard SVM and one with a tuned threshold."""
+    """Compare the model with the baselines and a standard SVM with a tuned threshold, on held-out rows."""
     tuned = CostThresholdClassifier(
         make_pipeline(clone(model.transformer), SVC()),
         method="tuned",
@@ -204,16 +165,8 @@ def _evaluate(
         )
 
 
-def _measures(found: Evaluation) -> dict[str, Any]:
-    """Return the cost per case of each policy, for the card."""
-    return {
-        "cost per case" + ("" if policy.name == MODEL else f", {policy.name}"): policy.cost._asdict()
-        for policy in found.policies
-    }
-
-
 def preparation(columns: Sequence[Column], features: Any) -> Any:
-    """Return the unfitted transformer for the features of the training table."""
+    """The unfitted transformer for the features of the training table."""
     from sklearn.preprocessing import MaxAbsScaler
 
     from .._preprocessing import column_preprocessor

@@ -30,9 +30,8 @@ HELD_OUT = DECIDED_BY + ' (otherwise, with decision "threshold" or no evaluation
 class TrainingData:
     """A training table, read.
 
-    X : data frame or CSR, (n, n_features); y : (n,) labels; target : their column; pos_label : the positive class;
-    columns : those of X; cost_specs : fn_cost and fp_cost; fit_params : costs, weights and groups of the rows, for
-    `fit`; class_costs : fn_cost and fp_cost that are numbers, 1 for the others; notes : for the card.
+    X : data frame or CSR, (n, n_features); y : (n,) labels; columns : those of X; fit_params : costs, weights and
+    groups of the rows, for `fit`; class_costs : costs that are numbers, 1 for the others; notes : for the card.
     """
 
     X: Any
@@ -59,13 +58,9 @@ class TrainingData:
         category: Sequence[str],
         decided_by_costs: bool,
     ) -> TrainingData:
-        """Read a training table.
-
-        costs : fn_cost and fp_cost, to be parsed; decided_by_costs : whether decisions depend on the costs of the rows,
-        which must all be known then.
-        """
+        """Read a training table; with `decided_by_costs` the costs of all rows must be known."""
         table = open_table(data).whole()
-        target = _target_column(table, target)
+        target = target_column(table, target)
         specs = {name: CostSpec.parse(name, given, table.names) for name, given in costs.items()}
         not_features = [name for name in (target, weight, group) if name is not None]
         table.require([*not_features, *drop])
@@ -81,11 +76,13 @@ class TrainingData:
                 spec.check_known(table, given[name], np.ones(len(y), dtype=bool), HELD_OUT)
         fit_params = {name: cost for name, cost in given.items() if np.ndim(cost)}
         fit_params |= {} if weight is None else {"sample_weight": read_weight_column(table, weight)}
-        groups, notes_on_groups = (None, []) if group is None else _groups(table.strings(group), group)
-        fit_params |= {} if group is None else {"groups": groups}
         X = read_features(table, schema.columns)
         notes = [f"column {name!r} was left out: {reason}" for name, reason in schema.left_out.items()]
-        notes += notes_on_groups + schema.notes + _leakage(X, schema.columns, y == pos_label)
+        if group is not None:
+            fit_params["groups"], n_alone = separate_missing_groups(table.strings(group))
+            if n_alone:
+                notes.append(f"{n_alone:,} rows have no entry in {group!r}, the group: each is a group of its own")
+        notes += schema.notes + _leakage(X, schema.columns, y == pos_label)
         if not known.all():
             notes.append(f"{np.count_nonzero(~known):,} rows without a label were left out")
         return cls(
@@ -113,8 +110,8 @@ class TrainingData:
         }
 
 
-def _target_column(table: Chunk, target: str | None) -> str:
-    """Return the column of labels; LIBSVM text has only one."""
+def target_column(table: Chunk, target: str | None) -> str:
+    """The column of labels; LIBSVM text has only one."""
     if target is None and table.sparse is None:
         raise TableError(f"the column of labels must be named; the columns of {table.source} are {table.names}.")
     target = LABEL if target is None else target
@@ -125,7 +122,7 @@ def _target_column(table: Chunk, target: str | None) -> str:
 def find_pos_label(
     source: str, classes: NDArray[Any], column: str, pos_label: Any, specs: Mapping[str, CostSpec]
 ) -> Any:
-    """Return the positive class, given the labels of the column, sorted; raise unless there are two."""
+    """The positive class, given the labels of the column, sorted; raise unless there are two."""
     labels = classes.tolist()
     if len(labels) != 2:
         found = "one class only, " if len(labels) == 1 else f"{len(labels):,} different labels, "
@@ -142,8 +139,7 @@ def find_pos_label(
     if isinstance(labels[0], str) and len({spec.text for spec in specs.values()}) > 1:
         raise TableError(
             f"the labels of {column!r} are strings, {labels[0]!r} and {labels[1]!r}: give the positive class, whose "
-            f"false negatives cost fn_cost, as pos_label (--positive {quote(labels[0])} or --positive "
-            f"{quote(labels[1])})."
+            f"false negatives cost fn_cost (--positive {quote(labels[0])} or --positive {quote(labels[1])})."
         )
     return labels[PositiveClass.from_labels(classes, None).index]
 
@@ -162,13 +158,12 @@ def check_cost_leakage(spec: CostSpec, *, one_class_only: bool) -> None:
     if one_class_only:
         raise TableError(
             f"column {spec.column!r}, the {spec.name}, is 0 or missing on every row of one class, which tells the "
-            "model the label. It must not be a feature: drop it from the features "
-            f"(--drop {quote(str(spec.column))}); it remains the cost."
+            f"model the label. Drop it from the features (--drop {quote(str(spec.column))}); it remains the cost."
         )
 
 
 def _leakage(X: Any, columns: Sequence[Column], positive: Mask) -> list[str]:
-    """Return a note for each column that alone separates the classes, which is leakage more often than not."""
+    """Notes on columns that alone separate the classes, which is leakage more often than not."""
     if not hasattr(X, "columns"):
         return []
     notes = []
@@ -187,16 +182,9 @@ def _leakage(X: Any, columns: Sequence[Column], positive: Mask) -> list[str]:
 
 
 def _told_apart(values: Vector, positive: Mask) -> str:
-    """Return the AUC of a column of numbers, (n,) with nan, if it is nearly perfect; else an empty string."""
+    """The AUC of a column of numbers, (n,) with nan, if it is nearly perfect; else an empty string."""
     for missing_as in (-np.inf, np.inf) if np.isnan(values).any() else (0.0,):
         area = roc_auc_score(positive, rankdata(np.where(np.isnan(values), missing_as, values)))
         if max(area, 1.0 - area) >= NEARLY_PERFECT:
             return f"AUC {max(area, 1.0 - area):.4g}"
     return ""
-
-
-def _groups(entries: NDArray[np.object_], column: str) -> tuple[NDArray[Any], list[str]]:
-    """Return the groups (n,) of the rows, given the entries of their column, and a note on rows without one."""
-    groups, n_alone = separate_missing_groups(entries)
-    note = f"{n_alone:,} rows have no entry in {column!r}, the group: each is a group of its own"
-    return groups, [note] if n_alone else []
