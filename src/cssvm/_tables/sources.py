@@ -131,7 +131,7 @@ def _cast(rows: pa.Table, schema: pa.Schema, source: str) -> pa.Table:
 
 @dataclass(frozen=True)
 class Source:
-    """An unread table: `read(n)` yields chunks of at most n rows, once only for streams; parquet : its path, or None."""
+    """A table that is read once or again by `read(n)`, in chunks of at most n rows; parquet : its path, or None."""
 
     name: str
     read: Callable[[int], Iterator[Chunk]]
