@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._core.cost_matrix import CostMatrix, decision_costs
     from ._core.costs import paper_costs
+    from ._core.decision import CostMatrix, decision_costs
     from ._core.positive_class import positive_class_scores
     from ._evaluation import Evaluation, evaluate
     from ._meta import (
@@ -64,14 +64,14 @@ _HOME = {
     "CostSensitiveSVC": "_svm",
     "CostSensitiveSVCCV": "_search",
     "CostThresholdClassifier": "_meta",
-    "CostMatrix": "_core.cost_matrix",
+    "CostMatrix": "_core.decision",
     "DesignedLossClassifier": "_svm",
     "DirectCostClassifier": "_meta",
     "Evaluation": "_evaluation",
     "FeatureMapGap": "_svm",
     "MetaCostClassifier": "_meta",
     "Report": "_report",
-    "decision_costs": "_core.cost_matrix",
+    "decision_costs": "_core.decision",
     "evaluate": "_evaluation",
     "feature_map_gap": "_svm",
     "paper_costs": "_core.costs",

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from cssvm._core.prediction_costs import (
+from cssvm._core.decision import (
     costs_for_predict,
     is_request_denied,
     known_costs,

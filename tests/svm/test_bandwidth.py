@@ -36,7 +36,7 @@ def test_integer_weights_mean_repeated_rows_and_zero_a_removed_row(container):
 def test_rows_are_summed_in_blocks(monkeypatch):
     X, weights = RNG.normal(size=(101, 4)), RNG.random(101)
     whole = weighted_variance(X, weights)
-    monkeypatch.setattr("cssvm._core.moments.BLOCK_ENTRIES", 32)
+    monkeypatch.setattr("cssvm._kernels.base.BLOCK_ENTRIES", 32)
     assert weighted_variance(X, weights) == pytest.approx(whole, rel=1e-13)
 
 

@@ -15,7 +15,8 @@ from sklearn.utils.multiclass import type_of_target
 from .costs import is_tied
 from .positive_class import PositiveClass, format_labels
 from .samples import Samples, one_dimensional
-from .types import Mask, is_number
+from .types import Mask
+from .validation import is_number
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):

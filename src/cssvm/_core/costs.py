@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Mask, Vector, is_number
-from .validation import as_floats, check_sample_values, check_some_positive
+from .types import Mask, Vector
+from .validation import as_floats, check_sample_values, check_some_positive, is_number
 
 TIED = "tied"
 SCALE = "scale"

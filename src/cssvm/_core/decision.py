@@ -1,92 +1,187 @@
-"""How scores become decisions: by a threshold, or by probabilities and costs.
+"""Decisions by costs: the costs of all four outcomes, Bayes' rule, and costs that reach the `predict` of a classifier.
 
-    threshold rule    positive if score_i > t
-    Bayes' rule       positive if p_i fn_cost_i > (1 - p_i) fp_cost_i
+Bayes' rule predicts the positive class if p_i fn_cost_i > (1 - p_i) fp_cost_i. Where both sides are equal, as wherever
+a decision function is 0, the prediction is ``classes_[0]``; `PositiveClass.predicted_positive` breaks this tie.
 
-score and p are those of the positive class. Where both sides of a rule are equal the prediction is ``classes_[0]``, as
-it is wherever a decision function is 0: `PositiveClass.predicted_positive` is the one place that breaks this tie.
-
-The threshold of least cost minimises
-
-    cost(t) = sum over y_i = +1, score_i < t of s_i  +  sum over y_i = -1, score_i >= t of s_i,    s_i = w_i cost_i,
-
-which is constant between neighbouring scores, so looking at one threshold between each two, and one beyond either end,
-finds the exact minimum. Several thresholds may reach it, and `prefer` chooses among them:
-
-    "highest"         the fewest samples are predicted positive, so that there are the fewest false positives
-    "nearest_zero"    changes the predictions of a classifier that decides at zero the least; of two equally near ones
-                      the lower, which has fewer false negatives
-
-At the two ends all samples get one prediction. `beyond` is how far outside of the scores these thresholds lie:
-infinitely far if they are to hold for any score, or a finite distance if they are to be subtracted from scores.
+With costs of all four outcomes the rule is p (fn_cost - tp_cost) > (1 - p) (fp_cost - tn_cost): only the two
+differences matter, and they are the fn_cost and fp_cost of the rest of this library. Where one of them is negative or 0
+the better action does not depend on the class: a donation worth less than the letter is never worth the letter.
 """
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 
-from .ranking import Ranking
-from .types import Mask, Vector
-from .validation import check_sample_values
+from .nested import deciding_estimator, unwrap
+from .samples import Samples
+from .sklearn_compat import metadata_requests
+from .types import Vector
+from .validation import align_to_samples, as_floats, check_sample_values, is_pandas
 
-Preference = Literal["highest", "nearest_zero"]
-
-# Costs this close, relative to that of being wrong everywhere, are equal: sums in another order round differently.
-RISK_TIE = 1e-12
-
-# Scores of an SVM this close are equal, in units of its margin: it is trained up to an error of this size. Where it is
-# constant, or free support vectors are at +-1, what is left of an order is the solver's error.
-SCORE_TIE = 1e-3
-
-# The finite distance of the outermost thresholds from the extreme scores: one margin.
-ONE_MARGIN = 1.0
+COSTS = ("fn_cost", "fp_cost")
+OUTCOMES = ("tp_cost", "fp_cost", "tn_cost", "fn_cost")
+NEGLIGIBLE = float(np.finfo(np.float64).eps)  # relative to the other cost
 
 
-def score_tie(tol: float) -> float:
-    """The difference up to which scores of SVMs trained with this `tol` are equal."""
-    return max(SCORE_TIE, tol)
+@dataclass(frozen=True, eq=False)
+class CostMatrix:
+    """`fn_cost` and `fp_cost`, which unpack with ``**`` into the arguments of `fit`, `predict`, metrics and `evaluate`.
 
-
-def cheapest_threshold(
-    ranking: Ranking, positive: Mask, weighted_costs: Vector, *, prefer: Preference = "highest", beyond: float = np.inf
-) -> float:
-    """The threshold of least cost for samples already sorted by score.
-
-    positive, weighted_costs : (n_samples,) in the order of the ranking.
+    fn_cost, fp_cost : float or (n_samples,), at least 0; fixed : 0 where the better action depends on the class, +1
+    where acting and -1 where leaving is never worse, a number or (n_samples,); outcomes : the four costs as given, for
+    ``income(y, decisions, **costs.outcomes)``.
     """
-    cost = ranking.cost_at_cuts(positive, weighted_costs)
-    equal = cost <= cost.min() + RISK_TIE * weighted_costs.sum()
-    if prefer == "highest":
-        return ranking.threshold(int(np.argmax(equal)), beyond=beyond)
-    thresholds = ranking.thresholds(np.flatnonzero(equal), beyond=beyond)
-    distance = np.abs(thresholds)
-    # In the order of the cuts thresholds fall.
-    return float(thresholds[distance <= distance.min() + ranking.tie][-1])
+
+    fn_cost: Any
+    fp_cost: Any
+    fixed: Any
+    outcomes: dict[str, Any]
+
+    def keys(self) -> Iterator[str]:
+        """Names of the entries, for ``**``."""
+        return iter(("fn_cost", "fp_cost"))
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in ("fn_cost", "fp_cost"):
+            raise KeyError(name)
+        return getattr(self, name)
+
+    @property
+    def n_fixed(self) -> int:
+        """Rows on which the better action does not depend on the class."""
+        return int(np.count_nonzero(self.fixed))
+
+    def training(self, y: Any, *, pos_label: Any = None) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Labels and costs to train with, for decisions that know no costs of single rows.
+
+        A row of the target that is better left alone counts as one of the other class, at what acting on it costs more;
+        a row of the other class that is better acted on counts as a target.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        pos_label : label, default=None
+            The target; None means the larger label.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        costs : dict with fn_cost and fp_cost
+        """
+        given = align_to_samples(None, y, **self.outcomes)
+        sample = Samples.from_labels(y, pos_label=pos_label)
+        missed, alarmed = (np.broadcast_to(each, len(sample)) for each in _differences(given))
+        own = np.where(sample.positive, missed, alarmed)
+        turned = own < 0.0
+        labels = np.asarray(y).copy()
+        labels[turned & sample.positive] = sample.positive_class.other
+        labels[turned & ~sample.positive] = sample.positive_class.label
+        return labels, {"fn_cost": np.abs(own), "fp_cost": np.abs(own)}
+
+    def __repr__(self) -> str:
+        rows = f", {np.size(self.fixed):,} rows, {self.n_fixed:,} of them decided by their costs"
+        costs = f"fn_cost={_shown(self.fn_cost)}, fp_cost={_shown(self.fp_cost)}"
+        return f"CostMatrix({costs}{rows if np.ndim(self.fixed) else ''})"
 
 
-def threshold_of_least_cost(
-    scores: NDArray[Any],
-    positive: Mask,
-    weighted_costs: Vector,
-    *,
-    prefer: Preference = "highest",
-    beyond: float = np.inf,
-    tie: float = 0.0,
-) -> float:
-    """`cheapest_threshold` of scored samples (n_samples,) in any order, of which at least one has a positive cost.
+def decision_costs(*, tp_cost: Any = 0.0, fp_cost: Any = 0.0, tn_cost: Any = 0.0, fn_cost: Any = 0.0) -> CostMatrix:
+    """fn_cost and fp_cost for training and decisions, from what all four outcomes cost.
 
-    Samples without a cost are absent: they do not even decide where between two scores the threshold lies. Scores that
-    differ by at most `tie` are equal.
+    Parameters
+    ----------
+    tp_cost, fp_cost : float or array-like of shape (n_samples,), default=0.0
+        What acting on a row costs, if it is of the target class and if it is not. Negative: it earns that much. Missing
+        values stay missing: the amount of a row that is of the other class may not be known.
+    tn_cost, fn_cost : float or array-like of shape (n_samples,), default=0.0
+        What leaving a row alone costs, if it is of the other class and if it is of the target.
+
+    Returns
+    -------
+    CostMatrix
+        It unpacks with ``**`` into fn_cost = fn_cost - tp_cost and fp_cost = fp_cost - tn_cost, each at least 0, and
+        says which rows are decided by their costs alone (`fixed`, `n_fixed`).
+
+    Examples
+    --------
+    A letter costs 0.68, and a donor gives 10, 20 or 0.50, which is not worth the letter:
+
+    >>> from cssvm import decision_costs
+    >>> costs = decision_costs(tp_cost=[0.68 - 10, 0.68 - 20, 0.68 - 0.5], fp_cost=0.68)
+    >>> costs.fn_cost.round(2), costs.fp_cost
+    (array([ 9.32, 19.32,  0.  ]), array([0.68, 0.68, 0.68]))
+    >>> costs
+    CostMatrix(fn_cost=0 to 19.3, fp_cost=0.68, 3 rows, 1 of them decided by their costs)
     """
-    counted = weighted_costs > 0
-    scores, positive, weighted_costs = scores[counted], positive[counted], weighted_costs[counted]
-    ranking = Ranking.from_scores(scores, tie=tie)
-    order = ranking.order
-    return cheapest_threshold(ranking, positive[order], weighted_costs[order], prefer=prefer, beyond=beyond)
+    given = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
+    indexes = [value.index for value in given.values() if is_pandas(value)]
+    if not all(index.equals(indexes[0]) for index in indexes):
+        raise ValueError("costs that are pandas Series must have the same index; got different ones.")
+    missed, alarmed = _differences(given)
+    upside_down = (missed < 0.0) & (alarmed < 0.0)
+    if upside_down.any():
+        row = np.argmax(np.atleast_1d(upside_down))
+        raise ValueError(
+            "fn_cost - tp_cost and fp_cost - tn_cost must not both be negative: finding a target would cost more than "
+            f"missing it, and a false alarm less than none; got this in {np.count_nonzero(upside_down)} rows, first in "
+            f"row {row}. Check the signs: what earns money is a negative cost."
+        )
+    leaving = (missed < 0.0) | ((missed == 0.0) & (alarmed >= 0.0))
+    acting = (alarmed < 0.0) | ((alarmed == 0.0) & (missed > 0.0))
+    fixed = np.where(leaving, -1, np.where(acting, 1, 0))
+    index = indexes[0] if indexes else None
+    return CostMatrix(
+        fn_cost=_clipped(missed, alarmed, index),
+        fp_cost=_clipped(alarmed, missed, index),
+        fixed=_number(fixed),
+        outcomes=given,
+    )
+
+
+def _differences(given: dict[str, Any]) -> tuple[Vector, Vector]:
+    """What a miss costs more than a hit, and a false alarm more than none: numbers or (n,) each."""
+    tp, fp, tn, fn = (as_floats(name, given[name], "Pass one number, or one for each row.") for name in OUTCOMES)
+    shapes = {value.shape for value in (tp, fp, tn, fn) if value.ndim}
+    if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
+        raise ValueError(
+            f"{', '.join(OUTCOMES)} must be numbers, or hold one value for each row, all of one length; got shapes "
+            f"{[value.shape for value in (tp, fp, tn, fn)]}."
+        )
+    for name, value in zip(OUTCOMES, (tp, fp, tn, fn), strict=True):
+        if np.isinf(value).any():
+            raise ValueError(f"{name} must be finite; got {name}={value[np.isinf(value)].flat[0]}.")
+    return fn - tp, fp - tn
+
+
+def _clipped(own: Vector, other: Vector, index: Any) -> Any:
+    """At least 0: a number, an array, or a Series with the index that the costs came with.
+
+    Where one difference is 0 and the other negative, the first is next to nothing, but positive: with two costs of 0
+    nobody could tell which action was better.
+    """
+    values = np.where((own == 0.0) & (other < 0.0), NEGLIGIBLE * np.abs(other), np.maximum(own, 0.0))
+    if values.ndim == 0 or index is None:
+        return _number(values)
+    import pandas as pd  # the costs came as a Series of it
+
+    return pd.Series(np.broadcast_to(values, len(index)), index=index)
+
+
+def _number(values: Any) -> Any:
+    return values if np.ndim(values) else values.item()
+
+
+def _shown(values: Any) -> str:
+    low, high = np.nanmin(values), np.nanmax(values)
+    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
 
 
 def expected_saving(probability: Any, fn_cost: Any, fp_cost: Any) -> Any:
@@ -142,3 +237,66 @@ def check_both_costs(
         check_sample_values(name, value, n_samples, where=f", {reason}", fix=fix) for name, value in given.items()
     )
     return fn, fp
+
+
+def costs_for_predict(estimator: Any) -> list[str]:
+    """Names of the costs per sample that the predictions of a fitted classifier, pipeline or search depend on.
+
+    These are parameters of `predict` of the estimator that decides inside. A classifier may say in `decides_by_costs`
+    whether it decides by costs, or by which of them. With metadata routing costs can be declined:
+    ``set_predict_request(fn_cost=False)``; a request that is not set is not declined.
+    """
+    inner = deciding_estimator(estimator)
+    own = getattr(inner, "decides_by_costs", True)
+    if not own or not hasattr(inner, "predict"):
+        return []
+    taken = [name for name in COSTS if name in inspect.signature(inner.predict).parameters]
+    return [name for name in taken if (own is True or name in own) and not is_request_denied(inner, "predict", name)]
+
+
+def predict_with_costs(estimator: Any, X: Any, costs: dict[str, Any]) -> NDArray[Any]:
+    """Predictions of a fitted classifier by those of the costs that it uses, with or without metadata routing."""
+    taken = {name: costs[name] for name in costs_for_predict(estimator) if name in costs}
+    if not taken:
+        return estimator.predict(X)
+    inner, X = _transform_for_decider(estimator, X)
+    return inner.predict(X, **taken)
+
+
+def known_costs(estimator: Any, X: Any, costs: dict[str, Any]) -> dict[str, Any]:
+    """Both costs as a fitted classifier that decides by costs knows them when it predicts.
+
+    A cost that its `predict` takes is that of the samples, any other is what the classifier estimates or was made with:
+    the true amount may reveal the class. If it has neither, the cost is that of the samples too.
+    """
+    inner, taken, known = deciding_estimator(estimator), costs_for_predict(estimator), dict(costs)
+    for name in COSTS:
+        if name in taken:
+            continue
+        if name == "fn_cost" and hasattr(inner, "predict_amount"):
+            known[name] = inner.predict_amount(_transform_for_decider(estimator, X)[1])
+        elif hasattr(inner, name):
+            known[name] = getattr(inner, name)
+    return known
+
+
+def _transform_for_decider(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The estimator that decides, and X as it is passed to it."""
+    while estimator is not (inside := unwrap(estimator)):
+        for _, step in getattr(estimator, "steps", [])[:-1]:
+            X = step.transform(X) if hasattr(step, "transform") else X  # not "passthrough" and resamplers
+        estimator = inside
+    return estimator, X
+
+
+def per_sample_costs(costs: dict[str, Any]) -> dict[str, Any]:
+    """The costs if one of them is given per sample, else none: a classifier knows the costs of classes already."""
+    return costs if any(np.ndim(cost) for cost in costs.values()) else {}
+
+
+def is_request_denied(estimator: Any, method: str, name: str) -> bool:
+    """Whether metadata routing is on and the user has set the request of this value to False, or to another name."""
+    if not get_config()["enable_metadata_routing"]:
+        return False
+    request = (metadata_requests(estimator, method) or {}).get(name)
+    return request is not None and request is not True

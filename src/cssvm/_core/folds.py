@@ -17,8 +17,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check
 from sklearn.utils.parallel import Parallel, delayed
 
 from .sklearn_compat import take_rows
-from .types import Mask, RowNumbers, Vector, is_number
-from .validation import take_samples
+from .types import Mask, RowNumbers, Vector
+from .validation import is_number, take_samples
 
 DEFAULT_FOLDS = 5
 SEED = 0  # of the shuffle

@@ -1,10 +1,8 @@
-"""Types that every part shares, and what counts as a number."""
+"""Type aliases and the status of a solve, which all parts share."""
 
 from __future__ import annotations
 
-import numbers
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +18,3 @@ class Status(IntEnum):
     CONVERGED = 0
     ITERATION_LIMIT = 1
     STALLED = 2
-
-
-def is_number(value: Any) -> bool:
-    """Whether `value` is a real number; bool does not count."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def is_integer(value: Any) -> bool:
-    """Whether `value` is an integer; bool does not count."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -14,16 +14,26 @@ Each message names the parameter, the value received, the value expected and the
 
 from __future__ import annotations
 
+import numbers
 import reprlib
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Mask, Vector, is_integer, is_number
+from .types import Mask, Vector
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` is a real number; bool does not count."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def is_integer(value: Any) -> bool:
+    """Whether `value` is an integer; bool does not count."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def as_floats(name: str, value: Any, fix: str) -> Vector:
@@ -45,7 +55,7 @@ def as_floats(name: str, value: Any, fix: str) -> Vector:
 
 def _is_numeric(values: np.ndarray) -> bool:
     if values.dtype.kind == "O":
-        return all(isinstance(each, Real | Decimal) or each is None for each in values.flat)
+        return all(isinstance(each, numbers.Real | Decimal) or each is None for each in values.flat)
     return values.dtype.kind in "biuf"
 
 

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logit
 
-from .._core.decision import expected_saving
+from .._core.decision import costs_for_predict, expected_saving, known_costs
 from .._core.positive_class import RESPONSE_METHODS, PositiveClass, positive_class_scores, response_and_threshold
-from .._core.prediction_costs import costs_for_predict, known_costs
 from .._core.types import Mask, Vector
 
 DECISION_VALUE, PROBABILITY, COST_RATIO, DECISION, GIVEN = (

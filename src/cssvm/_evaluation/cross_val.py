@@ -16,10 +16,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.decision import COSTS, costs_for_predict, predict_with_costs
 from .._core.folds import Fold
 from .._core.nested import final_step
 from .._core.positive_class import check_same_positive_class, format_labels, with_pos_label
-from .._core.prediction_costs import COSTS, costs_for_predict, predict_with_costs
 from .._core.samples import Samples
 from .._core.sklearn_compat import take_rows
 from .._core.types import Mask, RowNumbers, Vector

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import column_or_1d
 
 from .._core.classifier import two_classes
-from .._core.cost_matrix import OUTCOMES, decision_costs
+from .._core.decision import COSTS, OUTCOMES, decision_costs
 from .._core.folds import Fold, check_groups, make_splits
 from .._core.positive_class import (
     RESPONSE_METHODS,
@@ -19,7 +19,6 @@ from .._core.positive_class import (
     positive_class_scores,
     stated_pos_label,
 )
-from .._core.prediction_costs import COSTS
 from .._core.samples import Samples
 from .._core.validation import align_to_samples
 from .._meta.base import takes_weights

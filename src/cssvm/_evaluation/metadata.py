@@ -17,8 +17,8 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._core.classifier import BinaryClassifier
+from .._core.decision import COSTS, is_request_denied
 from .._core.nested import iter_nested_estimators, split_final_step
-from .._core.prediction_costs import COSTS, is_request_denied
 from .._core.sklearn_compat import is_search, metadata_requests, uses_groups
 
 WEIGHT, GROUPS = "sample_weight", "groups"

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from .._core.types import Vector
 from .._runtime import threads
 from .gram import GramRows, SharedTerm, SharedValues, computed_gram
 from .pairwise import PairwiseTerm, centred_sizes
@@ -31,6 +32,7 @@ from .tiles import (
 )
 
 EXPAND_ROWS = 1 << 14  # samples predicted at a time
+BLOCK_ENTRIES = 1 << 20  # entries of X turned to centred float64 at a time
 DIAGONAL_ROWS = 64  # samples whose kernel values are computed to get their diagonal: few calls, few values
 
 Expansion = Callable[[Any], np.ndarray]
@@ -216,3 +218,30 @@ class ComputedKernel(Kernel):
 def _largest(X: Any) -> float:
     """The largest |x_ij|."""
     return float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0))
+
+
+def feature_moments(X: Any, weights: Vector) -> tuple[Vector, Vector]:
+    """Mean and variance of each column of X, dense or CSR, (n_features,) float64 each, under weights (n_samples,).
+
+    The second pass is centred: E[x^2] - E[x]^2 would lose the digits of features that are far from zero.
+    """
+    if not weights.all():  # the same sums, to the last digit, as without these rows
+        X, weights = X[weights > 0.0], weights[weights > 0.0]
+    share = weights / weights.sum()
+    if sp.issparse(X):
+        return _sparse_moments(X, share)
+    step = max(1, BLOCK_ENTRIES // max(1, X.shape[1]))
+    parts = [slice(i, i + step) for i in range(0, X.shape[0], step)]
+    mean = np.sum([share[part] @ X[part].astype(np.float64, copy=False) for part in parts], axis=0)
+    return mean, np.sum([share[part] @ (X[part] - mean) ** 2 for part in parts], axis=0)
+
+
+def _sparse_moments(X: Any, share: Vector) -> tuple[Vector, Vector]:
+    n_features = X.shape[1]
+    stored, data = np.repeat(share, np.diff(X.indptr)), X.data.astype(np.float64, copy=False)
+    mean: Vector = np.asarray(share @ X, dtype=np.float64).ravel()
+    spread = np.bincount(X.indices, weights=stored * (data - mean[X.indices]) ** 2, minlength=n_features)
+    # Entries that are not stored are zero; where all are stored, rounding must not leave a share for them.
+    missing = np.maximum(1.0 - np.bincount(X.indices, weights=stored, minlength=n_features), 0.0)
+    missing[np.bincount(X.indices, minlength=n_features) == X.shape[0]] = 0.0
+    return mean, spread + missing * mean**2

@@ -25,8 +25,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from .._core.classifier import unchanged_on_failure
 from .._core.positive_class import DEFAULT_THRESHOLDS, finite_response
 from .._core.samples import Samples, has_both_classes
-from .._core.types import Mask, RowNumbers, Vector, is_integer, is_number
-from .._core.validation import CHECKS, align_to_samples, check_parameters, option
+from .._core.types import Mask, RowNumbers, Vector
+from .._core.validation import CHECKS, align_to_samples, check_parameters, is_integer, is_number, option
 from .base import ESTIMATOR, PROBABILITIES, WrappedClassifier, takes_weights
 
 SOFT, HARD = "soft", "hard"

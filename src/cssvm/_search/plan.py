@@ -27,10 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core.costs import TIED, is_tied, tied_kappa
-from .._core.moments import feature_moments
 from .._core.samples import Samples
-from .._core.types import Vector, is_number
+from .._core.types import Vector
+from .._core.validation import is_number
 from .._kernels import Kernel, kernel_class, make_kernel
+from .._kernels.base import feature_moments
 
 # Automatic gammas, in units of the kernel's `gamma_unit`: from almost linear to one hill for each sample.
 GAMMA_RANGE = (1 / 32, 8.0)

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._core.classifier import unchanged_on_failure
 from .._core.costs import SCALE
-from .._core.decision import ONE_MARGIN, score_tie, threshold_of_least_cost
 from .._core.folds import check_groups, make_splits, out_of_fold
+from .._core.ranking import ONE_MARGIN, score_tie, threshold_of_least_cost
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Status, Vector
 from .._core.validation import align_to_samples

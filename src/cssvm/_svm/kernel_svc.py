@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.costs import SCALE, signed_terms
-from .._core.moments import feature_moments
 from .._core.samples import Samples
 from .._core.types import Vector
 from .._kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, kernel_class, make_kernel
+from .._kernels.base import feature_moments
 from .._solvers.dual import DualProblem, Solution, solve
 from .base_svc import SCALING, STOPPED, BaseSVC, check_scores, validate_samples
 

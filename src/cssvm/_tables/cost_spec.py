@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.types import Mask, Vector, is_number
+from .._core.types import Mask, Vector
+from .._core.validation import is_number
 from .chunk import Chunk, TableError, did_you_mean, format_names
 
 DECIDED_BY = "and the model decides by the costs of each row"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.prediction_costs import COSTS
+from .._core.decision import COSTS
 from .._core.types import Vector
 from .chunk import Chunk, TableError, format_names
 from .cluster import connect, map_parts, parts_for_workers

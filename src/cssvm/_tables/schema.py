@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.types import Mask, is_number
+from .._core.types import Mask
+from .._core.validation import is_number
 from ..deploy import Column
 from ..deploy._card import CATEGORY, NUMBER
 from .chunk import (

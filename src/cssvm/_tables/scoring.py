@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.decision import FreeDecisionWarning
+from .._core.decision import COSTS, FreeDecisionWarning, costs_for_predict, known_costs, predict_with_costs
 from .._core.positive_class import PositiveClass, positive_class_scores
-from .._core.prediction_costs import COSTS, costs_for_predict, known_costs, predict_with_costs
 from .._core.types import Vector
 from ..deploy import ModelCard, SavedModel, load_model
 from .chunk import Chunk, TableError, did_you_mean, format_names

@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from .._core.types import is_number
+from .._core.validation import is_number
 from .._runtime.parquet import RowGroups, find_row_groups, without_index
 from .chunk import EXACT, Chunk, TableError, check_names, is_numeric, iter_chunks, to_integers
 from .csv_reader import read_csv

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from .._core.folds import SEED
-from .._core.types import is_number
+from .._core.validation import is_number
 from .._evaluation import Evaluation, evaluate
 from .._evaluation.result import MODEL
 from .._kernels import DEFAULT_KERNEL

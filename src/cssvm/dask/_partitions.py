@@ -21,8 +21,8 @@ import numpy as np
 from .._core.costs import OF_NEGATIVE, OF_POSITIVE, WeightedCostTotals, is_tied, margins_and_upper_bounds
 from .._core.positive_class import PositiveClass
 from .._core.samples import Samples, check_both_classes, one_dimensional
-from .._core.types import Mask, Vector, is_number
-from .._core.validation import check_some_positive
+from .._core.types import Mask, Vector
+from .._core.validation import check_some_positive, is_number
 from .._runtime.parquet import FramePart, find_row_groups, without_index
 
 VALUES = ("y", "fn_cost", "fp_cost", "kappa", "sample_weight")

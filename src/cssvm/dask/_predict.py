@@ -3,7 +3,7 @@
     blocks      each block is one call of the method of the model; empty blocks are not passed to it
     the model   one task of the graph, on which every block depends: it is sent once to each worker, and again if a
                 worker is lost
-    costs       of a block are passed on by `cssvm._core.prediction_costs.predict_with_costs`, as everywhere
+    costs       of a block are passed on by `cssvm._core.decision.predict_with_costs`, as everywhere
 
 Labels are those of one call on all samples, except where a score is within rounding of the threshold: the order in
 which matrix products are summed depends on how many samples there are at once.
@@ -20,9 +20,8 @@ import numpy as np
 import pandas as pd
 from dask.delayed import delayed
 
-from .._core.prediction_costs import costs_for_predict, predict_with_costs
-from .._core.types import is_number
-from .._core.validation import align_to_samples
+from .._core.decision import costs_for_predict, predict_with_costs
+from .._core.validation import align_to_samples, is_number
 
 PREDICT, SCORES, PROBABILITIES = "predict", "decision_function", "predict_proba"
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from .._core.types import Vector, is_integer, is_number
+from .._core.types import Vector
+from .._core.validation import is_integer, is_number
 
 Samples = tuple[Vector, NDArray[np.int64]]
 

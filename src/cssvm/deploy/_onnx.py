@@ -29,8 +29,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._core.classifier import BinaryClassifier
+from .._core.decision import COSTS
 from .._core.positive_class import DEFAULT_THRESHOLDS, PositiveClass, find_response_method
-from .._core.prediction_costs import COSTS
 from .._core.sklearn_compat import PlattScaling
 from .._kernels import Kernel
 from .._kernels.functions import Linear, Poly, Rbf, Sigmoid

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core.types import Vector, is_number
-from .._core.validation import as_floats
+from .._core.types import Vector
+from .._core.validation import as_floats, is_number
 
 CONVERT = "Convert it to floats."
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import quad
 
-from .._core.types import Vector, is_number
+from .._core.types import Vector
+from .._core.validation import is_number
 from ._base import Loss, positive_number, probabilities
 from ._classical import ZeroOneLoss
 

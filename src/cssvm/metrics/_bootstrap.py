@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from .._core.samples import Samples
-from .._core.types import RowNumbers, Vector, is_integer, is_number
+from .._core.types import RowNumbers, Vector
+from .._core.validation import is_integer, is_number
 from ._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss, tn_auc_loss, tp_auc_loss
 from ._risk import min_cost_risk, ranked_min_risk
 from ._scored import RankedMetric, ScoredSamples

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from .._core.types import Mask, RowNumbers, Vector, is_number
+from .._core.types import Mask, RowNumbers, Vector
+from .._core.validation import is_number
 from ._scored import ScoredSamples
 
 # Sums of weights round: a rate that exceeds a limit by no more than this, relatively, meets it.

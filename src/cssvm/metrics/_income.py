@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.cost_matrix import OUTCOMES
+from .._core.decision import OUTCOMES
 from .._core.samples import Samples
 from .._core.types import Mask, Vector
 from .._core.validation import as_floats, is_pandas

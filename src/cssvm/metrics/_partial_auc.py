@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.types import Vector, is_number
+from .._core.types import Vector
+from .._core.validation import is_number
 from ._scored import RankedMetric, ScoredSamples
 
 

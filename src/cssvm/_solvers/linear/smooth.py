@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from ..._core.moments import feature_moments
 from ..._core.types import Vector
+from ..._kernels.base import feature_moments
 
 # L-BFGS stops by the gradient; a step that changes the objective by rounding only is the other end.
 OBJECTIVE_TOL = float(np.finfo(np.float64).eps)
