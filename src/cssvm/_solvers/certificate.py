@@ -78,13 +78,7 @@ class WorkingSet(NamedTuple):
 
 @dataclass(frozen=True)
 class Solution:
-    """Signed variables with their certificate.
-
-    `violation` is max G over variables that may increase minus min G over variables that may decrease; `gap` is
-    (primal - dual) / max(|primal|, |dual|) at `bias`, the bias that minimises the primal for these variables.
-    `deviation` estimates the error of the gradient by independent code at some samples; `hidden` is what errors of that
-    size may hide of the gap, and part of it; `rounding` bounds the rounding error of a gradient in float64.
-    """
+    """Signed variables with their certificate; `bias` minimises the primal for them."""
 
     beta: Vector
     bias: float
@@ -95,9 +89,9 @@ class Solution:
     primal_objective: float
     dual_objective: float
     gap: float
-    deviation: float = 0.0
-    hidden: float = 0.0
-    rounding: float = 0.0
+    deviation: float = 0.0  # estimated error of the gradient, by independent code at some samples
+    hidden: float = 0.0  # what errors of that size may hide of the gap, and part of it
+    rounding: float = 0.0  # bound of the rounding error of a gradient in float64
     profile: dict[str, float] = field(default_factory=dict)  # seconds in each phase
     trace: list[WorkingSet] = field(default_factory=list)  # of the decomposition
 
@@ -108,15 +102,18 @@ class Solution:
 
 
 def update_balanced(beta: Vector, lower: Vector, upper: Vector) -> bool:
-    """Make variables, or changes of them, sum to zero by moving each in proportion to its room.
-
-    Returns False if there is not enough room. Variables at a bound stay there.
-    """
+    """Make variables between their bounds sum to zero, each moved in proportion to its room; False without enough."""
     inside = (beta > lower) & (beta < upper)
     for _ in range(BALANCING):
         excess = beta.sum()
         if abs(excess) <= BALANCED * np.abs(beta).sum():
-            _update_last_digits(beta, inside)
+            # What is left, exactly, goes to the smallest variable that hardly changes by it. Otherwise samples of a
+            # linear kernel that are far from zero multiply it by the squares of their features.
+            excess = math.fsum(beta)
+            sizes = np.where(inside & (np.abs(beta) > SHOWS * abs(excess)), np.abs(beta), np.inf)
+            smallest = int(np.argmin(sizes))
+            if sizes[smallest] < np.inf:
+                beta[smallest] -= excess
             return True
         room = np.where(inside, (lower if excess > 0.0 else upper) - beta, 0.0)
         total = abs(room.sum())
@@ -124,18 +121,6 @@ def update_balanced(beta: Vector, lower: Vector, upper: Vector) -> bool:
             return False
         beta += min(1.0, abs(excess) / total) * room
     return abs(beta.sum()) <= 10.0 * BALANCED * np.abs(beta).sum()
-
-
-def _update_last_digits(beta: Vector, inside: Mask) -> None:
-    """Subtract what is left of the sum, exactly, from the smallest variable that hardly changes by it.
-
-    Otherwise samples of a linear kernel that are far from zero multiply it by the squares of their features.
-    """
-    excess = math.fsum(beta)
-    sizes = np.where(inside & (np.abs(beta) > SHOWS * abs(excess)), np.abs(beta), np.inf)
-    smallest = int(np.argmin(sizes))
-    if sizes[smallest] < np.inf:
-        beta[smallest] -= excess
 
 
 def feasible(start: ArrayLike, problem: DualProblem) -> Vector:
@@ -152,7 +137,7 @@ def feasible(start: ArrayLike, problem: DualProblem) -> Vector:
 
 
 def optimal_intercept(kinks: Vector, lower: Vector, upper: Vector) -> float:
-    """The b at which the loss is least; the arguments are (n,) float64.
+    """The b of least loss sum_i upper_i max(0, k_i - b) - lower_i max(0, b - k_i), lower <= 0 <= upper, (n,) float64.
 
     Its slope is sum(-lower_i, k_i < b) - sum(upper_i, k_i > b). Where it is zero between two kinks the middle is taken.
     """
@@ -238,7 +223,7 @@ def certified(
     """The `Solution` of a solver that ended with this beta and gradient, (n,) float64 each, which are not copied.
 
     With `rows` the gradient at some samples is computed again by reference code, and what errors of that size may hide
-    is added to the gap, but not to the objectives: the gap is then an estimate, and a bound only for values in float64.
+    is added to the gap, but not to the objectives: the gap is then an estimate, a bound only for values in float64.
     """
     bias, loss = least_hinge_loss(gradient, problem.lower, problem.upper)
     primal = float(0.5 * beta @ (problem.linear - gradient) + loss)
@@ -266,11 +251,9 @@ def _estimated_errors(
 ) -> tuple[float, float]:
     """Estimates of the largest error of the gradient, and of what such errors add to primal minus dual.
 
-    An error e at a free variable adds (upper - beta) e or (beta - lower) (-e), at most the upper bound times
-    |e|, and all of it where errors agree in sign, as those of repeated samples do. At a bound it adds as much only
-    if it is larger than the distance to the bias. So half of the samples are drawn among those where errors count, in
-    proportion to their upper bounds and to |k(x, .)|, with which errors grow. Distances that cancel may leave errors in
-    a few kernel values only, which none of them shows.
+    An error e at a free variable adds at most its upper bound times |e|, at a bound only if it is larger than the
+    distance to the bias. So half of the samples are drawn among those where errors count, in proportion to their upper
+    bounds and to |k(x, .)|, with which errors grow. Distances that cancel may leave errors that none of them shows.
     """
     n, upper_bounds = len(beta), problem.upper - problem.lower
     margin, distance = float(np.abs(problem.linear).max()), np.abs(gradient - bias)

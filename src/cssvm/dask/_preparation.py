@@ -18,7 +18,7 @@ from sklearn.base import clone
 from .._core.types import RowNumbers, Vector
 from .._kernels.pairwise import far_mean
 from .._preprocessing import MISSING, ColumnStatistics, fitted_preprocessor, fitted_scaler
-from .._solvers.linear.rows import DenseRows, Tile, centre_from_sums, tile_rows
+from .._solvers.linear.rows import DenseRows, DenseTile, centre_from_sums, tile_rows
 from ._survey import CATEGORICAL, NUMBER, UNKNOWN, Survey, plain_frame
 
 MAP_ROWS = 10_000  # to fit a feature map on
@@ -118,7 +118,7 @@ class PreparedRows:
         values = np.concatenate(slabs) if slabs else np.empty((0, self.n_features))
         return DenseRows(values).centred(self._centre)
 
-    def tiles(self) -> Iterator[tuple[slice, Tile]]:
+    def tiles(self) -> Iterator[tuple[slice, DenseTile]]:
         """Implement `Rows.tiles`."""
         for first, values in self._slabs():
             for part, tile in DenseRows(values).centred(self._centre).tiles():

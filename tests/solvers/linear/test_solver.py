@@ -60,7 +60,7 @@ def test_the_dual_objective_is_that_of_a_feasible_alpha():
     X, linear, upper_bounds = random_problem(300, 7, seed=5, C=3.0)
     blocks = LocalBlocks.from_samples(X, linear, upper_bounds, 64)
     solution = solve_interior(blocks, tol=1e-6)
-    alpha = blocks.alpha()
+    alpha = blocks.states()[0]
     assert (alpha > 0).all()
     assert (alpha < upper_bounds).all()
     beta = balanced(alpha, linear)

@@ -4,17 +4,14 @@ With V the moving variables and the changes of all others given, the changes d o
 
     (K_VV + ridge I) d + b 1 = residual - K_V,others change_others,      sum of all changes = 0
 
-V differs little from one step to the next, and within a step. So the matrix of some members F is factorised once, and
-the variables that V has in addition to F (A) or lacks of it (B) border the system, together with b:
+V differs little from one step to the next, so the matrix of some members F is factorised once, and the variables that V
+has in addition to F (A) or lacks of it (B) border the system, together with b:
 
     K_FF d_F + U u = r,   U = [K_FA  1  E_B],   u = (d_A, b, multipliers of d_B = change_B)
 
-Each column of U costs one solution with the factor: much less than another factorisation as long as they are few. So a
-factor also outlives changes of the working set: a member whose place another variable has taken is held at 0.
-
-A matrix is factorised in panels of `TILE` columns: factorise the tile on the diagonal, multiply the tiles below it by
-its inverse, subtract their products from the rest. Tiles depend on the size of the matrix alone, so the factor is the
-same for any number of threads, which LAPACK on several threads does not promise.
+Each column of U costs one solution with the factor. A member whose place in the working set another variable has taken
+is held at 0. Matrices are factorised in panels of `TILE` columns, whatever the number of threads, so that the factor
+does not depend on it, which LAPACK does not promise.
 """
 
 from __future__ import annotations
@@ -49,7 +46,9 @@ class BorderedKKT:
         self._is_gone = np.zeros(len(members), bool)  # members whose place another variable has taken
         self._is_member = np.zeros(len(kernel), bool)
         self._is_member[members] = True
-        self._factor = Factor(_shifted(_block(kernel, members, members), ridge, dtype))
+        matrix = _block(kernel, members, members).astype(dtype, copy=False)
+        matrix.flat[:: len(matrix) + 1] += np.asarray(ridge, dtype)
+        self._factor = Factor(matrix)
         # Rows L^-1 u of 1 and all borders so far, and which row each variable has if added, each member if held.
         self._rows = self._factor.lower_solved(np.ones((1, len(members))))
         self._row_of_added = np.full(len(kernel), -1)
@@ -135,19 +134,8 @@ def _block(kernel: np.ndarray, rows: RowNumbers, columns: RowNumbers) -> np.ndar
     return block
 
 
-def _shifted(block: np.ndarray, ridge: float, dtype: DTypeLike) -> np.ndarray:
-    """The block plus ridge I, in `dtype`; overwrites a block of that type."""
-    block = block.astype(dtype, copy=False)
-    block.flat[:: len(block) + 1] += np.asarray(ridge, dtype)
-    return block
-
-
 class Factor:
-    """L with matrix = L L'.
-
-    matrix : (m, m) C-ordered float32 or float64, of which the lower triangle is read and overwritten. Raises
-    LinAlgError where it is not positive definite.
-    """
+    """L with `matrix` (m, m) = L L', C-ordered, overwritten; raises LinAlgError where it is not positive definite."""
 
     def __init__(self, matrix: np.ndarray):
         single = matrix.dtype == np.float32

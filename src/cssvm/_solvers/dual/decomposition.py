@@ -1,14 +1,11 @@
 """Decomposition: SMO and Newton steps on working sets, with the gradient of all other variables updated in bulk.
 
 The main loop is four verbs: select a working set of the variables that violate optimality most, fetch the kernel values
-among them, solve the problem restricted to them (`smo_newton.py`), update the gradient of all variables. SMO steps
-inside a working set cost a microsecond each and kernel rows a hundred, so working sets are large and solved well: few
-variables change more than once or twice, and their rows need not be kept. A problem no larger than one working set is
-solved in one go.
+among them, solve the problem restricted to them (`smo_newton.py`), update the gradient of all variables. A step costs a
+hundredth of a kernel row, so working sets are large and solved well.
 
 Variables at a bound and far from leaving it are shrunk: they get no updates until the active ones are optimal. The
-change of beta that they miss is kept, so unshrinking costs one sum over the variables that moved meanwhile, and the
-result is that of a solver without shrinking.
+change of beta that they miss is kept, so unshrinking costs one sum over the variables that moved meanwhile.
 
 Small problems are then made exact by an active-set Newton finish (`newton.py`), so that sample weights mean repetition.
 """
@@ -151,10 +148,7 @@ class Decomposition:
         return other
 
     def approach_in_float32(self, tol: float, limit: float) -> bool:
-        """Take SMO and Newton steps on a float32 copy of all kernel values, which is faster.
-
-        Returns False if these are too large for float32.
-        """
+        """Take SMO and Newton steps on a float32 copy of all kernel values; False if these are too large for that."""
         with self.timed("kernel"), np.errstate(over="ignore", invalid="ignore"):
             self.fetch(self.select(*self.bias_interval()))
             rough = self.kernel[:, : self.n].astype(np.float32)
@@ -211,7 +205,7 @@ class Decomposition:
         return self.beta[variables], self.gradient[variables], lower[variables], upper[variables]
 
     def bias_interval(self) -> tuple[float, float]:
-        """`certificate.bias_interval` of the active variables."""
+        """That of the active variables."""
         return bias_interval(*self.at(self.active))
 
     def shrink(self, bottom: float, top: float) -> None:
@@ -354,10 +348,7 @@ class Decomposition:
         return len(moved)
 
     def columns_to_update(self) -> RowNumbers | None:
-        """The active variables, without members of the working set if that saves much; None stands for all.
-
-        The gradient of members is known from the local solve, but leaving them out takes a copy of the other samples.
-        """
+        """The active variables, None for all; without members, whose gradient is known, if that pays for a copy."""
         n_active = self.n if self.active is None else len(self.active)
         if not self.rows.computes_columns or self.size < tuning.KNOWN_SHARE * n_active:
             return self.active
@@ -373,10 +364,7 @@ class Decomposition:
         self.trace.append(WorkingSet(violation, n_active, self.size, n_entered, n_moved, n_steps, seconds))
 
     def finish(self, tol: float) -> bool:
-        """Try to make the solution exact; returns whether it is optimal by a gradient recomputed from beta.
-
-        A result that does not ascend, because K_FF is too close to singular, is discarded.
-        """
+        """Try to make the solution exact; returns whether it is optimal by a gradient recomputed from beta."""
         if not len(self.working):  # it has a start, or was optimal from the start
             self.fetch(self.select(*self.bias_interval()))
         ridge = ridge_for(self.kernel, self.rows.diagonal)
@@ -392,7 +380,7 @@ class Decomposition:
             self.work_ns += work_ns
             self.refresh()
             after, rounding = self.objective()
-            if not after >= before - rounding:
+            if not after >= before - rounding:  # K_FF is too close to singular
                 self.beta, self.gradient, ended = beta, gradient, False
             return ended and violation(self.beta, self.gradient, self.problem) <= tol
 

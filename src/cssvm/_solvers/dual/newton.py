@@ -5,14 +5,11 @@ With F the free variables the optimum keeps G constant on F. The direction that 
     K_FF d + b 1 = G_F,   1'd = 0
 
 A step of `NewtonSteps` adds violators at a bound to F, fixes the variables that d takes past a bound there and solves
-for the others again; the rest is clipped, balanced, and shortened if the objective would decrease. Many variables
-change sides in one step: for large C, SMO needs a hundred thousand steps where five Newton steps do. It may fail: where
-K_FF is close to singular d is too long. Large systems are factorised once for many steps, on all threads
-(`bordered_kkt.py`); small ones, of which a search solves thousands side by side, each time in compiled code.
+for the others again; the rest is clipped, balanced, and shortened if the objective would decrease. Where K_FF is close
+to singular d is too long, and the step fails. Large systems are factorised once for many steps (`bordered_kkt.py`).
 
 `update_to_optimum` moves along d up to the first bound. A variable that reaches its bound leaves F. After a full step,
-variables at a bound whose gradient lies on the wrong side of the level enter F. Every step ascends, so it can stop at
-any time.
+variables at a bound whose gradient lies on the wrong side of the level enter F. Every step ascends.
 """
 
 from __future__ import annotations
@@ -41,8 +38,7 @@ def ridge_for(kernel: np.ndarray, diagonal: Vector) -> float:
 class NewtonSteps:
     """Newton steps, given K (n, n or more); they update `beta` and its `gradient`, (n,) float64.
 
-    Systems are solved in `dtype`, and again in float64 if that fails. `kkt`, of earlier steps on the same memory of the
-    kernel, is used as long as it pays.
+    Systems are solved in `dtype`, or in float64 if that fails; `kkt`, of earlier steps, is used as long as it pays.
     """
 
     def __init__(
@@ -216,8 +212,7 @@ def update_to_optimum(
 ) -> tuple[bool, float]:
     """The active-set finish, given K (n, n or more) float64; returns whether it is optimal, and its work in ns.
 
-    Steps are taken until `budget_ns` is used; each factorises K_FF, and a variable reaches or leaves its bound.
-    Repeated steps remove what the ridge distorts.
+    Each step factorises K_FF until `budget_ns` is used; repeated steps remove what the ridge distorts.
     """
     lower, upper = problem.lower, problem.upper
     free = is_free(beta, problem)
@@ -243,7 +238,11 @@ def update_to_optimum(
             if blocked.any():
                 free[members[blocked]] = False
                 continue
-        residual, wrong = _errors(beta, gradient, free, problem)
+        # Largest distance of a free variable's gradient from the level, and by how much the others violate.
+        above = gradient - level(beta, gradient, lower, upper)
+        residual, wrong = float(np.abs(above[free]).max(initial=0.0)), np.where(beta <= lower, above, 0.0)
+        np.maximum(wrong, np.where(beta >= upper, -above, 0.0), out=wrong)
+        wrong[lower == upper] = 0.0
         if max(residual, wrong.max()) <= precision:
             return True, work_ns
         if wrong.max() > precision:
@@ -254,13 +253,3 @@ def update_to_optimum(
         else:
             previous = residual
     return False, work_ns
-
-
-def _errors(beta: Vector, gradient: Vector, free: Mask, problem: DualProblem) -> tuple[float, Vector]:
-    """Largest distance of a free variable's gradient from the level, and by how much the others violate, (n,)."""
-    lower, upper = problem.lower, problem.upper
-    above = gradient - level(beta, gradient, lower, upper)
-    wrong = np.where(beta <= lower, above, 0.0)
-    np.maximum(wrong, np.where(beta >= upper, -above, 0.0), out=wrong)
-    wrong[lower == upper] = 0.0
-    return float(np.abs(above[free]).max(initial=0.0)), wrong

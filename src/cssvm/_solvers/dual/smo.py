@@ -7,9 +7,8 @@ and j the one among those that can decrease that promises the largest gain (G_i 
 (second-order selection; Fan, Chen and Lin 2005). The optimum along the pair is
 d = (G_i - G_j) / (K_ii + K_jj - 2 K_ij), cut at the bounds.
 
-Whether a variable may move is kept as a penalty added to its gradient (0, or `FORBIDDEN` away from selection), so
-every pass is a plain maximum over contiguous numbers, which the compiler turns into vector instructions. Extremes are
-kept per chunk: the position of a maximum is then looked for in one chunk only.
+Whether a variable may move is kept as a penalty added to its gradient (0 or `FORBIDDEN`), so that every pass is a
+plain maximum, for vector instructions. Extremes are kept per chunk: a maximum is then looked for in one chunk only.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def update_by_smo(
     """Take up to `limit` SMO steps until the violation is at most `tol`; returns steps taken and violation left.
 
     kernel (q, q or more), diagonal (q,) and gradient (q,) are of one float type, beta, lower, upper (q,) float64.
-    Compiled code cannot be interrupted by Ctrl-C, so it is called for a tenth of a second at a time.
+    Compiled code ignores Ctrl-C, so it is called for a tenth of a second at a time.
     """
     at_once = max(1, int(1e9 * tuning.UNNOTICED_SECONDS / tuning.SMO_STEP.ns(len(beta))))
     penalties = np.zeros((2, len(beta)), gradient.dtype)

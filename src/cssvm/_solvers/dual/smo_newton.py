@@ -1,10 +1,7 @@
 """SMO and Newton steps in turn, on a problem whose kernel matrix is in memory, and paths of growing upper bounds.
 
-SMO steps (`smo.py`) find out which variables are free; if many are shrunk they are made among the active ones only, on
-a copy of their part of K. Once they have cost a certain share of a Newton step, Newton steps (`newton.py`) take over,
-and SMO steps again if those make too little progress.
-
-A path solves for C_1 < C_2 < ... in turn
+Once SMO steps have cost a certain share of a Newton step, Newton steps take over, and SMO steps again if those make too
+little progress. A path solves for C_1 < C_2 < ... in turn
 
     maximise over beta    p'beta - 1/2 beta'K beta,   sum(beta) = 0,   C lower <= beta <= C upper.
 
@@ -125,10 +122,7 @@ class SMONewton:
     def _take_active_smo_steps(
         self, active: RowNumbers, part: np.ndarray, accuracy: float, count: int
     ) -> tuple[int, float]:
-        """Take SMO steps among the active variables, on a copy of their `part` of the kernel matrix.
-
-        The gradient of all variables is then updated in float64.
-        """
+        """Take SMO steps among the active variables, on a copy of their `part` of the kernel matrix."""
         update_gathered(part, self.kernel, active, active)
         old = self.beta[active]
         beta, gradient = old.copy(), self.gradient[active].astype(self.kernel.dtype)
@@ -160,10 +154,7 @@ class SMONewton:
         return left
 
     def _finish(self, tol: float, n_steps: int) -> float:
-        """Try the active-set finish, in float64; returns the violation left.
-
-        It is for kernels of low rank, on which Newton steps fail but few variables are free.
-        """
+        """Try the active-set finish, for kernels of low rank on which Newton steps fail; returns the violation left."""
         if self.kernel.dtype == np.float64:
             share_ns = tuning.FINISH_SHARE * n_steps * tuning.SMO_STEP.ns(self.n)
             budget_ns = min(share_ns, self.most_work_ns - self.work_ns)
@@ -198,10 +189,7 @@ def max_active(n: int) -> int:
 
 
 class Workspace:
-    """Memory for the kernel matrix of up to `n_rows` samples and a copy of its active part, shared by many paths.
-
-    Both are allocated at first use, since fresh memory is slow to touch, and each holds one matrix at a time.
-    """
+    """Memory for one kernel matrix of up to `n_rows` samples and a copy of its active part, allocated at first use."""
 
     def __init__(self, n_rows: int, dtype: DTypeLike):
         self.n_rows, self.dtype = n_rows, np.dtype(dtype)
@@ -248,8 +236,7 @@ def solve_path(
 ) -> Iterator[Solution]:
     """Yield the `Solution` for upper bounds of C times those of `unit`, for each of the ascending `Cs`, to `tol`.
 
-    kernel : (n, n) float32 or float64, read while the iteration lasts; diagonal : (n,) float64, its diagonal;
-    workspace : for at least n samples of the kernel's type, which paths may use in turn
+    kernel : (n, n) float32 or float64; diagonal : (n,) float64; workspace : which paths may use in turn
     """
     path = DualPath(kernel, diagonal, unit, workspace)
     for C in Cs:
@@ -269,10 +256,7 @@ class DualPath(SMONewton):
         self._unit_bound = float((unit.upper - unit.lower).max())
 
     def advance(self, C: float, tol: float, most_work_ns: float | None = None) -> Solution:
-        """Solve for upper bounds of `C`, at least the last one's, to a violation of at most `tol`.
-
-        It gives up after `PATH_MAX_STEPS` SMO steps per sample, or `most_work_ns`; that of a fit if None.
-        """
+        """Solve for upper bounds of `C`, at least the last one's, to a violation of `tol` or for `most_work_ns`."""
         begun = time.perf_counter()
         per_row = tuning.PATH_NEXT_STEPS if self.C else tuning.PATH_FIRST_STEPS
         with threads.single_threaded_blas():
@@ -298,19 +282,13 @@ class DualPath(SMONewton):
             response = self.unit.linear - self.gradient
             t = ratio
             if np.count_nonzero(bounded) < n_free:
-                t = min(ratio, max(1.0, self._best_length(response)))
+                curvature = float(self.beta @ response)
+                best = float(self.beta @ self.unit.linear) / curvature if curvature > 0 else 1.0
+                t = min(ratio, max(1.0, best))
             self.beta *= t
             self._variance *= t**2
             self.gradient = self.unit.linear - t * response
             if t == ratio:  # t * (C * upper bound) and (t * C) * upper bound may round differently
                 self.beta[bounded] = (C * np.where(self.unit.upper > 0, self.unit.upper, self.unit.lower))[bounded]
-        self._set_bounds(C)
-
-    def _set_bounds(self, C: float) -> None:
         self.C, self.problem, self._largest_bound = C, self.unit.scaled(C), C * self._unit_bound
         self.kkt = None  # so that a path continues as one that was begun here
-
-    def _best_length(self, response: Vector) -> float:
-        """The t that maximises the objective along t beta."""
-        curvature = float(self.beta @ response)
-        return float(self.beta @ self.unit.linear) / curvature if curvature > 0 else 1.0

@@ -1,17 +1,16 @@
 """One problem, from its kernel to a solution with a certificate, by several methods in turn.
 
 Kernels of low rank K = F F' begin with the interior-point method of a linear SVM in the features F, if that takes less
-time than the first SMO steps would. The decomposition works in the precision of the kernel values, and its gradient is
-checked at some samples by reference code. If float32 shows in it, the gradient is corrected and the solution with it:
-the change is small, so that float32 is enough for it. If it is not, the decomposition continues in float64.
-
-A problem that has not converged after the work allowed for its size is tried once more: from the interior-point
-solution if the rank of the kernel allows, otherwise from the end of a path of growing upper bounds.
+time than the first SMO steps. The gradient of the decomposition is checked at some samples by reference code. If it has
+errors of float32, gradient and solution are corrected; if that is not enough, the decomposition continues in float64. A
+problem that has not converged after the work allowed for its size is tried once more, from the interior-point solution
+or from the end of a path of growing upper bounds.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,34 +33,20 @@ MAX_NEGATIVE = 10.0  # times that, below zero: a K that is not positive semidefi
 SPARE_PIVOTS = 2  # more than the rank of K, for the rounding errors left
 
 
+@threads.single_threaded_blas()
 def solve(
     rows: GramRows, problem: DualProblem, *, tol: float = 1e-3, max_iter: int = -1, start: ArrayLike | None = None
 ) -> Solution:
-    """Maximise the dual to a violation of at most `tol`.
+    """Maximise the dual to a violation of at most `tol`, in units of the decision function.
 
-    Parameters
-    ----------
-    rows : GramRows
-        The kernel: blocks of its values and sums of its rows.
-    problem : DualProblem
-    tol : float
-        Largest violation of optimality allowed, in units of the decision function.
-    max_iter : int
-        Limit on SMO steps; -1 for none but that on the work of each method.
-    start : (n,) array, optional
-        Where to begin; made feasible if necessary.
+    max_iter : limit on SMO steps, -1 for none but that on the work; start : (n,), made feasible if necessary
     """
-    with threads.single_threaded_blas():
-        return _solve_with_fallbacks(rows, problem, tol, max_iter, start)
-
-
-def _solve_with_fallbacks(
-    rows: GramRows, problem: DualProblem, tol: float, max_iter: int, start: ArrayLike | None
-) -> Solution:
     limit, work_ns = (max_iter, np.inf) if max_iter >= 0 else (np.inf, tuning.WORK.ns(rows.n))
     state = Decomposition(rows, problem, start, work_ns)
+    # Of the SMO steps before the gradient of all samples is first updated.
+    first_steps_ns = tuning.MAX_STEPS_PER_SET * state.n * tuning.SMO_STEP.ns(state.size)
     may_begin = start is None and limit >= MAX_STEPS
-    interior = _interior(state, _first_steps_ns(state)) if may_begin and rows.rank < rows.n else None
+    interior = _interior(state, first_steps_ns) if may_begin and rows.rank < rows.n else None
     if interior is None and _fits(state):
         state.most_work_ns *= tuning.FIRST_SHARE
     solution = _solution(state if interior is None else interior, tol, limit)
@@ -75,11 +60,6 @@ def _solve_with_fallbacks(
         return solution
     other = _solution(again, tol, limit)
     return max(solution, other, key=lambda each: (each.converged, each.dual_objective))
-
-
-def _first_steps_ns(state: Decomposition) -> float:
-    """Work of the SMO steps before the gradient of all samples is first updated."""
-    return tuning.MAX_STEPS_PER_SET * state.n * tuning.SMO_STEP.ns(state.size)
 
 
 def _interior(state: Decomposition, ns: float) -> Decomposition | None:
@@ -101,10 +81,7 @@ def _interior(state: Decomposition, ns: float) -> Decomposition | None:
 
 
 def low_rank_factor(rows: GramRows, most: int) -> np.ndarray | None:
-    """F (n, r) with K = F F' up to rounding, by Cholesky's method with pivots, for a Gram matrix in float64.
-
-    None if r would exceed `most`, if K has negative eigenvalues, or if its diagonal is zero.
-    """
+    """F (n, r) with K = F F', r <= `most`, by Cholesky's method with pivots in float64; None if there is none."""
     left = rows.diagonal.copy()
     least = RESIDUAL * float(np.abs(left).max(initial=0.0))
     factor = np.empty((rows.n, most), order="F")
@@ -125,9 +102,8 @@ def low_rank_factor(rows: GramRows, most: int) -> np.ndarray | None:
 
 
 def low_rank_solution(factor: np.ndarray, problem: DualProblem) -> tuple[Vector, int] | None:
-    """A feasible beta (n,) near the optimum for K = factor factor', and iterations; None if that is no linear SVM.
+    """A feasible beta (n,) near the optimum for K = factor factor', and iterations; None if that is not a linear SVM.
 
-    With F (n, r) as features the problem is that of a linear SVM, whose interior-point method gives alpha = |beta|.
     Variables whose slack has vanished are put on their bound.
     """
     movable = problem.upper > problem.lower
@@ -208,17 +184,9 @@ def _hides(solution: Solution, tol: float) -> bool:
 
 def _certified(state: Decomposition, status: Status, tol: float) -> Solution:
     """The current solution; its status is STALLED if the estimated error of the gradient may hide a violation."""
+    ended: Any = {"status": status, "n_iter": state.n_iter, "profile": state.profile, "trace": state.trace}
     with state.timed("check"):
         state.balance()  # SMO steps leave less of it than the rounding errors of the gradient
-        solution = certified(
-            state.beta,
-            state.gradient,
-            state.problem,
-            status=status,
-            n_iter=state.n_iter,
-            profile=state.profile,
-            trace=state.trace,
-            rows=state.rows,
-        )
+        solution = certified(state.beta, state.gradient, state.problem, rows=state.rows, **ended)
     wrong = solution.converged and solution.violation + 2.0 * solution.deviation > tol
     return replace(solution, rounding=state.rounding(), status=Status.STALLED if wrong else status)

@@ -5,14 +5,9 @@ of the same kind over the samples near their margin, plus a term that is linear 
 
     1/2 |w|^2 + sum over near samples of c_i max(0, u_i) + sum over samples far short of it of c_i u_i
 
-It is a lower bound of the whole: its alpha, with what is fixed, is feasible there. If no fixed sample has changed sides
-at its solution, that is the solution of the whole. So a subsample says roughly where the margin is, the samples near it
-are solved for, and one pass over all samples gives the true primal objective, hence a certificate. If that is not
-enough, the samples that have changed sides are added, and so on; if they become too many, all samples are solved for.
-So all samples are read a few times, instead of three times in each of 20 to 80 iterations.
-
-The solution of a problem that is almost the same, such as that of a neighbouring C, is a better start than a subsample:
-fewer near samples are enough.
+It is a lower bound of the whole. If no fixed sample changes sides at its solution, that is the whole solution.
+So a subsample shows roughly where the margin is, the samples near it are solved for, and one pass over all gives
+the true primal objective. If the gap is too large, the samples that have changed sides are added, and so on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Blocks of samples with their states, asked for sums in turn, wherever they are stored.
 
-What is asked are the pure functions of `passes`; a subclass of `Blocks` says where they are computed, and keeps blocks
-and states there. The answers are added here, in the order of the blocks, so the solution depends on the blocks alone,
-not on threads or workers. `LocalBlocks` are in the memory of this process, computed on its threads.
+A subclass of `Blocks` computes the pure functions of `passes` where it keeps blocks and states. The answers are added
+here, in the order of the blocks, so the solution depends on the blocks alone, not on threads or workers.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from ..._core.types import Vector
 from ..._runtime import threads
 from . import passes
 from .passes import (
-    ALPHA,
     Block,
     FixedSamples,
     LinearFunction,
@@ -35,18 +33,12 @@ BLOCK_BYTES = 1 << 23  # of dense float64 samples: blocks enough for all cores
 SQUARES = 8  # samples for each feature at least: the matrix that a block answers with is then smaller than itself
 WAITING_BYTES = 1 << 26  # of such matrices that wait to be added
 
-Self = TypeVar("Self", bound="Blocks")
-
 
 class Blocks(ABC):
-    """All blocks of a problem, with their states: sums over all samples.
-
-    n_features : of all blocks
-    least_rows : blocks of selected samples that have fewer are joined with the next
-    """
+    """All blocks of a problem, with their states: sums over all samples."""
 
     n_features: int
-    least_rows: int = 0
+    least_rows: int = 0  # blocks of selected samples that have fewer are joined with the next
 
     @abstractmethod
     def _map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
@@ -61,7 +53,7 @@ class Blocks(ABC):
         """``function(block, state, step)`` of each block, in their order: a new state, which is kept, and an answer."""
 
     @abstractmethod
-    def _map_subsets(self: Self, function: Callable[..., Any], *arguments: Any) -> tuple[Blocks, list[Any]]:
+    def _map_subsets(self, function: Callable[..., Any], *arguments: Any) -> tuple[Blocks, list[Any]]:
         """``function(block, *arguments)`` of each block: some of its samples, which are kept, and an answer."""
 
     def measure(self, step: Step | None) -> Measure:
@@ -103,7 +95,7 @@ class Blocks(ABC):
 
 
 class LocalBlocks(Blocks):
-    """Blocks of one array or CSR matrix in memory; they depend on the shape of the data alone."""
+    """Blocks of one array or CSR matrix in memory, by its shape alone, computed on the threads of this process."""
 
     def __init__(self, blocks: list[Block], least_rows: int = 0):
         self.blocks, self.n_features, self.least_rows = blocks, blocks[0].rows.n_features, least_rows
@@ -125,12 +117,8 @@ class LocalBlocks(Blocks):
         return centre
 
     def states(self) -> np.ndarray:
-        """The current states of all samples, (4, n)."""
+        """The current states of all samples, (4, n); the first row is alpha."""
         return np.concatenate(self._states, axis=1)
-
-    def alpha(self) -> Vector:
-        """The current dual variables of all samples, (n,)."""
-        return self.states()[ALPHA]
 
     def dual_objective(self, alpha: Vector) -> float:
         """That of dual variables (n,) within their upper bounds, after `balanced`."""

@@ -3,16 +3,11 @@
     max over alpha   sum_i m_i alpha_i - 1/2 |w|^2,    0 <= alpha <= c,    s = 0
     w = sum_i alpha_i y_i z_i,    s = sum_i alpha_i y_i
 
-One alpha at a time can be moved if the last constraint is dropped (Hsieh et al., 2008). It comes back by the method of
-multipliers: with a bias b0 and a weight rho,
+One alpha at a time can be moved if the last constraint is dropped (Hsieh et al., 2008). By the method of multipliers,
 
     max over alpha   sum_i m_i alpha_i - 1/2 |w|^2 - b0 s - 1/2 rho s^2,    0 <= alpha <= c,    b = b0 + rho s
 
-is solved roughly, b takes the place of b0, and so on: s goes to zero, b to the bias. A sweep reads each row once, in a
-random order that is the same in every solve.
-
-The certificate is that of the whole problem: the primal objective with the bias that minimises it, and the dual
-objective of alpha with the class of the larger sum scaled down.
+is solved roughly, b takes the place of b0, and so on: s goes to zero, b to the bias.
 """
 
 from __future__ import annotations
@@ -24,7 +19,7 @@ import numpy as np
 from ..._core.types import Status, Vector
 from ..._runtime.compiler import njit
 from ..certificate import least_hinge_loss
-from .interior import AT_ZERO, Certificate, LinearSolution
+from .interior import AT_ZERO, LinearSolution
 from .passes import LinearFunction, balanced
 from .rows import SparseTile
 
@@ -37,7 +32,7 @@ SEED = 0
 def solve_coordinates(
     X: Any, linear: Vector, upper_bounds: Vector, *, tol: float, max_iter: int = -1
 ) -> LinearSolution:
-    """Solve the problem of `solve_linear` for a canonical CSR matrix X; an iteration is a sweep over the samples."""
+    """Solve the problem of `solve_linear` for a canonical CSR matrix X; an iteration is a sweep in a seeded order."""
     csr = (X.indptr, X.indices, X.data)
     tile, signs, margins = SparseTile(*csr, X.shape[1]), np.sign(linear), np.abs(linear)
     lower, upper = np.where(linear > 0.0, 0.0, -upper_bounds), np.where(linear > 0.0, upper_bounds, 0.0)
@@ -57,22 +52,15 @@ def solve_coordinates(
         b0 += rho * s
         w = tile.sum(signs * alpha)  # sweeps leave rounding errors in it
         s = float(signs @ alpha)
-        best = _certificate(best, tile, alpha, w, linear, lower, upper)
+        bias, loss = least_hinge_loss(linear - tile.scores(w, 0.0), lower, upper)
+        beta = balanced(alpha, linear)
+        pull = tile.sum(beta)
+        best = best.with_primal(LinearFunction(w.copy(), bias), loss)
+        best = best.with_dual(float(beta @ linear - 0.5 * pull @ pull))
         if best.gap <= tol or n_iter >= limit:
             break
     status = Status.CONVERGED if best.gap <= tol else Status.STALLED if max_iter < 0 else Status.ITERATION_LIMIT
     return LinearSolution.from_certificate(best, status, n_iter)
-
-
-def _certificate(
-    best: Certificate, tile: SparseTile, alpha: Vector, w: Vector, linear: Vector, lower: Vector, upper: Vector
-) -> Certificate:
-    """The certificate with the primal and dual objectives of these variables, where they are better."""
-    kinks = linear - tile.scores(w, 0.0)
-    bias, loss = least_hinge_loss(kinks, lower, upper)
-    beta = balanced(alpha, linear)
-    pull = tile.sum(beta)
-    return best.with_primal(LinearFunction(w.copy(), bias), loss).with_dual(float(beta @ linear - 0.5 * pull @ pull))
 
 
 @njit

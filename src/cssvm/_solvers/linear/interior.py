@@ -3,16 +3,12 @@
     min over w, b    1/2 |w|^2 + sum_i c_i max(0, u_i),                     u_i = m_i - y_i (w'z_i + b)
     max over alpha   sum_i m_i alpha_i - 1/2 |sum_i alpha_i y_i z_i|^2,     0 <= alpha <= c,  sum_i alpha_i y_i = 0
 
-Mehrotra's predictor and corrector follow the path on which the products of `passes` are all mu, to mu = 0. Each
-iteration makes three passes over all samples and solves two systems with one matrix,
+Mehrotra's predictor and corrector follow the path on which the products of `passes` are all mu, to mu = 0 (Ferris and
+Munson, 2002). Each iteration makes three passes over all samples and solves two systems with one matrix,
 
     (diag(1, ..., 1, 0) + sum_i theta_i (z_i, 1)(z_i, 1)') (dw, db) = ...,    1 / theta = beyond / alpha + short / room
 
-which has one row for each feature; the states of samples stay with their blocks (Ferris and Munson, 2002). 10 to 40
-iterations are usual, hardly more for more samples; neither C nor the units of the features matter much.
-
-The certificate is valid in each iteration: alpha lies within its bounds, and scaling down the class with the larger
-sum makes it feasible. The best primal and the best dual value so far are within the gap of the optimum.
+The certificate is valid in each iteration: scaling down the class with the larger sum of alpha makes it feasible.
 """
 
 from __future__ import annotations
@@ -96,10 +92,8 @@ def solve_interior(
 ) -> LinearSolution:
     """Solve the problem that opens this module to a relative gap of `tol`.
 
-    aim : a smaller gap to continue to, if rounding errors allow; `tol` if None
-    max_iter : limit on the iterations; -1 for `USUAL_LIMIT`
-    best : certificate known already
-    fixed : sums over further samples, whose alpha is fixed
+    aim : a smaller gap to continue to, if rounding errors allow; max_iter : limit on the iterations, -1 for
+    `USUAL_LIMIT`; best : certificate known already; fixed : sums over further samples, whose alpha is fixed
     """
     fixed = FixedSamples.none(blocks.n_features) if fixed is None else fixed
     aim = tol if aim is None else min(aim, tol)
@@ -140,10 +134,8 @@ def _step(blocks: Blocks, measure: Measure, fixed: FixedSamples, point: LinearFu
     solved = _system(measure.gram)
     if solved is None:
         return None
-    pull, excess = (
-        measure.pulls[0] - measure.pulls[1] + fixed.pull,
-        measure.alphas[0] - measure.alphas[1] + fixed.excess,
-    )
+    pull = measure.pulls[0] - measure.pulls[1] + fixed.pull
+    excess = measure.alphas[0] - measure.alphas[1] + fixed.excess
     lack = np.append(pull - point.weights, excess)
     predictor = solved(measure.ahead + lack)
     ahead: Prediction = blocks.predict(point, predictor)

@@ -40,17 +40,8 @@ def solve_linear(
 ) -> tuple[LinearSolution, str]:
     """Minimise the problem that opens this module to a relative gap of `tol`; returns the solution and the method.
 
-    Parameters
-    ----------
-    X : (n, n_features) array in C order or canonical CSR matrix, float64 or float32
-    linear : (n,) float64
-        y_i m_i, with margins m_i > 0; of both signs.
-    upper_bounds : (n,) float64
-        c_i > 0.
-    tol : float
-        Largest (primal - dual) / primal allowed.
-    max_iter : int
-        Limit on the iterations; -1 for none.
+    X : (n, n_features) array in C order or canonical CSR matrix, float64 or float32; linear : (n,) float64, y_i m_i
+    with m_i > 0, of both signs; upper_bounds : (n,) float64, c_i > 0; max_iter : limit on the iterations, -1 for none
     """
     solver = LinearSolver(X)
     return solver.solve(linear, upper_bounds, tol=tol, max_iter=max_iter), solver.method
@@ -112,7 +103,7 @@ class LinearSolver:
 
     @cached_property
     def _rotated_samples(self) -> tuple[Any, Rotated]:
-        """The samples less their centre, and the same `rotated`."""
+        """The samples less their centre, and those `rotated`."""
         centred = self.X - self._centre if self._centre.any() else self.X
         return centred, rotated(centred)
 
@@ -128,10 +119,7 @@ class LinearSolver:
 
 
 def with_centre(found: LinearSolution, centre: Vector, blocks: Blocks, tol: float) -> LinearSolution:
-    """The solution for samples whose centre, (n_features,), is not subtracted, with its objective there.
-
-    A large centre costs digits of the bias and of the scores, which the certificate has to show.
-    """
+    """The solution for samples whose centre is not subtracted; its gap shows the digits that a large one costs."""
     if not centre.any():
         return found
     point = found.point.shift_bias(-centre)
@@ -141,7 +129,7 @@ def with_centre(found: LinearSolution, centre: Vector, blocks: Blocks, tol: floa
 
 
 class Rotated(NamedTuple):
-    """Samples Z (n, rank), C-ordered, with Z Z' = X X', and what leads from their weights back to those of X."""
+    """Samples Z (n, rank), C-ordered, with Z Z' = X X', and the pivots of X with their corner of the factor."""
 
     Z: np.ndarray
     pivots: RowNumbers
@@ -154,10 +142,9 @@ class Rotated(NamedTuple):
 
 
 def rotated(X: Any) -> Rotated:
-    """The samples X (n, n_features), an array or CSR matrix, with at most n features instead.
+    """Samples X (n, n_features) with at most n features: K = X X' = Z Z' by Cholesky's method with pivots.
 
-    K = X X' = Z Z' by Cholesky's method with pivots, which finds Z of the rank of K: the problem is the same, and the
-    beta of `Rotated.weights` is zero but for the pivots.
+    The problem is the same, and the beta of `Rotated.weights` is zero but for the pivots.
     """
     X = X.astype(np.float64, copy=False)
     K = np.asarray((X @ X.T).toarray() if sparse.issparse(X) else X @ X.T)
@@ -172,10 +159,9 @@ def rotated(X: Any) -> Rotated:
 
 
 def recover_dual(X: Any, linear: Vector, upper_bounds: Vector, point: LinearFunction, *, tol: float) -> Vector:
-    """Signed dual variables y_i alpha_i (n,) at a solution `point`: feasible, optimal to a gap of about `tol`.
+    """Signed dual variables y_i alpha_i (n,) at a solution `point` of `solve_linear`, to a gap of about `tol`.
 
-    Samples far from their margin have alpha at a bound, 0 or c. The others are solved for, as many as it takes for the
-    dual objective to come near to the primal one. X, linear, upper_bounds : as for `solve_linear`.
+    Samples far from their margin have alpha at a bound, 0 or c. The others are solved for, as many as it takes.
     """
     with threads.single_threaded_blas(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         distance = np.sign(linear) * (linear - linear_scores(X, *point))
@@ -223,6 +209,6 @@ def _solve_with_alpha(
     def keep(_: int, found: Certificate) -> None:
         nonlocal dual, alpha
         if found.dual > dual:
-            dual, alpha = found.dual, blocks.alpha()
+            dual, alpha = found.dual, blocks.states()[0]
 
     return solve_interior(blocks, best=best, report=keep, **options), alpha

@@ -1,21 +1,14 @@
 """Passes over a block of samples: the pure functions that the linear solvers ask of each block.
 
-In addition to its features z_i a sample has p_i = y_i m_i and its upper bound c_i, and four numbers that change, its
-state:
+A sample has features z_i, p_i = y_i m_i, its upper bound c_i, and four numbers that change, its state:
 
     alpha_i      dual variable                room_i     c_i - alpha_i, kept separately because it would cancel
     beyond_i     how far f is past the margin short_i    how far it is short of it
 
 At the optimum alpha_i beyond_i = 0, room_i short_i = 0 and u_i = short_i - beyond_i, where u_i = m_i - y_i f(x_i).
-A step of the interior-point method is a direction (w, b) -> (dw, db) from which each sample computes its own change, so
-a block answers three questions in each iteration, each with a sum over its samples (`Measure`, `Prediction`, a number):
-
-    measure    at the point (w, b), once its state has taken the step to it
-    predict    for the predictor's direction
-    reach      how far the samples can go in the corrected direction
-
-Three others select samples: `margin_histogram`, `subsample` and `near_margin`. All are pure functions of a block, its
-state and a few numbers. Of both classes, y = +1 comes first.
+A step of the interior-point method is a direction (dw, db) from which each sample computes its own change, so each
+iteration takes three sums over samples: `measure` at the point (w, b), once the states have taken the step to it,
+`predict` for the predictor's direction, `reach` in the corrected one. Of both classes, y = +1 comes first.
 """
 
 from __future__ import annotations
@@ -28,7 +21,7 @@ import numpy as np
 
 from ..._core.types import Mask, RowNumbers, Vector
 from ..._runtime.compiler import njit
-from .rows import Rows, stacked
+from .rows import Rows
 
 ALPHA, ROOM, BEYOND, SHORT = range(4)  # rows of a state, (4, n)
 START_SHARE = 0.5  # of its upper bound, where each alpha begins: best where many samples are short of their margin
@@ -137,7 +130,7 @@ class FixedSamples(NamedTuple):
 
     @property
     def can_be_balanced(self) -> bool:
-        """Whether the other samples can make sum alpha y zero, with room to spare; else their problem is infeasible."""
+        """Whether the other samples can make sum alpha y zero, with room to spare."""
         return bool(self.upper_bounds[1] > SPARE * self.excess and self.upper_bounds[0] > -SPARE * self.excess)
 
 
@@ -156,7 +149,7 @@ def joined(blocks: Sequence[Block]) -> Block:
     """The samples of all blocks, in their order."""
     if len(blocks) == 1:
         return blocks[0]
-    rows = stacked([block.rows for block in blocks])
+    rows = blocks[0].rows.stacked([block.rows for block in blocks[1:]])
     return Block(rows, *(np.concatenate(each) for each in list(zip(*blocks, strict=True))[1:]))
 
 

@@ -29,30 +29,15 @@ SPARSE_TILE_ROWS = 8192
 DENSE_SHARE = 0.1  # of entries that are stored, above which tiles of sparse samples are made dense
 
 
-class Tile(ABC):
-    """Some samples z."""
-
-    @abstractmethod
-    def scores(self, weights: Vector, bias: float) -> Vector:
-        """Scores z'w + b, (n_rows,)."""
-
-    @abstractmethod
-    def sum(self, coef: Vector) -> Vector:
-        """sum_i coef_i z_i, (n_features,)."""
-
-    @abstractmethod
-    def update_gram(self, out: np.ndarray, theta: Vector) -> None:
-        """Add sum_i theta_i (z_i, 1)(z_i, 1)' to the lower triangle of `out`, (n_features + 1, n_features + 1)."""
-
-
 class Rows(ABC):
-    """All n samples of a block."""
+    """All samples (n, n_features) of a block; a centre (n_features,) is subtracted from dense ones."""
 
-    n: int
-    n_features: int
+    def __init__(self, X: Any, centre: Vector | None = None):
+        self.n, self.n_features = X.shape
+        self._X, self._centre = X, centre
 
     @abstractmethod
-    def tiles(self) -> Iterator[tuple[slice, Tile]]:
+    def tiles(self) -> Iterator[tuple[slice, Any]]:
         """The tiles in order, each with the numbers of its samples."""
 
     @abstractmethod
@@ -60,12 +45,16 @@ class Rows(ABC):
         """The same samples with this centre, (n_features,)."""
 
     @abstractmethod
-    def take(self, chosen: RowNumbers) -> Rows:
-        """Some of the samples, copied."""
+    def stacked(self, others: Sequence[Any]) -> Rows:
+        """These samples, then the others, which are of the same kind and have the same centre."""
 
     @abstractmethod
     def moments(self) -> tuple[Vector, Vector]:
         """Sums of the features and of their squares, (n_features,) each, without any centre."""
+
+    def take(self, chosen: RowNumbers) -> Rows:
+        """Some of the samples, copied."""
+        return type(self)(self._X[chosen], self._centre)
 
 
 def make_rows(X: Any) -> Rows:
@@ -73,28 +62,13 @@ def make_rows(X: Any) -> Rows:
     return SparseRows(X) if sparse.issparse(X) else DenseRows(X)
 
 
-def stacked(parts: Sequence[Any]) -> Rows:
-    """The samples of all parts, which are of one kind and have one centre, in their order."""
-    return parts[0].stacked(parts[1:])
-
-
 def tile_rows(n_features: int) -> int:
     """Number of samples of a dense tile."""
     return max(LEAST_TILE_ROWS, TILE_BYTES // (8 * max(1, n_features)))
 
 
-def _parts(n: int, n_features: int) -> Iterator[slice]:
-    step = tile_rows(n_features)
-    for first in range(0, n, step):
-        yield slice(first, min(n, first + step))
-
-
-class _Room:
-    """Memory that the dense tiles of a pass use in turn: fresh memory costs more than the sums in it."""
-
-    def __init__(self, n_features: int):
-        self.plain = np.empty((tile_rows(n_features), n_features))
-        self.weighted = np.empty((tile_rows(n_features), n_features + 1))
+def _parts(n: int, size: int) -> Iterator[slice]:
+    return (slice(first, min(n, first + size)) for first in range(0, n, size))
 
 
 def linear_scores(X: Any, weights: Vector, bias: float) -> Vector:
@@ -113,35 +87,27 @@ def centre_from_sums(total: Vector, squares: Vector, n: int) -> Vector:
 
 
 class DenseRows(Rows):
-    """An array (n, n_features)."""
-
-    def __init__(self, X: np.ndarray, centre: Vector | None = None):
-        self.n, self.n_features = X.shape
-        self._X, self._centre = X, centre
+    """A C-ordered array (n, n_features)."""
 
     def centred(self, centre: Vector) -> DenseRows:
         return DenseRows(self._X, centre if centre.any() else None)
-
-    def take(self, chosen: RowNumbers) -> DenseRows:
-        return DenseRows(self._X[chosen], self._centre)
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._X.nbytes
 
     def stacked(self, others: Sequence[DenseRows]) -> DenseRows:
-        """These samples, then the others."""
         return DenseRows(np.concatenate([self._X, *(other._X for other in others)]), self._centre)
 
     def tiles(self) -> Iterator[tuple[slice, DenseTile]]:
-        room = _Room(self.n_features)
+        size = tile_rows(self.n_features)
+        plain, weighted = np.empty((size, self.n_features)), np.empty((size, self.n_features + 1))
         as_they_are = self._X.dtype == np.float64 and self._centre is None
-        for part in _parts(self.n, self.n_features):
+        centre = 0.0 if self._centre is None else self._centre
+        for part in _parts(self.n, size):
             values = self._X[part]
             if not as_they_are:
-                values = np.subtract(
-                    values, 0.0 if self._centre is None else self._centre, out=room.plain[: len(values)]
-                )
-            yield part, DenseTile(values, room.weighted)
+                values = np.subtract(values, centre, out=plain[: len(values)])
+            yield part, DenseTile(values, weighted)
 
     def moments(self) -> tuple[Vector, Vector]:
         total, squares = np.zeros(self.n_features), np.zeros(self.n_features)
@@ -152,19 +118,22 @@ class DenseRows(Rows):
         return total, squares
 
 
-class DenseTile(Tile):
-    """An array (n_rows, n_features) float64 in the cache, and room for at least as many rows of one more column."""
+class DenseTile:
+    """Samples (n_rows, n_features) float64 in the cache, and memory for as many with one more column, used in turn."""
 
     def __init__(self, values: np.ndarray, room: np.ndarray):
         self.values, self._room = values, room
 
     def scores(self, weights: Vector, bias: float) -> Vector:
+        """Scores z'w + b, (n_rows,)."""
         return self.values @ weights + bias
 
     def sum(self, coef: Vector) -> Vector:
+        """sum_i coef_i z_i, (n_features,)."""
         return coef @ self.values
 
     def update_gram(self, out: np.ndarray, theta: Vector) -> None:
+        """Add sum_i theta_i (z_i, 1)(z_i, 1)' to the lower triangle of `out`, (n_features + 1, n_features + 1)."""
         weighted = self._room[: len(theta)]
         _update_weighted(weighted, self.values, np.sqrt(theta))
         out += weighted.T @ weighted
@@ -184,33 +153,25 @@ def _update_weighted(out, values, roots):  # type: ignore[no-untyped-def]
 class SparseRows(Rows):
     """A CSR matrix (n, n_features); it has no centre, as it would no longer be sparse."""
 
-    def __init__(self, X: Any):
-        self.n, self.n_features = X.shape
-        self._X = X
-
     def centred(self, centre: Vector) -> SparseRows:
         return self
-
-    def take(self, chosen: RowNumbers) -> SparseRows:
-        return SparseRows(self._X[chosen])
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._X.data.nbytes + self._X.indices.nbytes + self._X.indptr.nbytes
 
     def stacked(self, others: Sequence[SparseRows]) -> SparseRows:
-        """These samples, then the others."""
         return SparseRows(sparse.vstack([self._X, *(other._X for other in others)], format="csr"))
 
-    def tiles(self) -> Iterator[tuple[slice, Tile]]:
+    def tiles(self) -> Iterator[tuple[slice, DenseTile | SparseTile]]:
         indptr = self._X.indptr
         if self._X.nnz > DENSE_SHARE * self.n * self.n_features:
-            room = _Room(self.n_features)
-            for part in _parts(self.n, self.n_features):
-                yield part, DenseTile(self._X[part].toarray().astype(np.float64, copy=False), room.weighted)
+            size = tile_rows(self.n_features)
+            weighted = np.empty((size, self.n_features + 1))
+            for part in _parts(self.n, size):
+                yield part, DenseTile(self._X[part].toarray().astype(np.float64, copy=False), weighted)
             return
-        for first in range(0, self.n, SPARSE_TILE_ROWS):
-            part = slice(first, min(self.n, first + SPARSE_TILE_ROWS))
-            yield part, SparseTile(indptr[first : part.stop + 1], self._X.indices, self._X.data, self.n_features)
+        for part in _parts(self.n, SPARSE_TILE_ROWS):
+            yield part, SparseTile(indptr[part.start : part.stop + 1], self._X.indices, self._X.data, self.n_features)
 
     def moments(self) -> tuple[Vector, Vector]:
         data, indices = self._X.data.astype(np.float64, copy=False), self._X.indices
@@ -219,8 +180,8 @@ class SparseRows(Rows):
         return total, squares
 
 
-class SparseTile(Tile):
-    """Some rows of a CSR matrix, from `indptr[0]` on."""
+class SparseTile:
+    """Some rows of a CSR matrix, from `indptr[0]` on, with the methods of `DenseTile`."""
 
     def __init__(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_features: int):
         self._csr, self._n_features = (indptr, indices, data), n_features

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,55 +24,33 @@ from scipy.optimize import minimize
 from ..._core.types import Vector
 from ..._kernels.base import feature_moments
 
-# L-BFGS stops by the gradient; a step that changes the objective by rounding only is the other end.
-OBJECTIVE_TOL = float(np.finfo(np.float64).eps)
-
-# Trial points of one line search: far more than the few it takes, for losses that explode.
-LINE_SEARCH_STEPS = 50
-
-# Upper limit of a loss, however small the sample's weight: sums and products of such numbers are still finite.
-LARGEST_LOSS = 1e150
-
-# Scores beyond which a loss is not evaluated; one that is still small there needs no guard.
-FARTHEST_SCORE = 2.0**60
-
-# Halvings that place the end of the guarded range to full precision.
-HALVINGS = 60
-
-
-class PointwiseLoss(Protocol):
-    """A loss as the solver uses it: value and slope for labels in {-1, +1} and scores."""
-
-    def value(self, y: Any, f: Any) -> Vector:
-        """Loss of the score f on the label y."""
-
-    def gradient(self, y: Any, f: Any) -> Vector:
-        """Its derivative in f."""
+OBJECTIVE_TOL = float(np.finfo(np.float64).eps)  # a step that changes the objective by rounding only is the last
+LINE_SEARCH_STEPS = 50  # trial points of one line search: far more than the few it takes, for losses that explode
+LARGEST_LOSS = 1e150  # however small the sample's weight: sums and products of such numbers are still finite
+FARTHEST_SCORE = 2.0**60  # beyond which a loss is not evaluated; one that is still small there needs no guard
+HALVINGS = 60  # that place the end of the guarded range to full precision
 
 
 class SmoothSolution(NamedTuple):
-    """Weights w and bias b, the minimum reached, and how L-BFGS ended.
-
-    slope : largest slope left, in any of the scaled coordinates; message : why L-BFGS stopped.
-    """
+    """Weights w and bias b, the minimum reached, and how L-BFGS ended."""
 
     coef: Vector
     bias: float
     objective: float
     converged: bool
     n_iter: int
-    slope: float
-    message: str
+    slope: float  # the largest left, in any of the scaled coordinates
+    message: str  # why L-BFGS stopped
 
 
 def minimise_smooth(
-    loss: PointwiseLoss, features: Any, y: NDArray[Any], weights: Vector, *, C: float, tol: float, max_iter: int
+    loss: Any, features: Any, y: NDArray[Any], weights: Vector, *, C: float, tol: float, max_iter: int
 ) -> SmoothSolution:
     """Minimise the problem that opens this module over w and b.
 
-    loss : smooth, finite at f = 0; features : (n_samples, n_features) float64 array or CSR matrix; y : (n_samples,) in
-    {-1, +1}; weights : (n_samples,) float64, positive; C : weight of the loss against the norm of w; tol : largest
-    slope, in any of the scaled coordinates, at which to stop; max_iter : limit on the iterations, -1 for none
+    loss : value(y, f) and gradient(y, f) in f, smooth, finite at f = 0; features : (n_samples, n_features) float64
+    array or CSR matrix; y : (n_samples,) in {-1, +1}; weights : (n_samples,) float64, positive; C : weight of the loss
+    against the norm of w; tol : slope, in any scaled coordinate, at which to stop; max_iter : -1 for none
     """
     total = weights.sum()
     p, penalty = weights / total, 1.0 / (C * total)
@@ -112,7 +90,7 @@ def minimise_smooth(
     )
 
 
-def _guarded(loss: PointwiseLoss, y: NDArray[Any], p: Vector) -> Callable[[Vector], tuple[Vector, Vector]]:
+def _guarded(loss: Any, y: NDArray[Any], p: Vector) -> Callable[[Vector], tuple[Vector, Vector]]:
     """Loss and slope of each sample as a function of its score, continued by tangents before they overflow.
 
     At the minimum sum_i p_i loss_i is at most its value R at f = 0, hence loss_i <= R / p_i: a tangent that
@@ -138,7 +116,7 @@ def _guarded(loss: PointwiseLoss, y: NDArray[Any], p: Vector) -> Callable[[Vecto
     return loss_and_slope
 
 
-def _last_score(loss: PointwiseLoss, y: int, direction: int, level: float) -> float:
+def _last_score(loss: Any, y: int, direction: int, level: float) -> float:
     """Largest score in this direction with a finite loss of at most `level`; infinite if there is none."""
 
     def stays(f: float) -> bool:
