@@ -13,13 +13,13 @@ from .summary import paper_tables
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The options of the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m study", description=__doc__)
     parser.add_argument(
         "--out",
         metavar="FOLDER",
         default="reproduction",
-        help="folder for results, tables and figures; a study interrupted there is resumed (default: %(default)s)",
+        help="folder for results, tables and figures; an interrupted study in it is resumed (default: %(default)s)",
     )
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small data sets and few folds: minutes (the default)")
@@ -54,7 +54,7 @@ def sets_by_table() -> dict[str, list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the study that the command line describes."""
+    """Run the command."""
     chosen = parse_arguments(arguments)
     sets = [*chosen.sets, *(name for label in chosen.tables for name in sets_by_table()[label.lower()])]
     options: dict[str, Any] = {} if chosen.quiet else {"report": Progress(lambda line: print(line, file=sys.stderr))}

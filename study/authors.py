@@ -1,9 +1,9 @@
 """The authors' own run on German credit, repeated step by step at the parameters of their log.
 
-Their split (800 rows train, 200 test), gamma = 0.01, ten folds on the training file, one threshold from the pooled
-held-out scores, and the risk divided by P_1 C_1 + P_-1 C_-1 with the priors of the training file. Their code takes the
-row after the best one for the threshold (`one_too_low`). Their folds are not on record, so the whole is repeated over
-many shuffles: what the log's figures depend on shows in the spread.
+Their split has 800 training and 200 test samples. gamma = 0.01, the threshold is chosen on the pooled held-out scores
+of ten folds of the training samples, and the risk is divided by P_1 C_1 + P_-1 C_-1 with the priors of the training
+samples. Their code takes the sample after the best one for the threshold (`one_too_low`). Their folds are not recorded,
+so the run is repeated over many shuffles; the spread shows how much the figures of the log depend on the folds.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ GAMMA = 0.01
 
 
 class Logged(NamedTuple):
-    """A line of the authors' log: parameters, the threshold added to f, validation and test risk."""
+    """A line of the authors' log: parameters, the shift added to f, validation and test risk."""
 
     params: dict[str, Any]
-    added: float
+    shift: float
     validation: float
     test: float
 
@@ -42,23 +42,23 @@ LOG = {
 
 
 class Repeated(NamedTuple):
-    """The same over shuffles of the folds: thresholds added to f, validation and test risks; and the span of f."""
+    """Results over shuffles of the folds: shifts added to f, validation and test risks; and the range of f."""
 
-    added: NDArray[np.float64]
+    shift: NDArray[np.float64]
     validation: NDArray[np.float64]
     test: NDArray[np.float64]
     span: float
 
 
-def normalised_risk(y: NDArray[Any], accepted: NDArray[Any], prior: float) -> float:
-    """R / (P_1 C_1 + P_-1 C_-1) with the priors of other rows."""
-    missed, alarmed = np.mean(~accepted[y == 1]), np.mean(accepted[y == 0])
+def normalised_risk(y: NDArray[Any], predicted: NDArray[Any], prior: float) -> float:
+    """R / (P_1 C_1 + P_-1 C_-1) with the given prior P_1."""
+    fnr, fpr = np.mean(~predicted[y == 1]), np.mean(predicted[y == 0])
     weighted_costs = np.array([prior * FN_COST, (1.0 - prior) * FP_COST])
-    return float(weighted_costs @ [missed, alarmed] / weighted_costs.sum())
+    return float(weighted_costs @ [fnr, fpr] / weighted_costs.sum())
 
 
 def pooled_threshold(scores: NDArray[Any], y: NDArray[Any], prior: float, one_too_low: bool) -> tuple[float, float]:
-    """The score from which on rows are accepted, and its risk: the best row, or the one after it."""
+    """The threshold of least risk and that risk; with `one_too_low` the next lower score is the threshold."""
     order = np.argsort(-scores, kind="stable")
     risks = [normalised_risk(y, scores >= threshold, prior) for threshold in scores[order]]
     best = int(np.argmin(risks))
@@ -74,19 +74,19 @@ def repeat_authors(
     X, y, prior = found.data, found.target, float(found.target[train].mean())
     model = CostSensitiveSVC(gamma=GAMMA, tol=tol, **LOG[method].params)
     scores = model.fit(X[train], y[train]).decision_function(X[~train])
-    added, validation, test = [], [], []
+    shift, validation, test = [], [], []
     for seed in range(n_shuffles):
         folds = StratifiedKFold(10, shuffle=True, random_state=seed)
         held_out = cross_val_predict(model, X[train], y[train], cv=folds, method="decision_function")
         threshold, risk = pooled_threshold(held_out, y[train], prior, one_too_low=True)
-        added.append(-threshold)
+        shift.append(-threshold)
         validation.append(risk)
         test.append(normalised_risk(y[~train], scores >= threshold, prior))
-    return Repeated(np.array(added), np.array(validation), np.array(test), float(np.ptp(scores)))
+    return Repeated(np.array(shift), np.array(validation), np.array(test), float(np.ptp(scores)))
 
 
 def authors_table(*, n_shuffles: int = 20, data_home: str | os.PathLike[str] | None = None) -> Table:
-    """The log next to the repetition."""
+    """The log next to our repetitions."""
     rows = []
     for method, logged in LOG.items():
         found = repeat_authors(method, n_shuffles=n_shuffles, data_home=data_home)
@@ -104,7 +104,7 @@ def authors_table(*, n_shuffles: int = 20, data_home: str | os.PathLike[str] | N
         )
     head = ["method", "validation, log", "ours", "test, log", "ours", "range", "span of f"]
     note = (
-        f"Mean and standard deviation over {n_shuffles} shuffles of the folds, of which nothing else differs. "
+        f"Mean and standard deviation over {n_shuffles} shuffles of the folds, with everything else equal. "
         "Compare the span of f on the test rows with LIBSVM's tolerance of 0.001, with which the log was made."
     )
     return Table("authors", "German credit by the authors' protocol, at the parameters of their log", head, rows, note)

@@ -1,8 +1,8 @@
-"""What the test risks of the authors' log are in rows, and which solver's scores have a threshold that gives them.
+"""Numbers of errors behind the test risks of the authors' log, and whether any threshold on our scores gives them.
 
-A risk of six digits on 200 test rows tells how many targets were missed and how many others alarmed. With LIBSVM's
+A risk of six digits on 200 test samples determines the numbers of false negatives and false positives. With LIBSVM's
 default tolerance of 0.001, with which the log was made, scores differ from those of the exact solution by about as much
-as BM's scores span, and so does the order of the rows.
+as the range of the scores of BM, and so the order of the samples differs too.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ DEFAULT_TOLERANCE, EXACT = 1e-3, 1e-8  # of LIBSVM
 LAST_DIGIT = 5e-7  # of a risk in the log
 
 
-def rows_behind(risk: float, n_targets: int, n_others: int, prior: float) -> list[tuple[int, int]]:
-    """All numbers of misses and alarms that give this risk, to its last digit."""
+def errors_behind(risk: float, n_positive: int, n_negative: int, prior: float) -> list[tuple[int, int]]:
+    """All numbers of false negatives and false positives that give this risk, to its last digit."""
     weighted_costs = np.array([prior * FN_COST, (1.0 - prior) * FP_COST])
-    per_miss, per_alarm = weighted_costs / weighted_costs.sum() / [n_targets, n_others]
-    found = per_miss * np.arange(n_targets + 1)[:, np.newaxis] + per_alarm * np.arange(n_others + 1)
-    return [(int(misses), int(alarms)) for misses, alarms in np.argwhere(np.abs(found - risk) <= LAST_DIGIT)]
+    per_fn, per_fp = weighted_costs / weighted_costs.sum() / [n_positive, n_negative]
+    found = per_fn * np.arange(n_positive + 1)[:, np.newaxis] + per_fp * np.arange(n_negative + 1)
+    return [(int(fn), int(fp)) for fn, fp in np.argwhere(np.abs(found - risk) <= LAST_DIGIT)]
 
 
 def libsvm_scores(method: str, X: Any, y: NDArray[Any], X_new: Any, tol: float) -> NDArray[np.float64]:
-    """Scores for the positive class by LIBSVM at the parameters of the log; its first class is that of the first row.
+    """Scores for the positive class by LIBSVM at the parameters of the log; the first sample is of its first class.
 
-    CS is the weighted SVM with upper bounds divided by s = (1 + kappa) / 2, of which f = s f' + (1 - kappa) / 2.
+    CS is a weighted SVM f' with upper bounds divided by s = (1 + kappa) / 2: f = s f' + (1 - kappa) / 2.
     """
     params = {"fn_cost": 1.0, "fp_cost": 1.0, "kappa": 1.0} | LOG[method].params
     kappa = params["kappa"]
@@ -48,21 +48,25 @@ def libsvm_scores(method: str, X: Any, y: NDArray[Any], X_new: Any, tol: float) 
 
 
 def authors_rows_table(*, data_home: str | os.PathLike[str] | None = None) -> Table:
-    """The rows behind the log's test risks, and the thresholds that give them, nearest risks where none does."""
+    """The errors behind the test risks of the log, and the thresholds that give them, or the nearest risks."""
     found = load("german_credit_authors", data_home=data_home, download=data_home is None)
     train = found.split == "train"
     X, y, prior = np.asarray(found.data), found.target, float(found.target[train].mean())
     truth, rows = y[~train], []
     for method, logged in LOG.items():
-        behind = rows_behind(logged.test, int(truth.sum()), int((truth == 0).sum()), prior)
-        cells = [f"{method}-SVM", number(logged.test, 6), " or ".join(f"{m} missed, {a} alarms" for m, a in behind)]
+        behind = errors_behind(logged.test, int(truth.sum()), int((truth == 0).sum()), prior)
+        cells = [
+            f"{method}-SVM",
+            number(logged.test, 6),
+            " or ".join(f"{fn} missed, {fp} false alarms" for fn, fp in behind),
+        ]
         for tol in (DEFAULT_TOLERANCE, EXACT):
             scores = libsvm_scores(method, X[train], y[train], X[~train], tol)
             risks = {t: normalised_risk(truth, scores >= t, prior) for t in scores.tolist()}
             nearest = min(risks, key=lambda t: abs(risks[t] - logged.test))
             reached = abs(risks[nearest] - logged.test) <= LAST_DIGIT
             cells.append(f"yes, from f = {nearest:.4f} on" if reached else f"no, nearest {risks[nearest]:.6f}")
-        rows.append([*cells, f"{-logged.added:.2f}"])
-    head = ["method", "test risk, log", "rows behind it", "LIBSVM, tolerance 0.001", "exact", "threshold, log"]
-    note = "Whether any threshold on the scores of the 200 test rows gives the risk of the log, to its six digits."
-    return Table("authors-rows", "The rows behind the authors' log", head, rows, note)
+        rows.append([*cells, f"{-logged.shift:.2f}"])
+    head = ["method", "test risk, log", "errors", "LIBSVM, tolerance 0.001", "exact", "threshold, log"]
+    note = "Whether any threshold on the scores of the 200 test samples gives the risk of the log, to its six digits."
+    return Table("authors-rows", "The errors behind the authors' log", head, rows, note)

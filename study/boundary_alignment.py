@@ -1,4 +1,4 @@
-"""Kernel boundary alignment (KBA): train, magnify the feature space near the boundary, most on the rarer side, repeat.
+"""Kernel boundary alignment (KBA): repeatedly train and magnify the feature space near the boundary.
 
 One round, from an SVM with support vectors SV+ and SV- of the two classes in the feature space phi of its kernel:
 
@@ -9,10 +9,10 @@ One round, from an SVM with support vectors SV+ and SV- of the two classes in th
     K(x, z) <- D(x) K(x, z) D(z)
 
 After G. Wu and E. Y. Chang, "KBA: kernel boundary alignment considering imbalanced data distribution", IEEE TKDE 17(6),
-2005. Their description leaves open, and this is what is done here: the factors of the widths are these ratios; D is
-scaled such that the mean of K(x, x) over the training samples does not change, otherwise every round acts like a
-larger C; support vectors are the samples with y f(x) <= 1; and the rounds end with the first that raises the balanced
-error on the training samples, as the plain error of rare positives is smallest where all are missed.
+2005. Their description leaves some choices open. Here the factors of the widths are these ratios. D is scaled so that
+the mean of K(x, x) over the training samples does not change, since otherwise every round would act like a larger C.
+Support vectors are the samples with y f(x) <= 1. The rounds end with the first one that raises the balanced error on
+the training samples; the error rate would be smallest where all samples of a rare positive class are missed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SMALLEST_WIDTH = 1e-12  # relative to the largest: support vectors of both class
 
 @dataclass(frozen=True)
 class Magnification:
-    """One round: its centres among the training samples, the product of the D before it there, widths and weights."""
+    """One round: its centres among the training samples, the product of all earlier D there, widths and weights."""
 
     centres: np.ndarray
     scaling: np.ndarray
@@ -38,7 +38,7 @@ class Magnification:
     weights: np.ndarray
 
     def factors(self, scaling: np.ndarray, K: np.ndarray) -> np.ndarray:
-        """D of samples with the product `scaling` of the D before, and the RBF values K with the training samples."""
+        """D of samples with the product `scaling` of all earlier D, and the RBF values K with the training samples."""
         products = np.multiply.outer(scaling, self.scaling) * K[:, self.centres]
         squares = np.maximum(np.add.outer(scaling**2, self.scaling**2) - 2.0 * products, 0.0)
         return np.exp(-squares / self.widths) @ self.weights
@@ -96,7 +96,7 @@ class BoundaryAlignedSVC:
 def magnify(
     K: np.ndarray, scaling: np.ndarray, positive: np.ndarray, negative: np.ndarray, weight: np.ndarray
 ) -> Magnification:
-    """The next round, for RBF values K, the product of the D before, and masks of the support vectors."""
+    """The next round, for RBF values K, the product of all earlier D, and masks of the support vectors."""
     aligned = scaling[:, np.newaxis] * K * scaling
     own = aligned.diagonal()
     sides = np.flatnonzero(positive), np.flatnonzero(negative)

@@ -1,8 +1,8 @@
-"""What else one would use for given costs, on the same folds: judged by the cost of its decisions.
+"""Other cost-sensitive methods on the same folds, compared by the cost of their decisions.
 
-Estimators are given the same features, and choose their parameters by cross-validation on the training rows. SVMs
-of others search C and gamma on every other value of the study's axes. Of a large set a sample selects, as for the
-paper's methods, and what was chosen is trained on all training rows.
+All estimators get the same features and choose their parameters by cross-validation on the training samples. The SVMs
+of other libraries search C and gamma on every second value of the grids. On large sets, parameters are selected on a
+subsample, as for the paper's methods, and the chosen model is trained on all training samples.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from cssvm.metrics import cost_risk, cost_risk_scorer
 
 from .boundary_alignment import BoundaryAlignedSVC
 from .methods import Method, Task
-from .protocol import judged
+from .protocol import test_score
 
 COST = ("cost",)
 NEIGHBOURS = 5  # of SMOTE
 
 
-def _judged(
+def _scored(
     make: Callable[[Task], Any], needs: tuple[str, ...] = (), whole: Callable[[Any], Any] | None = None
 ) -> Method:
-    """A method that fits what `make` returns, and decides with its `predict`.
+    """A method that fits the estimator that `make` returns, and scores its predictions.
 
-    whole : returns the estimator to fit on all training rows, given the one fitted on a sample; None if there is none.
+    whole : returns the estimator to fit on all training samples, given the one fitted on a subsample; None if there is
+    none
     """
 
     def run(task: Task) -> tuple[float, dict[str, Any]]:
@@ -42,16 +43,16 @@ def _judged(
         model = make(task).fit(split.X_train[rows], split.y_train[rows], **_weighted(split.search_weights))
         if len(rows) < len(split.y_train):
             if whole is None:
-                raise ValueError("this method is for sets of which no sample is taken.")
+                raise ValueError("this method does not support subsamples.")
             whole(model).fit(split.X_train, split.y_train, **_weighted(split.weights))
-        decided = np.asarray(model.predict(split.X_test)) == 1
-        return judged(task.measure, split, None, decided), split.facts
+        predicted = np.asarray(model.predict(split.X_test)) == 1
+        return test_score(task.measure, split, None, predicted), split.facts
 
     return Method(run, COST, needs)
 
 
 def _weighted(weights: np.ndarray) -> dict[str, Any]:
-    """Weights for `fit`; none if they are 1, since not every estimator takes them."""
+    """`sample_weight` for `fit`; empty if all are 1, since not every estimator has it."""
     return {} if (weights == 1.0).all() else {"sample_weight": weights}
 
 
@@ -60,7 +61,7 @@ def _costs(task: Task) -> dict[str, Any]:
 
 
 def _grid(task: Task, prefix: str = "") -> dict[str, list[float]]:
-    """Every other value of the study's axes: searches of others train each point by itself."""
+    """Every second value of the grids, since other searches train every point separately."""
     return {f"{prefix}C": list(task.grids.Cs[::2]), f"{prefix}gamma": list(task.grids.gammas[::2])}
 
 
@@ -73,7 +74,7 @@ def _bayes_search(task: Task) -> Any:
 
 
 def _tuned_threshold(task: Task) -> Any:
-    """C and gamma by the ROC curve first: a search inside every fold of the threshold would take five times as long."""
+    """C and gamma by ROC AUC first: a search inside every fold of the threshold would take five times as long."""
     split = task.split
     chosen = GridSearchCV(SVC(class_weight="balanced"), _grid(task), scoring="roc_auc", cv=split.folds, refit=False)
     chosen.fit(split.X_train[split.search], split.y_train[split.search])
@@ -82,15 +83,15 @@ def _tuned_threshold(task: Task) -> Any:
 
 
 def _resampled(task: Task, sampler: Any) -> Any:
-    """SVC on resampled rows, C and gamma by the cost on folds; each fold is resampled once for the whole grid."""
+    """SVC on resampled data, C and gamma by the cost on folds; each fold is resampled once for the whole grid."""
     from imblearn.pipeline import Pipeline
 
     split, points = task.split, list(ParameterGrid(_grid(task)))
     X, y, costs = split.X_train[split.search], split.y_train[split.search], np.zeros(len(points))
     for train, held_out in split.folds.split(X, y):
-        drawn = clone(sampler).fit_resample(X[train], y[train])
-        decided = (SVC(**point).fit(*drawn).predict(X[held_out]) for point in points)
-        costs += [cost_risk(y[held_out], own, **_costs(task)) for own in decided]
+        resampled = clone(sampler).fit_resample(X[train], y[train])
+        predictions = (SVC(**point).fit(*resampled).predict(X[held_out]) for point in points)
+        costs += [cost_risk(y[held_out], own, **_costs(task)) for own in predictions]
     return Pipeline([("sampler", sampler), ("svc", SVC(**points[int(np.argmin(costs))]))])
 
 
@@ -109,7 +110,7 @@ def _under_sampling(task: Task) -> Any:
 
 
 def _boundary_alignment(task: Task) -> Any:
-    """C and gamma of BM, as the paper takes the kernel for all its methods."""
+    """C and gamma of BM, as for the methods of the paper."""
     before = task.before["BM"]
     return BoundaryAlignedSVC(before["Cs"], before["gammas"], **_costs(task))
 
@@ -142,14 +143,14 @@ def _boosting(task: Task) -> Any:
 
 
 COMPARATORS: dict[str, Method] = {
-    "search": _judged(_search, whole=lambda found: found.best_estimator_),
-    "search, bayes": _judged(_bayes_search),
-    "balanced SVC, tuned threshold": _judged(_tuned_threshold),
-    "SVM-SMOTE": _judged(_svm_smote),
-    "under-sampling": _judged(_under_sampling),
-    "KBA": _judged(_boundary_alignment, needs=("BM",)),
-    "CostThreshold(SVC)": _judged(_cost_threshold),
-    "MetaCost": _judged(_meta_cost),
-    "logistic regression": _judged(_logistic, whole=_whole_logistic),
-    "gradient boosting": _judged(_boosting, whole=lambda model: model),
+    "search": _scored(_search, whole=lambda found: found.best_estimator_),
+    "search, bayes": _scored(_bayes_search),
+    "balanced SVC, tuned threshold": _scored(_tuned_threshold),
+    "SVM-SMOTE": _scored(_svm_smote),
+    "under-sampling": _scored(_under_sampling),
+    "KBA": _scored(_boundary_alignment, needs=("BM",)),
+    "CostThreshold(SVC)": _scored(_cost_threshold),
+    "MetaCost": _scored(_meta_cost),
+    "logistic regression": _scored(_logistic, whole=_whole_logistic),
+    "gradient boosting": _scored(_boosting, whole=lambda model: model),
 }

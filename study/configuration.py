@@ -1,4 +1,4 @@
-"""What a study consists of: sets, methods, grids and splits, read from one TOML file that says everything."""
+"""The configuration of a study: data sets, methods, grids and splits, read from a TOML file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 HERE = Path(__file__).parent
 QUICK, FULL = HERE / "quick.toml", HERE / "full.toml"
 
-# The measures of each kind of experiment (section 8): smaller is better for all of them but the income.
+# The measures of each kind of experiment (section 8): smaller is better for all except the income.
 MEASURES = {
     "CSA": ("risk", "cost"),
     "CSU": ("tp_auc", "tn_auc", "cost"),
@@ -34,11 +34,11 @@ class Grids:
 class SetPlan:
     """How one data set is split.
 
-    folds, repeats : of the outer cross-validation, 0 folds for the official or a stated split; inner : folds of the
-    selection; comparator_repeats : of the repeats, those that methods beyond the paper's are tried on; search_rows,
-    fit_rows : the most rows that select and that train, None for all, each standing for as many of its class as were
-    left out; tol : of the paper's SVMs that are trained on more rows than select, None for the default; methods :
-    those that are tried, None for all of the study.
+    folds, repeats : of the outer cross-validation, 0 folds for the official split or a random one; inner : folds of the
+    selection; comparator_repeats : number of repeats for methods that are not the paper's; search_rows, fit_rows : the
+    largest numbers of samples for selection and for training, None for all, with weights that restore the class shares;
+    tol : of the paper's SVMs that are trained on more samples than selected them, None for the default; methods : None
+    for all of the study
     """
 
     name: str
@@ -66,7 +66,7 @@ class Study:
 
     @classmethod
     def read(cls, path: Path) -> Study:
-        """The study that a TOML file describes; `[defaults]` holds for every set that does not say otherwise."""
+        """The study that a TOML file describes; `[defaults]` applies to sets that do not override it."""
         with Path(path).open("rb") as file:
             text = tomllib.load(file)
         defaults = text.get("defaults", {})
@@ -81,19 +81,19 @@ class Study:
         )
 
     def restricted(self, sets: list[str] | None) -> Study:
-        """The same study of these sets only, in its own order."""
+        """The study with these sets only, in its order."""
         if not sets:
             return self
         known = {plan.name for plan in self.plans}
         unknown = [name for name in sets if name not in known]
         if unknown:
             raise ValueError(
-                f"There is no set {unknown[0]!r} in the study {self.name!r}; it has {', '.join(sorted(known))}."
+                f"There is no data set {unknown[0]!r} in the study {self.name!r}; it has {', '.join(sorted(known))}."
             )
         return Study(**{**vars(self), "plans": tuple(plan for plan in self.plans if plan.name in sets)})
 
     def describe(self, plan: SetPlan) -> str:
-        """Everything that the results of one set depend on, as JSON: the same text, the same results."""
+        """Everything that the results of one set depend on, as JSON."""
         own = asdict(plan) | {"seed": self.seed, "costs": self.costs, "grids": asdict(self.grids)}
         return json.dumps({name: value for name, value in own.items() if name != "methods"}, sort_keys=True)
 

@@ -1,4 +1,4 @@
-"""The paper's figures. Curves and counts come from the library's own functions; this module only arranges pictures."""
+"""The paper's figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COVERTYPE_ROWS = 6_000
 
 
 def draw_figures(folder: Path, results: Results, data_home: str | None) -> dict[str, str]:
-    """Draw all figures that the data allow; their captions, and their addresses as seen from the page above."""
+    """Draw all figures whose data is available; return their files, relative to the page, by caption."""
     from matplotlib import pyplot as plt
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,14 +50,16 @@ def draw_figures(folder: Path, results: Results, data_home: str | None) -> dict[
 
 
 def critical_differences(ranking: Ranking) -> Any:
-    """Mean ranks over sets, the best on top; a bar as long as what chance may do to the best one."""
+    """Mean ranks over sets, the best on top, with the critical difference from the best one."""
     from matplotlib import pyplot as plt
 
     ranks = ranking.ranks
     order = np.argsort(ranks.mean, kind="stable")
     means, places = ranks.mean[order], np.arange(len(order))
     figure, axis = plt.subplots(figsize=(8, 0.6 + 0.32 * len(order)), layout="constrained")
-    axis.axvspan(means[0], means[0] + ranks.critical, color="0.9", label="not told from the best (Nemenyi, 5 %)")
+    axis.axvspan(
+        means[0], means[0] + ranks.critical, color="0.9", label="not significantly worse than the best (Nemenyi, 5 %)"
+    )
     apart = means > means[0] + ranks.critical
     axis.scatter(means, places, color=np.where(apart, ORANGE, BLUE), zorder=3)
     axis.set_yticks(places, [ranking.methods[k] for k in order])
@@ -69,7 +71,7 @@ def critical_differences(ranking: Ranking) -> Any:
 
 
 def losses(data_home: str | None) -> Any:
-    """fig:CSSVMLoss: minimum risks as printed and true, losses, and lines that separate."""
+    """fig:CSSVMLoss: minimum risks as printed and true, losses, and separating lines."""
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
@@ -92,10 +94,10 @@ def losses(data_home: str | None) -> Any:
 
 
 def _draw_lines(axis: Any) -> None:
-    """Hard margins of the standard and of the cost-sensitive SVM on rows that a line separates."""
+    """Hard margins of the standard and of the cost-sensitive SVM on separable samples."""
     X, y = make_separable_2d(40, gap=2.0, random_state=0)
-    axis.scatter(*X[y == 1].T, color=BLUE, marker="+", label="target")
-    axis.scatter(*X[y == 0].T, color=ORANGE, marker="o", s=12, label="other")
+    axis.scatter(*X[y == 1].T, color=BLUE, marker="+", label="positive class")
+    axis.scatter(*X[y == 0].T, color=ORANGE, marker="o", s=12, label="negative class")
     ends = np.array([X[:, 0].min(), X[:, 0].max()])
     for name, params, colour in (
         ("standard", {}, GREY),
@@ -109,7 +111,7 @@ def _draw_lines(axis: Any) -> None:
 
 
 def checkerboard(data_home: str | None) -> Any:
-    """fig:checker: a board of 1 : 1000, and what BM, BP and CS make of it."""
+    """fig:checker: a checkerboard of 1 : 1000, and the decisions of BM, BP and CS."""
     from matplotlib import pyplot as plt
 
     X, y = make_checkerboard(ratio=1000, random_state=0)
@@ -127,10 +129,10 @@ def checkerboard(data_home: str | None) -> Any:
     }
     figure, axes = plt.subplots(2, 4, figsize=(13, 6.8), layout="constrained")
     for axis, (name, model) in zip(axes.flat[1:], models.items(), strict=True):
-        decided = model.fit(X, y).predict(grid) == 1
-        hit, alarm = decided[truth].mean(), decided[~truth].mean()
-        axis.imshow(decided.reshape(len(ticks), -1), origin="lower", extent=(0, 4, 0, 4), cmap="Blues", vmax=1.6)
-        axis.set_title(f"{name}\nhits {hit:.0%}, alarms {alarm:.0%} of the area", fontsize=9)
+        predicted = model.fit(X, y).predict(grid) == 1
+        tpr, fpr = predicted[truth].mean(), predicted[~truth].mean()
+        axis.imshow(predicted.reshape(len(ticks), -1), origin="lower", extent=(0, 4, 0, 4), cmap="Blues", vmax=1.6)
+        axis.set_title(f"{name}\nTPR {tpr:.0%}, FPR {fpr:.0%} by area", fontsize=9)
     axes[0, 0].scatter(*X[y == 0].T, s=0.3, color=ORANGE)
     axes[0, 0].set(title=f"{int(y.sum())} positive samples\namong {len(y):,}", aspect="equal")
     for axis in axes.flat:
@@ -141,7 +143,7 @@ def checkerboard(data_home: str | None) -> Any:
 
 
 def regularisation(data_home: str | None) -> Any:
-    """fig:reg: support vectors of both classes by kappa, with the paper's tie, the slope alone, the margin alone."""
+    """fig:reg: support vectors of both classes over kappa, slope and margin tied as in the paper, or each alone."""
     from matplotlib import pyplot as plt
 
     paths = margin_paths(data_home)
@@ -150,8 +152,8 @@ def regularisation(data_home: str | None) -> Any:
         places = -np.log2(path.kappas)
         axes[0].plot(places, path.n_negative, "o-", color=colour, markersize=3, label=name)
         axes[1].plot(places, path.n_negative / path.n_positive, "o-", color=colour, markersize=3, label=name)
-    axes[0].set(ylabel="support vectors of the other class")
-    axes[1].set(ylabel="negatives for each positive")
+    axes[0].set(ylabel="negative support vectors")
+    axes[1].set(ylabel="negative for each positive")
     for axis in axes:
         axis.set(xscale="symlog", xlabel="-log₂ κ", yscale="log")
         axis.legend(frameon=False)
@@ -159,12 +161,12 @@ def regularisation(data_home: str | None) -> Any:
 
 
 def margin_paths(data_home: str | None, n_rows: int = COVERTYPE_ROWS) -> dict[str, MarginPath]:
-    """Paths on a sample of covertype: slope and margin tied as in the paper, and each alone."""
+    """Paths on a subsample of covertype: slope and margin tied as in the paper, and each alone."""
     found = load("covertype", data_home=data_home, download=data_home is None)
     random = np.random.default_rng(0)
-    targets = random.permutation(np.flatnonzero(found.target == 1))[: max(2, n_rows // 212)]
-    others = random.permutation(np.flatnonzero(found.target == 0))[: n_rows - len(targets)]
-    rows = np.sort(np.concatenate([targets, others]))
+    positive = random.permutation(np.flatnonzero(found.target == 1))[: max(2, n_rows // 212)]
+    negative = random.permutation(np.flatnonzero(found.target == 0))[: n_rows - len(positive)]
+    rows = np.sort(np.concatenate([positive, negative]))
     X, y = StandardScaler().fit_transform(np.asarray(found.data[rows], dtype=np.float64)), found.target[rows]
     kappas = 2.0 ** -np.array(EXPONENTS, dtype=np.float64)
     base: dict[str, Any] = {"C": 1.0, "fn_cost": 211.0, "gamma": 1 / 54}
@@ -175,7 +177,7 @@ def margin_paths(data_home: str | None, n_rows: int = COVERTYPE_ROWS) -> dict[st
 
 
 def _slope_path(base: dict[str, Any], X: Any, y: Any, kappas: Any) -> MarginPath:
-    """Both margins 1, the slope of the other class 1 / kappa."""
+    """Both margins 1, the slope of the negative class 1 / kappa."""
     counts = [CostSensitiveSVC(**base, fp_cost=1 / kappa).fit(X, y).n_support_ for kappa in kappas.tolist()]
     n_negative, n_positive = np.transpose(counts)
     return MarginPath(kappas, n_negative, n_positive)
@@ -197,7 +199,7 @@ def roc(data_home: str | None) -> Any:
             scores,
             fn_cost=FN_COST,
             fp_cost=FP_COST,
-            threshold=-logged.added,
+            threshold=-logged.shift,
             normalize=True,
             name=f"{method}-SVM",
         )

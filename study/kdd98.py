@@ -1,13 +1,13 @@
-"""The paper's income table (KDD Cup 1998): whom to write to, at 0.68 dollars a letter, and what comes back.
+"""The paper's income table (KDD Cup 1998): whom to write to, at 0.68 dollars a letter.
 
-Income is the sum over the rows written to of donation - 0.68, weighted so that the rows at hand stand for all, and set
-to the 96,367 letters of the validation file, so that it can be compared with the paper's. A donation is known after the
-fact: methods see those of training rows only. `fn_cost` is the donation less the letter, `fp_cost` the letter.
+The income is the weighted sum of donation - 0.68 over the people written to, scaled to the 96,367 letters of the
+validation file, so that it is comparable with the paper's. Methods see donations of training samples only. `fn_cost` is
+the donation minus the price of a letter, `fp_cost` the price of a letter.
 
-What differs from the paper: the rows (all 4,843 donors of the learning file and 14,529 others, weighted, in place of
-95,412 and another 96,367), the split (cross-validation in place of the validation file) and the features (47 of 479).
-So compare levels with the null classifier next to them rather than with the printed figures. `score_validation` does
-what the paper did, where the files of the cup are at hand: it trains on the learning file and earns on the other.
+Three things differ from the paper: the samples (all 4,843 donors of the learning file and 14,529 others, weighted,
+instead of 95,412 and another 96,367), the split (cross-validation instead of the validation file) and the features (47
+of 479). So compare with the null classifier rather than with the paper's figures. `score_validation` follows the paper
+where the files of the cup are available: it trains on the learning file and scores on the validation file.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from cssvm.datasets import load
 from .rules import FocusedRules
 
 LETTER = 0.68
-VARIANT = "donors"  # of the files: all donors with their amounts, and some of the others
+VARIANT = "donors"  # of the data set: all donors with their amounts, and some of the others
 LETTERS = 96_367  # of the validation file, on which the paper scored
-FACTORS = (0.1, 1.0)  # of C, in units of 1 / the mean cost of a row
-SELECTING = 1 / 3  # of the training rows, which choose C
-RARE = 20  # rows: categories that have fewer share one indicator
-COMMON = 0.01  # of the learning file: rarer categories of the cup's columns share one indicator
-SUPPORTS = ((0.2, 0.35), (0.1, 0.25), (0.1, 0.15))  # min_support, max_support of rules to choose from
+FACTORS = (0.1, 1.0)  # of C, in units of 1 / the mean cost of a sample
+SELECTING = 1 / 3  # of the training samples, for the choice of C
+RARE = 20  # samples: rarer categories share one indicator
+COMMON = 0.01  # of the learning file: rarer categories of the full table share one indicator
+SUPPORTS = ((0.2, 0.35), (0.1, 0.25), (0.1, 0.15))  # (min_support, max_support) of the rules to choose from
 PUBLISHED_ONLY = ("KDD-Cup 98 Winner", "Res-DIPOL")
 
 
 class Mailing(NamedTuple):
-    """Rows of a mailing: the table, its features as numbers, donations and weights, each of one length."""
+    """People of a mailing: the table, numeric features, donations and weights."""
 
     frame: Any
     features: Any
@@ -66,7 +66,7 @@ class Mailing(NamedTuple):
 
     @property
     def fn_cost(self) -> NDArray[np.float64]:
-        """What not writing to a row loses if it gives."""
+        """The income lost by not writing to a donor."""
         return np.maximum(self.donation - LETTER, 0.0)
 
     @property
@@ -76,7 +76,7 @@ class Mailing(NamedTuple):
 
     @property
     def unit(self) -> float:
-        """1 / the weighted mean cost of a row: C has no unit then."""
+        """1 / the weighted mean cost of a sample, the unit of C."""
         return float(1.0 / np.average(np.where(self.gave == 1, self.fn_cost, LETTER), weights=self.weight))
 
     def take(self, rows: NDArray[np.intp]) -> Mailing:
@@ -85,12 +85,12 @@ class Mailing(NamedTuple):
 
 
 def earned(mailing: Mailing, written: NDArray[np.bool_]) -> float:
-    """Dollars: the donations of the rows written to, less a letter for each."""
+    """Dollars: the donations of those written to, minus a letter for each."""
     return float((mailing.weight * (mailing.donation - LETTER))[written].sum())
 
 
 def income_per_mailing(mailing: Mailing, written: NDArray[np.bool_]) -> float:
-    """Dollars, for as many rows of this kind as the validation file has."""
+    """Dollars, scaled to the number of letters of the validation file."""
     return earned(mailing, written) / float(mailing.weight.sum()) * LETTERS
 
 
@@ -101,7 +101,7 @@ def _table(data_home: str | None) -> tuple[Any, NDArray[np.float64], NDArray[np.
 
 
 def make_mailing(folds: int, fold: int, seed: int, data_home: str | None) -> tuple[Mailing, Mailing]:
-    """Training and test rows of one fold; features are prepared by the training rows."""
+    """Training and test samples of one fold; preprocessing is fitted on the training samples."""
     frame, donation, weight = _table(data_home)
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     train, test = list(splitter.split(frame, donation > 0.0))[fold]
@@ -109,7 +109,7 @@ def make_mailing(folds: int, fold: int, seed: int, data_home: str | None) -> tup
 
 
 def make_cup(data_home: str | None) -> tuple[Mailing, Mailing]:
-    """The learning file and the validation file of the cup; features are prepared by the learning file."""
+    """The learning file and the validation file of the cup; preprocessing is fitted on the learning file."""
     found = load("kdd98", variant="full", data_home=data_home, download=data_home is None)
     train, test = (np.flatnonzero(found.split == part) for part in ("train", "test"))
     prepare = _preprocessor(max(1, round(COMMON * len(train))))
@@ -134,7 +134,7 @@ def _prepared(
     train: NDArray[np.intp],
     test: NDArray[np.intp],
 ) -> tuple[Mailing, Mailing]:
-    """Both parts, the features as dense numbers, which boosting needs."""
+    """Both parts with dense features, which boosting needs."""
     prepare.fit(frame.iloc[train])
 
     def part(rows: NDArray[np.intp]) -> Mailing:
@@ -150,7 +150,7 @@ Writes = Callable[[Mailing, Mailing, int], tuple[NDArray[np.bool_], dict[str, An
 
 
 def _svm(make: Callable[[float], Any]) -> Writes:
-    """An SVM whose C is chosen by the income of its decisions at zero on a third of the training rows."""
+    """An SVM whose C is chosen by the income of its decisions at zero on a third of the training samples."""
 
     def writes(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
         fitted, chosen = _selected(make, FACTORS, train, seed)
@@ -160,10 +160,10 @@ def _svm(make: Callable[[float], Any]) -> Writes:
 
 
 def _selected(make: Callable[[float], Any], values: tuple[Any, ...], train: Mailing, seed: int) -> tuple[Any, Any]:
-    """The model of the value that earns most on a third of the training rows, trained on all of them."""
+    """The model of the value with the largest income on a third of the training samples, trained on all of them."""
     rows = np.arange(len(train.donation))
-    own, judge = train_test_split(rows, test_size=SELECTING, stratify=train.gave, random_state=seed)
-    part, held_out = train.take(own), train.take(judge)
+    own, rest = train_test_split(rows, test_size=SELECTING, stratify=train.gave, random_state=seed)
+    part, held_out = train.take(own), train.take(rest)
     earned = [
         income_per_mailing(held_out, fit(make(value * part.unit), part).predict(held_out.features) == 1)
         for value in values
@@ -173,17 +173,17 @@ def _selected(make: Callable[[float], Any], values: tuple[Any, ...], train: Mail
 
 
 def fit(model: Any, mailing: Mailing) -> Any:
-    """Train with costs and weights of rows, as far as the model takes them."""
+    """Fit with the costs and weights that the model supports."""
     given = dict(mailing.fit_params)
     if isinstance(model, DirectCostClassifier):
         del given["fp_cost"]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the table shows what comes of it
+        warnings.simplefilter("ignore")  # the table shows the results
         return model.fit(mailing.features, mailing.gave, **given)
 
 
 def _with_costs(make: Callable[[int], Any]) -> Writes:
-    """An estimator that takes a cost of each row."""
+    """An estimator with a cost for each sample."""
 
     def writes(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
         return fit(make(seed), train).predict(new.features) == 1, {}
@@ -192,13 +192,13 @@ def _with_costs(make: Callable[[int], Any]) -> Writes:
 
 
 def _boundary_movement(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
-    """The standard SVM, cut where the training rows earn most when held out."""
+    """The standard SVM with the threshold of the largest income on held-out training samples."""
     model = CostThresholdClassifier(CostSensitiveSVC(), method="tuned", cv=3)
     return fit(model, train).predict(new.features) == 1, {"threshold": float(model.threshold_)}
 
 
 def _direct_boosting(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
-    """Boosted probabilities against the mean donation: the amount is not estimated row by row."""
+    """Boosted probabilities and the mean donation."""
     estimator = HistGradientBoostingClassifier(max_iter=60, learning_rate=0.05, random_state=seed)
     mean = float(np.average(train.fn_cost[train.gave == 1]))
     model = CostThresholdClassifier(estimator, fn_cost=mean, fp_cost=LETTER, calibration=None)
@@ -207,26 +207,26 @@ def _direct_boosting(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[n
 
 
 def _rules(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
-    """After FAR, its supports chosen on a third of the training rows."""
+    """Rules after FAR, their supports chosen on a third of the training samples."""
     rows = np.arange(len(train.donation))
-    own, judge = train_test_split(rows, test_size=SELECTING, stratify=train.gave, random_state=seed)
-    part, held_out = train.take(own), train.take(judge)
+    own, rest = train_test_split(rows, test_size=SELECTING, stratify=train.gave, random_state=seed)
+    part, held_out = train.take(own), train.take(rest)
 
-    def learnt(supports: tuple[float, float], from_rows: Mailing) -> FocusedRules:
+    def fitted(supports: tuple[float, float], mailing: Mailing) -> FocusedRules:
         model = FocusedRules(LETTER, min_support=supports[0], max_support=supports[1])
-        return model.fit(from_rows.frame, from_rows.donation, from_rows.weight)
+        return model.fit(mailing.frame, mailing.donation, mailing.weight)
 
-    earned = [income_per_mailing(held_out, learnt(each, part).predict(held_out.frame)) for each in SUPPORTS]
+    earned = [income_per_mailing(held_out, fitted(each, part).predict(held_out.frame)) for each in SUPPORTS]
     best = SUPPORTS[int(np.argmax(earned))]
-    return learnt(best, train).predict(new.frame), {"supports": best}
+    return fitted(best, train).predict(new.frame), {"supports": best}
 
 
 def _everybody(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
     return np.ones(len(new.donation), bool), {}
 
 
-def _lately(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
-    """Those who answered letters of the last years more than once; the cup's own files have it as a code, RFA_2F."""
+def _recent_donors(train: Mailing, new: Mailing, seed: int) -> tuple[NDArray[np.bool_], dict[str, Any]]:
+    """Write to those who answered more than one letter in recent years; in the full table this is the code RFA_2F."""
     known = "RECENT_RESPONSE_COUNT" if "RECENT_RESPONSE_COUNT" in new.frame else "RFA_2F"
     return new.frame[known].to_numpy(float) > 1, {}
 
@@ -235,21 +235,21 @@ def _tree(seed: int) -> DecisionTreeClassifier:
     return DecisionTreeClassifier(min_samples_leaf=100, random_state=seed)
 
 
-def _tree_of_draw(seed: int) -> DecisionTreeClassifier:
-    """A tree on a few hundred drawn rows."""
+def _small_tree(seed: int) -> DecisionTreeClassifier:
+    """A tree for a few hundred resampled samples."""
     return DecisionTreeClassifier(min_samples_leaf=20, random_state=seed)
 
 
 def _costing(estimator: Any, seed: int) -> CostProportionateClassifier:
-    """Draws hold a few hundred rows, so there are many of them."""
+    """Many estimators, since each is fitted on a few hundred samples."""
     return CostProportionateClassifier(estimator, n_estimators=100, random_state=seed)
 
 
-# By the names of the paper's table; then beyond it.
+# The methods of the paper's table by their names there, then ours.
 METHODS: dict[str, Writes] = {
     "FAR": _rules,
     "DCSM": _with_costs(lambda seed: DirectCostClassifier(_tree(seed), LinearRegression(), fp_cost=LETTER)),
-    "BB-C4.5": _with_costs(lambda seed: _costing(_tree_of_draw(seed), seed)),
+    "BB-C4.5": _with_costs(lambda seed: _costing(_small_tree(seed), seed)),
     "ED-CS-SVM": _svm(lambda C: CostSensitiveSVC(C, kappa=0.97)),
     "ED-CS-SVM, tied": _svm(lambda C: CostSensitiveSVC(C, kappa="tied")),
     "ED-MetaCost": _with_costs(
@@ -265,7 +265,7 @@ METHODS: dict[str, Writes] = {
     ),
     "BM-CI-SVM": _boundary_movement,
     "Null Classifier": _everybody,
-    "answered twice lately": _lately,
+    "answered twice lately": _recent_donors,
     "boosting, mean donation": _direct_boosting,
     "boosting x boosted amount": _with_costs(
         lambda seed: DirectCostClassifier(
@@ -280,7 +280,7 @@ METHODS: dict[str, Writes] = {
 
 
 def run_method(name: str, *, folds: int, fold: int, seed: int, data_home: str | None) -> tuple[float, dict[str, Any]]:
-    """The income of a method on the test rows of one fold."""
+    """The income of a method on the test samples of one fold."""
     train, new = make_mailing(folds, fold, seed, data_home)
     written, detail = METHODS[name](train, new, seed)
     counts = {"n_train": len(train.donation), "n_test": len(new.donation), "written": float(written.mean())}
@@ -288,7 +288,7 @@ def run_method(name: str, *, folds: int, fold: int, seed: int, data_home: str | 
 
 
 def score_validation(name: str, *, data_home: str | None = None, seed: int = 0) -> tuple[float, dict[str, Any]]:
-    """Dollars that a method earns on cup98VAL after training on cup98LRN, as the paper counts, and its details."""
+    """Income of a method on cup98VAL after training on cup98LRN, in dollars as in the paper, and its details."""
     if name not in METHODS:
         raise ValueError(f"There is no method {name!r} for kdd98; there are {', '.join(METHODS)}.")
     train, new = make_cup(data_home)

@@ -1,17 +1,17 @@
-"""The methods of the study. Each selects and trains on the training rows of a split and is judged on its test rows.
+"""The methods of the paper. Each selects and trains on the training samples and is scored on the test samples.
 
-The paper's, all with an RBF kernel and the same grids, by its stages:
+All have an RBF kernel and the same grids. In the stages of the paper:
 
-    CI      the standard SVM, C and gamma by the measure, cut at zero
-    BM      the same SVM, cut at the threshold of least cost on pooled held-out scores
+    CI      the standard SVM, C and gamma by the measure, threshold zero
+    BM      the same SVM with the threshold of least cost on pooled held-out scores
     BP      gamma of BM; C and C1 by the measure: upper bounds C C1 and C
     CS      gamma of BM; C, C1 and kappa by the measure: upper bounds C C1 and C / kappa, margins 1 and kappa,
             1 / kappa <= C1. Where costs are known C1 is their ratio, or 1 if that is less
-    BP+     gamma of BM; the weighted SVMs that CS is a shift of: upper bounds C C1 / s and C / (kappa s),
+    BP+     gamma of BM; the weighted SVMs of which CS is a shift: upper bounds C C1 / s and C / (kappa s),
             s = (1 + kappa) / 2
 
-Whatever is measured by decisions (risk, cost) decides at a threshold from held-out scores, as in the paper; rankings
-need none. For them CI is BM.
+For measures of decisions (risk, cost) the threshold is chosen on held-out scores, as in the paper. Measures of the
+ranking need no threshold; for them CI is BM.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .configuration import Grids
-from .protocol import PaperSearch, Split, judged
+from .protocol import PaperSearch, Split, test_score
 
-DECIDED = ("risk", "cost")  # measures of decisions; the others are of rankings
+DECISION_MEASURES = ("risk", "cost")  # the others measure the ranking
 ALL_MEASURES = ("risk", "tp_auc", "tn_auc", "cost")
 
 
 class Task(NamedTuple):
-    """What a method is given: rows, measure, grids, and the details of the methods that it builds on, by name."""
+    """The input of a method: samples, measure, grids, and the details of the methods that it needs, by name."""
 
     split: Split
     measure: str
@@ -38,7 +38,7 @@ class Task(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A method: what it does, the measures it is judged by, and whose details it needs."""
+    """A function that runs a method, its measures, and the methods whose details it needs."""
 
     run: Callable[[Task], tuple[float, dict[str, Any]]]
     measures: tuple[str, ...] = ALL_MEASURES
@@ -46,12 +46,12 @@ class Method(NamedTuple):
 
 
 def scoring_of(measure: str) -> str:
-    """What points of a grid are selected by."""
-    return "min_risk" if measure in DECIDED else measure
+    """The `scoring` by which points of a grid are selected."""
+    return "min_risk" if measure in DECISION_MEASURES else measure
 
 
 def search(task: Task, *, refit: bool, **axes: Any) -> PaperSearch:
-    """The paper's grid over these axes, on the rows that select."""
+    """The paper's grid search over these axes."""
     split = task.split
     scored: dict[str, Any] = {"fn_cost": split.fn_cost, "fp_cost": split.fp_cost, "scoring": scoring_of(task.measure)}
     found = PaperSearch(**axes, **scored, cv=split.folds, refit=refit)
@@ -59,7 +59,7 @@ def search(task: Task, *, refit: bool, **axes: Any) -> PaperSearch:
 
 
 def best_point(task: Task, grids: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The axes of the best point of several grids, each a single value, with the score; the first of equals."""
+    """The axes of the best point of several grids, each a single value, with the score."""
     best: dict[str, Any] = {}
     for axes in grids:
         found = search(task, refit=False, **axes)
@@ -70,8 +70,8 @@ def best_point(task: Task, grids: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return best
 
 
-def outcome_of(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> tuple[float, dict[str, Any]]:
-    """Train a point on the training rows; the measure on the test rows, and what was chosen."""
+def train_and_score(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> tuple[float, dict[str, Any]]:
+    """Train a point on the training samples; return the measure on the test samples and the details."""
     split = task.split
     axes = {name: values for name, values in point.items() if name != "score"}
     model = search(task, refit=True, **axes)  # for its threshold, from held-out scores
@@ -80,8 +80,8 @@ def outcome_of(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> t
         tol = svm.tol if split.tol is None else split.tol
         svm = svm.set_params(tol=tol).fit(split.X_train, split.y_train, sample_weight=split.weights)
     scores = svm.decision_function(split.X_test)
-    threshold = 0.0 if at_zero or task.measure not in DECIDED else float(model.threshold_)
-    value = judged(task.measure, split, scores, scores > threshold)
+    threshold = 0.0 if at_zero or task.measure not in DECISION_MEASURES else float(model.threshold_)
+    value = test_score(task.measure, split, scores, scores > threshold)
     chosen = {name: values[0] for name, values in axes.items()}
     detail = chosen | {
         "score": point["score"],
@@ -93,24 +93,24 @@ def outcome_of(task: Task, point: dict[str, Any], *, at_zero: bool = False) -> t
 
 
 def boundary_movement(task: Task) -> tuple[float, dict[str, Any]]:
-    """BM, and the first stage of all others: gamma comes from here."""
+    """BM, which also chooses gamma for all other methods."""
     grids = task.grids
     point = best_point(task, [{"Cs": grids.Cs, "gammas": grids.gammas, "fn_costs": [1.0], "fp_costs": [1.0]}])
-    return outcome_of(task, point)
+    return train_and_score(task, point)
 
 
 def cost_insensitive(task: Task) -> tuple[float, dict[str, Any]]:
     """CI: the SVM of BM without its threshold."""
     before = task.before["BM"]
     point = {"Cs": [before["Cs"]], "gammas": [before["gammas"]], "fn_costs": [1.0], "fp_costs": [1.0]}
-    return outcome_of(task, point | {"score": before["score"]}, at_zero=True)
+    return train_and_score(task, point | {"score": before["score"]}, at_zero=True)
 
 
 def biased_penalty(task: Task) -> tuple[float, dict[str, Any]]:
     """BP."""
     grids, gamma = task.grids, task.before["BM"]["gammas"]
     axes = {"Cs": grids.Cs, "gammas": [gamma], "fn_costs": grids.C1s, "fp_costs": [1.0]}
-    return outcome_of(task, best_point(task, [axes]))
+    return train_and_score(task, best_point(task, [axes]))
 
 
 def slopes_of(task: Task, kappa: float) -> list[float]:
@@ -121,14 +121,14 @@ def slopes_of(task: Task, kappa: float) -> list[float]:
 
 
 def cost_sensitive(task: Task) -> tuple[float, dict[str, Any]]:
-    """CS: one grid for each kappa, since slope and margin of the other class are tied."""
+    """CS: one grid for each kappa, since slope and margin of the negative class are tied."""
     gamma = task.before["BM"]["gammas"]
     axes = [
         {"Cs": task.grids.Cs, "gammas": [gamma], "fn_costs": C1s, "fp_costs": [1.0 / kappa], "kappas": [kappa]}
         for kappa in task.grids.kappas
         if (C1s := slopes_of(task, kappa))
     ]
-    return outcome_of(task, best_point(task, axes))
+    return train_and_score(task, best_point(task, axes))
 
 
 def effective_penalty(task: Task) -> tuple[float, dict[str, Any]]:
@@ -144,12 +144,12 @@ def effective_penalty(task: Task) -> tuple[float, dict[str, Any]]:
         for kappa in task.grids.kappas
         if (C1s := slopes_of(task, kappa))
     ]
-    return outcome_of(task, best_point(task, axes))
+    return train_and_score(task, best_point(task, axes))
 
 
 METHODS: dict[str, Method] = {
     "BM": Method(boundary_movement),
-    "CI": Method(cost_insensitive, DECIDED, needs=("BM",)),
+    "CI": Method(cost_insensitive, DECISION_MEASURES, needs=("BM",)),
     "BP": Method(biased_penalty, needs=("BM",)),
     "CS": Method(cost_sensitive, needs=("BM",)),
     "BP+": Method(effective_penalty, ("risk", "tp_auc", "tn_auc"), needs=("BM",)),
@@ -157,5 +157,5 @@ METHODS: dict[str, Method] = {
 
 
 def rounded(value: float) -> float:
-    """A result as it is stored: further digits differ between computers."""
+    """A result with ten decimals; further digits differ between computers."""
     return float(np.round(value, 10))

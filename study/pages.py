@@ -1,4 +1,4 @@
-"""The tables of a study as Markdown, CSV, LaTeX and one HTML page; every number comes from a `Results`."""
+"""The tables of a study as Markdown, CSV, LaTeX and one HTML page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DIGITS = 3
 
 
 class Table(NamedTuple):
-    """A table of texts, ready to be laid out."""
+    """A table of strings."""
 
     name: str
     caption: str
@@ -27,7 +27,7 @@ class Table(NamedTuple):
 
 
 def number(value: float, digits: int = DIGITS) -> str:
-    """A number with as many decimals, or a dash for none."""
+    """A number with `digits` decimals, or a dash for nan."""
     return "-" if value != value else f"{value:.{digits}f}"
 
 
@@ -41,7 +41,7 @@ def interval(found: Estimate | None) -> str:
 
 
 def paper_table(results: Results, label: str) -> Table:
-    """One of the paper's tables: for each method ours with its interval, the paper's figure, and the verdict."""
+    """One of the paper's tables: for each method our figure with its interval, the paper's figure, and the verdict."""
     caption, measure, sets = paper_tables()[label]
     lines = {(line.dataset, line.method): line for line in results.lines(label)}
     printed = paper_figures()
@@ -90,11 +90,11 @@ def method_table(results: Results, measure: str) -> Table:
 
 
 def which_table(results: Results) -> Table | None:
-    """What to use for given costs: all methods by what their decisions cost, best mean rank first."""
+    """All methods by the cost of their decisions, best mean rank first."""
     ranking = results.ranking("cost")
     if ranking is None:
         return None
-    ranks, shares = ranking.ranks, ranking.values / ranking.plain[:, np.newaxis]
+    ranks, shares = ranking.ranks, ranking.values / ranking.baseline[:, np.newaxis]
     base = shares[:, ranking.methods.index(BASE)] if BASE in ranking.methods else np.nan
     rows = []
     for k in np.argsort(ranks.mean, kind="stable"):
@@ -111,23 +111,23 @@ def which_table(results: Results) -> Table | None:
         "s",
     ]
     note = (
-        f"Over {len(ranking.sets)} sets, each judged on the splits that all methods have. Ranks that differ by less "
-        f"than {ranks.critical:.1f} may do so by chance (Nemenyi, 5 %); Friedman's p = {ranks.p_value:.2g}. A plain "
-        "policy acts on everybody or on nobody. s: median seconds of selection and fit on one core; CI, BP, CS and KBA "
-        "begin from the kernel that BM has chosen, whose time comes on top."
+        f"Over {len(ranking.sets)} sets, each with the splits that all methods have. Ranks that differ by less "
+        f"than {ranks.critical:.1f} may do so by chance (Nemenyi, 5 %); Friedman's p = {ranks.p_value:.2g}. The "
+        "baselines act on everybody or on nobody. s: median seconds of selection and fit on one core; CI, BP, CS and "
+        "KBA use the kernel that BM has chosen, whose time is not included."
     )
     return Table("which-method", "What decisions cost, by method", head, rows, note)
 
 
 def which_sets_table(results: Results) -> Table | None:
-    """What the ranks of `which_table` are made of: the mean cost of each method on the splits that all have."""
+    """The costs behind the ranks of `which_table`: means of each method over the splits that all methods have."""
     ranking = results.ranking("cost")
     if ranking is None:
         return None
     rows = [
-        [title_of(dataset), str(n_splits), *(number(each, 4) for each in (plain, *values))]
-        for dataset, n_splits, plain, values in zip(
-            ranking.sets, ranking.n_splits, ranking.plain, ranking.values, strict=True
+        [title_of(dataset), str(n_splits), *(number(each, 4) for each in (baseline, *values))]
+        for dataset, n_splits, baseline, values in zip(
+            ranking.sets, ranking.n_splits, ranking.baseline, ranking.values, strict=True
         )
     ]
     head = ["set", "splits", "cheaper baseline", *ranking.methods]
@@ -135,7 +135,7 @@ def which_sets_table(results: Results) -> Table | None:
 
 
 def income_table(results: Results) -> Table:
-    """The paper's income table: its figures, ours, and ours less that of writing to everybody."""
+    """The paper's income table: its figures, ours, and ours minus that of writing to everybody."""
     printed = {method: figure for (_, _, method, measure), figure in paper_figures().items() if measure == "income"}
     ours = [method for dataset, method, measure in results.values if measure == "income"]
     head = ["rank", "algorithm", "paper, $", "ours, $", "ours less writing to everybody, $", "remark"]
@@ -149,14 +149,14 @@ def income_table(results: Results) -> Table:
         cells = [str(rank) if figure else "", method, f"{figure.value:,.0f}" if figure else "-"]
         rows.append([*cells, _dollars(own), _dollars(None if method == EVERYBODY else apart), remark])
     note = (
-        "Ours: per 96,367 letters, mean over folds of the 19,372 rows at hand with corrected intervals of 95 %. Rows, "
-        "split and features differ from the paper's, so compare with writing to everybody next to it."
+        "Ours: per 96,367 letters, mean over folds of the 19,372 available samples with corrected intervals of 95 %. "
+        "Samples, split and features differ from the paper's, so compare with writing to everybody next to it."
     )
     return Table("income", "Income on KDD Cup 1998", head, rows, note)
 
 
 EVERYBODY = "Null Classifier"
-BASE = "search"  # the library as it comes
+BASE = "search"  # with the default decision
 REMARKS = {
     "FAR": "after FAR: rebuilt from its description",
     "BB-C4.5": "a decision tree stands in for C4.5",
@@ -176,7 +176,7 @@ def _dollars(found: Estimate | None) -> str:
 
 
 def all_tables(results: Results) -> list[Table]:
-    """Every table that the store has something for."""
+    """All tables that have results."""
     pairs = (*results.study.comparisons, ("CS", "BP+"))
     found = [
         paper_table(results, label)
@@ -191,7 +191,7 @@ def all_tables(results: Results) -> list[Table]:
 
 
 def as_markdown(table: Table) -> str:
-    """A Markdown table below its caption."""
+    """Caption, Markdown table and note."""
     rows = [table.head, ["---"] * len(table.head), *([cell.replace("|", "\\|") for cell in row] for row in table.rows)]
     lines = [f"**{table.caption}**", "", *("| " + " | ".join(row) + " |" for row in rows)]
     return "\n".join([*lines, *(["", table.note] if table.note else [])]) + "\n"

@@ -1,7 +1,7 @@
 """Models along one parameter: the margin kappa of the negative class, or the ratio of the two costs.
 
 `margin_path` counts support vectors as kappa shrinks; `cost_path` measures the error rates of one model for each cost
-ratio, to choose from when the costs are known. `plot_margin_path` and `plot_cost_path` draw them.
+ratio, from which to choose once the costs are known. `plot_margin_path` and `plot_cost_path` draw them.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from cssvm.displays._canvas import BLUE, GREEN, GREY, VERMILION, axis_or_new, le
 
 Vector = NDArray[np.float64]
 
-# Automatic cost ratios reach this far below and above equal costs.
+# Range of automatic cost ratios.
 RATIO_RANGE = (1 / 64, 64.0)
 
-# Points this close to a line are on it: rates are rounded quotients.
+# Points closer to a line than this are on it, since rates are rounded.
 IN_LINE = 1e-12
 
 # Inches of a figure with two panels.
@@ -58,7 +58,7 @@ def margin_path(estimator: Any, X: Any, y: Any, *, kappas: Any, **fit_params: An
     Parameters
     ----------
     estimator : estimator with a parameter `kappa`
-        Such as `CostSensitiveSVC`. If its kappa is ``"tied"``, it stays so and fp_cost = 1 / kappa is set instead: the
+        Such as `CostSensitiveSVC`. If its kappa is ``"tied"``, fp_cost = 1 / kappa is set instead, so that the
         negative slope grows as the margin shrinks.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Training samples.
@@ -110,14 +110,14 @@ def plot_margin_path(path: MarginPath, axes: Any = None) -> Any:
 
     kappa decreases to the right on a binary logarithmic axis. At fixed slopes kappa alone acts like a factor
     2 / (1 + kappa) on C, so the counts move little: kappa -> 0 is a doubled C. With ``kappa="tied"`` the growing
-    negative slope thins out the negative support vectors, until none of them is at its bound any more.
+    negative slope reduces the number of negative support vectors, until none of them is at its bound.
 
     Parameters
     ----------
     path : MarginPath
-        The numbers to draw.
+        Returned by `margin_path`.
     axes : array of two matplotlib Axes, default=None
-        Where to draw counts and ratio; None makes a figure.
+        Where to draw counts and ratio; None creates a figure.
 
     Returns
     -------
@@ -158,8 +158,8 @@ class CostPath:
     fpr, tpr : ndarray of shape (n_ratios,)
         False and true positive rate of the predictions of each model on the validation samples, pooled over the folds.
     on_hull : ndarray of shape (n_ratios,), bool
-        Whether a point is a vertex of the upper convex hull of all points with (0, 0) and (1, 1). No others are ever
-        the best choice.
+        Whether a point is a vertex of the upper convex hull of all points with (0, 0) and (1, 1). Only these
+        can be the best choice.
     prior : float
         Share of the positive class among the samples.
     params : dict
@@ -270,13 +270,13 @@ def plot_cost_path(
     Parameters
     ----------
     path : CostPath
-        What `cost_path` returns.
+        Returned by `cost_path`.
     fn_cost, fp_cost : float
         Costs to choose a model for; without `fn_cost` none is marked.
     prior : float, default=None
         Share of the positive class where the model will be used; None: its share among the training samples.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a figure.
+        Where to draw; None creates a figure.
 
     Returns
     -------

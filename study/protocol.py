@@ -1,9 +1,9 @@
-"""The paper's protocol on one split: rows that select and train, rows that judge and are seen by nobody before.
+"""The paper's protocol on one split into training and test samples.
 
-Features are scaled to [0, 1] and missing values replaced by medians, both fitted on the training rows. Selection is by
-the measure itself, on folds of the training rows. A large set selects on a sample of its training rows and trains the
-winner on more of them. A sample keeps more of a rare class than its share; weights set that right, so that C,
-thresholds and costs mean the same on a sample as on all rows.
+Features are scaled to [0, 1] and missing values replaced by medians, both fitted on the training samples. Parameters
+are selected by the measure itself, on folds of the training samples. On a large set they are selected on a subsample,
+and the best model is trained on more samples. A subsample keeps more of a rare class than its share; weights correct
+this, so that C, thresholds and costs have the same meaning on the subsample as on all samples.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from cssvm.metrics import cost_risk, tn_auc_loss, tp_auc_loss
 
 from .configuration import SetPlan, Study
 
-STATED_SHARE = 0.5  # of the rows that train, in a large set without an official split
-MOST_SETS = 4  # of the data in memory at a time
-FEWEST_TARGETS = 500  # that a sample keeps of a rare class, if there are as many
+TRAIN_SHARE = 0.5  # of the training samples, in a large set without an official split
+MAX_CACHED_SETS = 4
+MIN_POSITIVE = 500  # samples of a rare positive class that a subsample keeps, if there are as many
 
 
 @dataclass(frozen=True)
 class Split:
-    """Training and test rows of one set, prepared.
+    """Preprocessed training and test samples of one set.
 
-    weights : how many rows each training row stands for; search, search_weights : the training rows that selection
-    looks at, and the same for them; tol : of SVMs of all training rows, None for the default; fn_cost, fp_cost :
-    the set's own, or the study's where they are unknown.
+    weights : of the training samples; search, search_weights : indices of the training samples for the selection, and
+    their weights; tol : of SVMs on all training samples, None for the default; fn_cost, fp_cost : of the set, or of the
+    study where they are unknown
     """
 
     X_train: Any
@@ -58,27 +58,27 @@ class Split:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What results need to be read: numbers of rows, and what the cheaper of two policies without a model costs."""
+        """Numbers of samples, and the cost of the cheaper baseline."""
         share = float(np.mean(self.y_test == 1))
-        plain = min(self.fn_cost * share, self.fp_cost * (1.0 - share))
-        return {"n_train": len(self.y_train), "n_test": len(self.y_test), "plain": plain}
+        baseline = min(self.fn_cost * share, self.fp_cost * (1.0 - share))
+        return {"n_train": len(self.y_train), "n_test": len(self.y_test), "baseline": baseline}
 
     @property
     def folds(self) -> StratifiedKFold:
-        """Folds of the rows that select, the same for every method."""
+        """Folds of the selection, the same for every method."""
         rarest = int(np.bincount(self.y_train[self.search]).min())
         return StratifiedKFold(max(2, min(self.inner, rarest)), shuffle=True, random_state=self.seed)
 
 
-@functools.lru_cache(maxsize=MOST_SETS)
-def rows_of(name: str, data_home: str | None) -> tuple[Any, NDArray[np.int64], Any, tuple[float | None, float | None]]:
-    """Features, target, official split and costs of a set, as they come."""
+@functools.lru_cache(maxsize=MAX_CACHED_SETS)
+def load_set(name: str, data_home: str | None) -> tuple[Any, NDArray[np.int64], Any, tuple[float | None, float | None]]:
+    """Features, target, official split and costs of a set."""
     found = load(name, data_home=data_home, download=data_home is None)
     return found.data, np.asarray(found.target), found.split, (found.fn_cost, found.fp_cost)
 
 
 def split_numbers(plan: SetPlan, *, comparator: bool = False) -> Iterator[tuple[int, int]]:
-    """Repeat and fold of every split of a set that a method of the paper, or a comparator, is tried on."""
+    """Repeat and fold of every split of a set for a method of the paper or for a comparator."""
     repeats = min(plan.comparator_repeats, plan.repeats) if comparator else plan.repeats
     for repeat in range(repeats if plan.folds else 1):
         for fold in range(max(1, plan.folds)):
@@ -86,12 +86,12 @@ def split_numbers(plan: SetPlan, *, comparator: bool = False) -> Iterator[tuple[
 
 
 def make_split(study: Study, plan: SetPlan, repeat: int, fold: int, data_home: str | None = None) -> Split:
-    """The rows of one split; the same numbers give the same rows on every computer."""
-    X, y, official, costs = rows_of(plan.name, data_home)
+    """The samples of one split, the same on every computer."""
+    X, y, official, costs = load_set(plan.name, data_home)
     seed = study.seed + 1000 * repeat
     whole, test = _parts(plan, y, official, seed, fold)
-    train = _sampled(whole, y, plan.fit_rows, seed)
-    search = np.searchsorted(train, _sampled(train, y, plan.search_rows, seed + 1))
+    train = _subsample(whole, y, plan.fit_rows, seed)
+    search = np.searchsorted(train, _subsample(train, y, plan.search_rows, seed + 1))
     prepare = _preparation(X).fit(X[train])
     known = costs[0] is not None and costs[1] is not None
     fn_cost, fp_cost = costs if known else study.costs
@@ -113,35 +113,35 @@ def make_split(study: Study, plan: SetPlan, repeat: int, fold: int, data_home: s
 
 
 def _parts(plan: SetPlan, y: NDArray[np.int64], official: Any, seed: int, fold: int) -> tuple[Any, Any]:
-    """Sorted numbers of the training and of the test rows."""
+    """Sorted indices of the training and of the test samples."""
     if plan.folds:
         folds = StratifiedKFold(plan.folds, shuffle=True, random_state=seed)
         return list(folds.split(np.zeros(len(y)), y))[fold]
     if official is not None:
         return np.flatnonzero(official == "train"), np.flatnonzero(official == "test")
-    parts = train_test_split(np.arange(len(y)), train_size=STATED_SHARE, stratify=y, random_state=seed)
+    parts = train_test_split(np.arange(len(y)), train_size=TRAIN_SHARE, stratify=y, random_state=seed)
     return np.sort(parts[0]), np.sort(parts[1])
 
 
-def _sampled(rows: Any, y: NDArray[np.int64], most: int | None, seed: int) -> Any:
-    """A sample of the rows, drawn by class, in which a rare class keeps up to `FEWEST_TARGETS`; sorted."""
+def _subsample(rows: Any, y: NDArray[np.int64], most: int | None, seed: int) -> Any:
+    """A sorted stratified subsample in which the positive class keeps up to `MIN_POSITIVE` samples."""
     if most is None or len(rows) <= most:
         return rows
     rng = np.random.default_rng(seed)
     positive = rows[y[rows] == 1]
     negative = rows[y[rows] != 1]
-    share = min(len(positive), max(FEWEST_TARGETS, round(most * len(positive) / len(rows))), most // 2)
+    share = min(len(positive), max(MIN_POSITIVE, round(most * len(positive) / len(rows))), most // 2)
     kept = rng.choice(positive, share, replace=False), rng.choice(negative, min(len(negative), most - share), False)
     return np.sort(np.concatenate(kept))
 
 
 def _weights(kept: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How many rows of its class each row that was kept stands for."""
+    """Weights of the samples kept, which restore the weight of each class."""
     return (np.bincount(whole, minlength=2) / np.maximum(np.bincount(kept, minlength=2), 1))[kept]
 
 
 def _preparation(X: Any) -> Any:
-    """Missing values replaced and features in [0, 1]; sparse rows, which have unit length, are left alone."""
+    """Missing values replaced and features in [0, 1]; sparse features, of unit length, are not changed."""
     if sp.issparse(X):
         return make_pipeline("passthrough")
     return make_pipeline(SimpleImputer(strategy="median"), MinMaxScaler())
@@ -149,10 +149,10 @@ def _preparation(X: Any) -> Any:
 
 @dataclass(frozen=True)
 class PaperAxes(GridAxes):
-    """The plain product of C, slopes and one kappa: the C of a point is not multiplied by (1 + kappa) / 2."""
+    """The product of C, slopes and one kappa, without the factor (1 + kappa) / 2 of the library's own grid on C."""
 
     def grid(self) -> Grid:
-        """The points with these C, each trained with the C that its fit has."""
+        """The grid with exactly these C."""
         (kappa,) = self.kappas
         found = replace(self, Cs=self.Cs / ((1.0 + kappa) / 2.0))
         grid = GridAxes.grid(found)
@@ -162,9 +162,9 @@ class PaperAxes(GridAxes):
 
 
 class PaperSearch(CostSensitiveSVCCV):
-    """The search of the paper: the plain product of C, slopes of both classes and one kappa.
+    """The search of the paper: the product of C, slopes of both classes and one kappa.
 
-    fn_costs, fp_costs : slopes to train with; refit : whether to train the best point on all samples
+    fn_costs, fp_costs : slopes of the loss; refit : whether to train the best point on all samples
     """
 
     def __init__(
@@ -196,12 +196,14 @@ class PaperSearch(CostSensitiveSVCCV):
             super()._refit(*found)
 
 
-def judged(measure: str, split: Split, scores: NDArray[np.float64] | None, accepted: NDArray[np.bool_] | None) -> float:
-    """A measure on the test rows: of scores for the positive class, or of decisions."""
+def test_score(
+    measure: str, split: Split, scores: NDArray[np.float64] | None, predicted: NDArray[np.bool_] | None
+) -> float:
+    """A measure of scores for the positive class, or of predictions, on the test samples."""
     if measure == "tp_auc":
         return tp_auc_loss(split.y_test, scores)
     if measure == "tn_auc":
         return tn_auc_loss(split.y_test, scores)
-    decided = np.asarray(accepted, dtype=int)
+    labels = np.asarray(predicted, dtype=int)
     costs = {"fn_cost": split.fn_cost, "fp_cost": split.fp_cost}
-    return cost_risk(split.y_test, decided, normalize=measure == "risk", **costs)
+    return cost_risk(split.y_test, labels, normalize=measure == "risk", **costs)

@@ -1,4 +1,4 @@
-"""`reproduce`: run a study, or go on with it, and write its tables and figures into a folder."""
+"""`reproduce`: run or resume a study, and write its tables and figures."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ def reproduce(
     n_jobs: int = -1,
     report: Report = lambda done, total, cell: None,
 ) -> Results:
-    """Run the paper's study, or what is left of it, and write its tables and figures.
+    """Run or resume the paper's study, and write its tables and figures.
 
     Parameters
     ----------
     out : path-like
-        The folder for the store, the tables and the figures. A study that was ended in the middle goes on there.
+        The folder for the store, the tables and the figures. An interrupted study in it is resumed.
     study : {"quick", "full"} or Study, default="quick"
-        Minutes on small sets, or everything; or one read from a file of your own, ``Study.read(path)``.
+        Small sets in minutes, or everything; or a study read from a file, ``Study.read(path)``.
     sets : list of str, default=None
-        Only these sets of the study.
+        Data sets of the study to run; None for all.
     figures : bool, default=True
-        Whether the figures are drawn as well; they need matplotlib.
+        Whether to draw the figures, which needs matplotlib.
     data_home : path-like, default=None
-        The folder of the data, as in `cssvm.datasets.load`.
+        The folder of the data sets, as in `cssvm.datasets.load`.
     n_jobs : int, default=-1
-        Processes; -1 for one on each core.
-    report : callable, default: silent
-        Called with the number of results done, their total, and the last `Cell`.
+        Number of processes; -1 for one per core.
+    report : callable
+        Called with the number of results computed, their total, and the last `Cell`.
 
     Returns
     -------
     Results
-        What the tables are made of.
+        The results.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def reproduce(
 
 
 def named_study(name: str) -> Study:
-    """The study of this name that comes with the package."""
+    """The study of this name."""
     studies = {"quick": QUICK, "full": FULL}
     if name not in studies:
         raise ValueError(f"study must be one of {list(studies)} or a Study; got {name!r}. Read a file with Study.read.")
@@ -89,7 +89,7 @@ def _figures(folder: Path, results: Results, data_home: str | None) -> dict[str,
 
 
 def _authors(study: Study, data_home: str | None) -> list[Table]:
-    """The authors' German run, where German credit is part of the study and their split is at hand."""
+    """The authors' run on German credit, if that is part of the study and their split is available."""
     if all(plan.name != "german_credit" for plan in study.plans):
         return []
     try:
@@ -99,13 +99,13 @@ def _authors(study: Study, data_home: str | None) -> list[Table]:
 
 
 def _missing(failures: list[tuple[Cell, str]]) -> list[Table]:
-    """What could not be computed, and why."""
+    """The results that could not be computed, with the reasons."""
     found = sorted({(cell.dataset, reason) for cell, reason in failures})
     return [Table("missing", "Not computed", ["set", "reason"], [list(each) for each in found])] if found else []
 
 
 def write_tables(folder: Path, tables: list[Table], drawn: dict[str, str], name: str) -> None:
-    """Every table in every format, and one page of all with the figures."""
+    """Write every table in every format, and one page with all tables and figures."""
     where = folder / "tables"
     where.mkdir(parents=True, exist_ok=True)
     for table in tables:
@@ -118,18 +118,18 @@ def write_tables(folder: Path, tables: list[Table], drawn: dict[str, str], name:
 
 
 class Progress:
-    """A line about what is done and how long the rest may take, for `report`."""
+    """A `report` that writes a line with the progress and the remaining time."""
 
     def __init__(self, write: Callable[[str], Any]):
-        self.write, self.begun, self.first = write, time.monotonic(), 0
+        self.write, self.start, self.first = write, time.monotonic(), 0
 
     def __call__(self, done: int, total: int, cell: Cell | None) -> None:
-        """Report a result."""
+        """Write a line."""
         if cell is None:
             self.first = done
             self.write(f"{done} of {total} results are stored already; data sets without files are left out")
             return
-        spent, fresh = time.monotonic() - self.begun, max(1, done - self.first)
-        left = spent / fresh * (total - done)
+        seconds, computed = time.monotonic() - self.start, max(1, done - self.first)
+        left = seconds / computed * (total - done)
         what = f"{cell.dataset} {cell.method} {cell.measure}"
         self.write(f"{done}/{total}  {what:40.40}  {left / 60:5.1f} min left")

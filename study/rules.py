@@ -1,6 +1,6 @@
 """Rules for whom to write to, after FAR (Wang, Zhou, Yang, Yeung, Data Mining and Knowledge Discovery 11, 2005).
 
-Of the publication we could read the abstract only; the steps follow it and its authors' earlier profit mining:
+Only the abstract was available; the steps follow it and the authors' earlier work on profit mining:
 
 1. Numbers are cut into fifths; an item is `column = value`. *Focused* items occur in at least `min_support` of the
    respondents and in at most `max_support` of the others. Sets of up to three of them that at least `min_support` of
@@ -8,9 +8,9 @@ Of the publication we could read the abstract only; the steps follow it and its 
 2. Rules are ranked by the observed mean profit of the rows they match, then support, then brevity. A row is covered by
    the first rule that matches it, and by the default rule "do not write" if none does. A rule's parent is the best rule
    that is more general.
-3. From the leaves up, a subtree is cut where its root alone promises as much. What a rule promises is pessimistic, as
-   in C4.5: hits = M (1 - U), U the upper end of a one-sided interval for the share of non-respondents, and
-   profit = hits x mean profit of a hit - letter x (M - hits); a rule that promises a loss does not write.
+3. From the leaves up, a subtree is pruned where its root alone has at least its estimated profit. The estimate is
+   pessimistic, as in C4.5: hits = M (1 - U), U the upper end of a one-sided interval for the share of non-respondents,
+   and profit = hits x mean profit of a hit - letter x (M - hits); a rule with an estimated loss does not write.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 PESSIMISM = 0.25  # of C4.5: the chance that the share of non-respondents is larger than assumed
-MOST_ITEMS = 3
-MOST_RULES = 3_000
+MAX_ITEMS = 3
+MAX_RULES = 3_000
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 
-Rule = tuple[int, ...]  # numbers of items, ascending
+Rule = tuple[int, ...]  # indices of items, ascending
 
 
 class Items:
-    """The items that rows have, fitted on training rows.
+    """The items of rows, fitted on training rows.
 
-    share : (n_rows,) of each row among the respondents, 0 for others. Categories with less than `min_support` of them
-    are not items: ZIP codes have thousands of those.
+    share : (n_rows,) share of each row among the respondents, 0 for others. Rarer categories than `min_support`, such
+    as most ZIP codes, are not items.
     """
 
     def __init__(self, frame: Any, share: NDArray[np.float64], min_support: float):
@@ -49,8 +49,8 @@ class Items:
                 categories, place = np.unique(column.astype(str).to_numpy(str), return_inverse=True)
                 self.categories[name] = categories[np.bincount(place, share) >= min_support].tolist()
 
-    def of(self, frame: Any) -> NDArray[np.bool_]:
-        """(n_rows, n_items): numbers by fifth, or missing; categories one by one."""
+    def transform(self, frame: Any) -> NDArray[np.bool_]:
+        """Whether each row has each item, (n_rows, n_items): fifths of numbers, missing numbers, categories."""
         found = []
         for name, cuts in self.cuts.items():
             values = frame[name].to_numpy(float)
@@ -68,25 +68,25 @@ class _Node(NamedTuple):
 
 
 class FocusedRules:
-    """Rules for whom to write to; see the module.
+    """Rules for whom to write to; see the module docstring.
 
     Parameters
     ----------
     letter : float
-        What a letter costs.
+        Cost of a letter.
     min_support, max_support : float
-        Shares of respondents that have an item at least, and of others at most.
+        Smallest share of the respondents, and largest share of the others, that have an item.
     """
 
     def __init__(self, letter: float, *, min_support: float = 0.1, max_support: float = 0.25):
         self.letter, self.min_support, self.max_support = letter, min_support, max_support
 
     def fit(self, frame: Any, donation: NDArray[np.float64], weight: NDArray[np.float64]) -> FocusedRules:
-        """Learn from rows with their donations, 0 for non-respondents, and weights."""
+        """Fit on rows with their donations, 0 for non-respondents, and weights."""
         gave = donation > 0.0
         share = np.where(gave, weight, 0.0) / weight[gave].sum()
         self.items = Items(frame, share, self.min_support)
-        held = self.items.of(frame)
+        held = self.items.transform(frame)
         rules = self._rules(held, gave, weight)
         order = self._ranked(rules, held, donation - self.letter, weight)
         self.ranked = _not_covered(order)
@@ -96,8 +96,8 @@ class FocusedRules:
 
     def predict(self, frame: Any) -> NDArray[np.bool_]:
         """Whether to write to each row."""
-        cover = self._cover(self.items.of(frame))
-        return np.append(self.writes, False)[cover]  # rows that no rule matches are left alone
+        cover = self._cover(self.items.transform(frame))
+        return np.append(self.writes, False)[cover]  # the default rule does not write
 
     def _rules(self, held: NDArray[np.bool_], gave: NDArray[np.bool_], weight: NDArray[np.float64]) -> list[Rule]:
         """Sets of focused items with enough support among the respondents, level by level."""
@@ -106,7 +106,7 @@ class FocusedRules:
         focused = np.flatnonzero((own @ donors >= self.min_support) & (among_others <= self.max_support))
         level: list[Rule] = [(int(item),) for item in focused]
         rules = list(level)
-        for _ in range(MOST_ITEMS - 1):
+        for _ in range(MAX_ITEMS - 1):
             grown = []
             for rule in level:
                 matched = donors[:, rule].all(axis=1)
@@ -115,14 +115,14 @@ class FocusedRules:
                 grown += [(*rule, int(item)) for item in later[support >= self.min_support]]
             level = grown
             rules += level
-            if len(rules) > MOST_RULES:
+            if len(rules) > MAX_RULES:
                 break
-        return rules[:MOST_RULES]
+        return rules[:MAX_RULES]
 
     def _ranked(
         self, rules: Sequence[Rule], held: NDArray[np.bool_], profit: NDArray[np.float64], weight: NDArray[np.float64]
     ) -> list[Rule]:
-        """Rules by mean profit, support and brevity."""
+        """Rules sorted by mean profit, support and brevity."""
         keys = []
         for number, rule in enumerate(rules):
             matched = weight * held[:, rule].all(axis=1)
@@ -131,7 +131,7 @@ class FocusedRules:
         return [rules[key[-1]] for key in sorted(keys)]
 
     def _cover(self, held: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """For each row the number of the first rule that matches it, the number of rules if none does."""
+        """The index of the first rule that matches each row, `len(self.ranked)` if none does."""
         cover = np.full(len(held), len(self.ranked))
         open_rows = np.ones(len(held), bool)
         for number, rule in enumerate(self.ranked):
@@ -143,7 +143,7 @@ class FocusedRules:
     def _pruned(
         self, cover: NDArray[np.intp], donation: NDArray[np.float64], weight: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Whether each rule writes, after pruning: rules of a subtree that is cut do as its root does."""
+        """Whether each rule writes after pruning; rules of a pruned subtree do what its root does."""
         n_rules = len(self.ranked)
         sums = np.zeros((n_rules, 3))  # weight, weight of respondents, their profit
         gave = donation > 0.0
@@ -151,21 +151,21 @@ class FocusedRules:
             sums[:, k] = np.bincount(cover, values, minlength=n_rules + 1)[:n_rules]
         nodes = _tree(self.ranked)
         writes = np.zeros(n_rules, bool)
-        # A parent stands after its children in the ranking, so the ranking itself goes from the leaves up.
-        below, promised = sums.copy(), np.zeros(n_rules)
+        # A parent is ranked after its children, so the ranking goes from the leaves up.
+        below, profit = sums.copy(), np.zeros(n_rules)
         for number in range(n_rules):
             children = nodes[number].children
             below[number] += below[children].sum(axis=0)
-            own, alone = (max(0.0, self._promise(each)) for each in (sums[number], below[number]))
-            apart = own + promised[children].sum()
-            promised[number] = max(alone, apart)
-            if alone >= apart:
-                writes[_subtree(nodes, number)] = alone > 0.0
+            own, pruned = (max(0.0, self._estimated_profit(each)) for each in (sums[number], below[number]))
+            kept = own + profit[children].sum()
+            profit[number] = max(pruned, kept)
+            if pruned >= kept:
+                writes[_subtree(nodes, number)] = pruned > 0.0
             else:
                 writes[number] = own > 0.0
         return writes
 
-    def _promise(self, sums: NDArray[np.float64]) -> float:
+    def _estimated_profit(self, sums: NDArray[np.float64]) -> float:
         """The pessimistic profit of writing to rows of this weight, respondents and profit."""
         total, respondents, profit = sums
         if respondents <= 0.0:
@@ -181,7 +181,7 @@ def _generalisations(rule: Rule) -> list[Rule]:
 
 
 def _not_covered(ranked: Sequence[Rule]) -> list[Rule]:
-    """Rules without those below a more general one, which has covered all their rows."""
+    """Rules without those ranked after a more general one, which covers all their rows."""
     kept: dict[Rule, None] = {}
     for rule in ranked:
         if not any(part in kept for part in _generalisations(rule)):
@@ -190,7 +190,7 @@ def _not_covered(ranked: Sequence[Rule]) -> list[Rule]:
 
 
 def _tree(ranked: Sequence[Rule]) -> list[_Node]:
-    """Each rule with the numbers of its children; a parent is the best more general rule."""
+    """Each rule with the indices of its children; its parent is the best more general rule."""
     numbers = {rule: number for number, rule in enumerate(ranked)}
     nodes = [_Node(rule, []) for rule in ranked]
     for number, rule in enumerate(ranked):

@@ -1,7 +1,7 @@
-"""The runner: computes the cells of a study that its store does not hold yet, on all cores, and keeps each at once.
+"""The runner computes the cells of a study that its store does not have yet, in parallel, and stores each at once.
 
-Killed and started again it goes on where it was, with identical results: a cell depends on its own numbers and on the
-stored details of the methods it builds on, never on the order in which cells are done.
+A killed study can be resumed with identical results: a cell depends on its parameters and on the stored details of the
+methods that it needs, never on the order in which cells are computed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .protocol import make_split, split_numbers
 from .store import Cell, Outcome, Store
 
 METHODS = PAPER_METHODS | COMPARATORS
-VARIANTS = {"kdd98": kdd98.VARIANT}  # of the files that a set of the study is read from, where it is not the default
+VARIANTS = {"kdd98": kdd98.VARIANT}  # of data sets, where it is not the default
 
 
 def cells_of(study: Study, plan: SetPlan, experiment: str) -> list[Cell]:
-    """All cells of one set, those that others build on first."""
+    """All cells of one set, those that others need first."""
     if experiment == "CSE":
         return [Cell(plan.name, method, "income", *split) for method in kdd98.METHODS for split in split_numbers(plan)]
     methods = [name for name in METHODS if name in (plan.methods or study.methods) and name in study.methods]
@@ -50,9 +50,9 @@ def run(
     n_jobs: int = -1,
     report: Callable[[int, int, Cell | None], None] = lambda done, total, cell: None,
 ) -> None:
-    """Compute what is missing; a set that cannot be had is noted in the store and the study goes on.
+    """Compute the missing cells; failures, such as data sets that are not available, are recorded in the store.
 
-    report : called with the number of cells done, of all whose data is there, and the last one.
+    report : called with the number of cells computed, the number of cells whose data is available, and the last cell
     """
     experiments = _experiments()
     waves: list[list[tuple[SetPlan, Cell]]] = [[], []]
@@ -81,7 +81,7 @@ def run(
 
 
 def _why_absent(name: str, data_home: str | None) -> str:
-    """Why the files of a set cannot be had, empty if they can: asked once, as a download that fails takes its time."""
+    """Why the files of a set are not available, empty if they are; called once, since failing downloads are slow."""
     try:
         fetch(name, variant=VARIANTS.get(name), data_home=data_home, download=data_home is None)
     except MissingDatasetError as error:
@@ -90,7 +90,7 @@ def _why_absent(name: str, data_home: str | None) -> str:
 
 
 def _needs(cell: Cell) -> tuple[str, ...]:
-    """The methods whose details this one builds on."""
+    """The methods whose details this cell needs."""
     return METHODS[cell.method].needs if cell.method in METHODS else ()
 
 
@@ -103,7 +103,7 @@ def _experiments() -> dict[str, str]:
 def _computed(
     study: Study, store: Store, wave: list[tuple[SetPlan, Cell]], data_home: str | None, n_jobs: int
 ) -> Iterator[tuple[Cell, Outcome | None, str]]:
-    """The cells of a wave as they are done, in any order."""
+    """The cells of a wave as they are computed, in any order."""
     calls = []
     for plan, cell in wave:
         needed = {name: store.outcome(cell._replace(method=name)) for name in _needs(cell)}
@@ -118,23 +118,23 @@ def _computed(
 def compute(
     study: Study, plan: SetPlan, cell: Cell, before: dict[str, dict[str, Any]], data_home: str | None
 ) -> tuple[Cell, Outcome | None, str]:
-    """One cell; an error is returned as text, so that one set cannot end a study."""
-    begun = time.perf_counter()
+    """One cell; an error is returned as a string, so that it does not end the study."""
+    start = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             value, detail = _measured(study, plan, cell, before, data_home)
     except MissingDatasetError as error:
         return cell, None, str(error)
-    except Exception as error:  # whatever an estimator raises must not end the study
+    except Exception as error:  # recorded as a failure
         return cell, None, f"{type(error).__name__}: {error}"
-    return cell, Outcome(rounded(value), time.perf_counter() - begun, detail), ""
+    return cell, Outcome(rounded(value), time.perf_counter() - start, detail), ""
 
 
 def _measured(
     study: Study, plan: SetPlan, cell: Cell, before: dict[str, dict[str, Any]], data_home: str | None
 ) -> tuple[float, dict[str, Any]]:
-    """The value of a cell, and what was chosen on the way."""
+    """The value of a cell and its details."""
     if cell.measure == "income":
         seed = study.seed + 1000 * cell.repeat
         return kdd98.run_method(cell.method, folds=plan.folds, fold=cell.fold, seed=seed, data_home=data_home)

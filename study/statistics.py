@@ -1,12 +1,12 @@
-"""What the folds say: means with intervals, paired differences that know folds overlap, and all sets together.
+"""Statistics over folds and over data sets.
 
-Training sets of a cross-validation share most of their rows, so its values are not independent and their variance is
-larger than it looks. The corrected resampled t (Nadeau and Bengio, Machine Learning 52, 2003) takes
+The training sets of a cross-validation overlap, so its values are not independent and the variance of their mean is
+larger than that of independent values. The corrected resampled t (Nadeau and Bengio, Machine Learning 52, 2003) is
 
     t = mean / sqrt((1 / k + n_test / n_train) var),    k - 1 degrees of freedom
 
-for k values. Over sets: Wilcoxon's signed ranks for two methods, and for several Friedman's ranks with Nemenyi's
-critical difference (Demsar, JMLR 7, 2006).
+for k values. Over data sets, two methods are compared by Wilcoxon's signed ranks, several by Friedman's ranks with
+Nemenyi's critical difference (Demsar, JMLR 7, 2006).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scipy import stats
 
 
 class Estimate(NamedTuple):
-    """A mean with the ends of its interval, and the two-sided p-value of its being zero; nan where k = 1."""
+    """A mean with its interval, and the two-sided p-value of zero; nan where k = 1."""
 
     mean: float
     low: float
@@ -34,9 +34,9 @@ def corrected_estimate(values: ArrayLike, test_share: float, confidence: float =
     Parameters
     ----------
     values : array-like of shape (k,)
-        One for each fold of each repeat: of a measure, or paired differences of two methods.
+        A measure, or a paired difference of two methods, for each fold of each repeat.
     test_share : float
-        Rows that test over rows that train, in each fold: 1 / 9 for ten folds.
+        Number of test samples over training samples in each fold: 1 / 9 for ten folds.
     confidence : float, default=0.95
         Of the interval.
     """

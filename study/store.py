@@ -1,7 +1,7 @@
-"""The store: one SQLite file that keeps each result as soon as it is known, so that nothing is computed twice.
+"""The store: one SQLite file with every result computed so far.
 
-A *cell* is one method judged by one measure on the test rows of one split of one set. Its row is written in one
-transaction; a process that is killed loses the cell it was at and nothing else.
+A *cell* is one method and one measure on the test samples of one split of one data set. It is written in one
+transaction, so that a process that is killed loses no other cell.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ create table if not exists failures (
 
 
 class Cell(NamedTuple):
-    """One result to compute; `repeat` and `fold` number the split."""
+    """One result to compute; `repeat` and `fold` identify the split."""
 
     dataset: str
     method: str
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A computed cell: the measure on test rows, and what was chosen (JSON-able)."""
+    """A computed cell: the measure on the test samples, and details that JSON can store."""
 
     value: float
     seconds: float
@@ -62,7 +62,7 @@ class Store:
         self._connection.close()
 
     def check_plan(self, dataset: str, description: str) -> None:
-        """Note what results of this set depend on; results of another plan are rejected, not mixed in."""
+        """Record what the results of this set depend on; raise if the store has results of another plan."""
         found = self._connection.execute("select description from plans where dataset = ?", (dataset,)).fetchone()
         if found is None:
             with self._connection:
@@ -74,14 +74,14 @@ class Store:
             )
 
     def add(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep a result."""
+        """Store a result."""
         row = (*cell, outcome.value, outcome.seconds, json.dumps(outcome.detail, sort_keys=True))
         with self._connection:
             self._connection.execute("insert or replace into cells values (?, ?, ?, ?, ?, ?, ?, ?)", row)
             self._connection.execute(f"delete from failures where {_KEY}", cell)
 
     def add_failure(self, cell: Cell, reason: str) -> None:
-        """Keep why a result could not be had; it is tried again by the next run."""
+        """Store why a result could not be computed; the next run tries again."""
         with self._connection:
             self._connection.execute("insert or replace into failures values (?, ?, ?, ?, ?, ?)", (*cell, reason))
 
@@ -89,12 +89,12 @@ class Store:
         return self._connection.execute(f"select 1 from cells where {_KEY}", cell).fetchone() is not None
 
     def outcome(self, cell: Cell) -> Outcome | None:
-        """The result of a cell, None if there is none yet."""
+        """The result of a cell, or None."""
         row = self._connection.execute(f"select value, seconds, detail from cells where {_KEY}", cell).fetchone()
         return None if row is None else Outcome(row[0], row[1], json.loads(row[2]))
 
     def results(self) -> Iterator[tuple[Cell, Outcome]]:
-        """All results, in an order that does not depend on when they were computed."""
+        """All results, sorted by their cells."""
         order = "dataset, measure, method, repeat, fold"
         for *key, value, seconds, detail in self._connection.execute(f"select * from cells order by {order}"):
             yield Cell(*key), Outcome(value, seconds, json.loads(detail))

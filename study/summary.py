@@ -1,4 +1,4 @@
-"""Tables of a study from its store alone, with the paper's figures next to ours and a verdict on each."""
+"""The results of a study, with the paper's figures and a verdict on each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AGREES, DIFFERS, NOT_COMPARED = "agrees", "differs", "cannot be compared"
 
 
 class Printed(NamedTuple):
-    """A figure of the paper, with as many decimals as it has there."""
+    """A figure of the paper with its number of decimals."""
 
     value: float
     decimals: int
@@ -31,7 +31,7 @@ class Printed(NamedTuple):
 
 
 def paper_figures() -> dict[tuple[str, str, str, str], Printed]:
-    """The paper's figures by table, set, method and measure, from the one file that holds them."""
+    """The paper's figures by table, set, method and measure."""
     with (HERE / "paper.csv").open(encoding="utf-8", newline="") as file:
         return {
             (row["table"], row["dataset"], row["method"], row["measure"]): Printed(
@@ -42,7 +42,7 @@ def paper_figures() -> dict[tuple[str, str, str, str], Printed]:
 
 
 def paper_tables() -> dict[str, tuple[str, str, list[str]]]:
-    """Label of each of the paper's tables of classifiers: its caption, measure and sets, in their order."""
+    """Caption, measure and sets of each of the paper's tables of classifiers, by its label."""
     tables: dict[str, tuple[str, str, list[str]]] = {}
     with (HERE / "paper.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -55,7 +55,7 @@ def paper_tables() -> dict[str, tuple[str, str, list[str]]]:
 
 @dataclass(frozen=True)
 class Line:
-    """One method on one set by one measure: ours, the paper's, and what to make of both."""
+    """One method on one set by one measure: our figure, the paper's, and a verdict with its reason."""
 
     table: str
     dataset: str
@@ -68,15 +68,15 @@ class Line:
 
 
 class Ranking(NamedTuple):
-    """Mean values of methods (columns) on sets (rows), (n_sets, n_methods), and what a baseline costs there.
+    """Means of methods (columns) on sets (rows), (n_sets, n_methods), and the cost of the cheaper baseline, (n_sets,).
 
-    n_splits : of each set, those that all methods have
+    n_splits : for each set, the number of splits that all methods have
     """
 
     methods: list[str]
     sets: list[str]
     values: NDArray[np.float64]
-    plain: NDArray[np.float64]
+    baseline: NDArray[np.float64]
     n_splits: list[int]
 
     @property
@@ -92,18 +92,18 @@ class Results:
         self.study = study
         self.values: dict[tuple[str, str, str], dict[tuple[int, int], float]] = defaultdict(dict)
         self.shares: dict[str, float] = {}
-        self.plain: dict[str, dict[tuple[int, int], float]] = defaultdict(dict)  # cost of the cheaper baseline
+        self.baseline: dict[str, dict[tuple[int, int], float]] = defaultdict(dict)  # cost of the cheaper baseline
         self.times: dict[tuple[str, str], list[float]] = defaultdict(list)  # seconds by method and measure
         for cell, outcome in cells:
             self.values[cell.dataset, cell.method, cell.measure][cell.repeat, cell.fold] = outcome.value
             self.times[cell.method, cell.measure].append(outcome.seconds)
             if "n_train" in outcome.detail:
                 self.shares[cell.dataset] = outcome.detail["n_test"] / outcome.detail["n_train"]
-            if "plain" in outcome.detail:
-                self.plain[cell.dataset][cell.repeat, cell.fold] = outcome.detail["plain"]
+            if "baseline" in outcome.detail:
+                self.baseline[cell.dataset][cell.repeat, cell.fold] = outcome.detail["baseline"]
 
     def estimate(self, dataset: str, method: str, measure: str) -> Estimate | None:
-        """Mean over the splits, None if there is none."""
+        """Mean over the splits, or None without results."""
         values = self.values.get((dataset, method, measure))
         return None if not values else corrected_estimate(list(values.values()), self.shares.get(dataset, 1.0))
 
@@ -123,7 +123,7 @@ class Results:
     def ranking(self, measure: str) -> Ranking | None:
         """Ranks of all methods over the sets on which all of them ran; None for fewer than three methods or sets.
 
-        A set counts by the splits that all methods have, so that each is judged on the same rows.
+        Means are over the splits that all methods have, so that all are scored on the same samples.
         """
         sets = self.sets(measure)
         methods = [name for name in self.study.methods if any((each, name, measure) in self.values for each in sets)]
@@ -135,8 +135,8 @@ class Results:
             [np.mean([self.values[each, method, measure][key] for key in common[each]]) for method in methods]
             for each in complete
         ]
-        plain = [np.mean([self.plain[each].get(key, np.nan) for key in common[each]]) for each in complete]
-        return Ranking(methods, complete, np.array(means), np.array(plain), [len(common[each]) for each in complete])
+        baseline = [np.mean([self.baseline[each].get(key, np.nan) for key in common[each]]) for each in complete]
+        return Ranking(methods, complete, np.array(means), np.array(baseline), [len(common[each]) for each in complete])
 
     def _common_splits(self, dataset: str, methods: list[str], measure: str) -> list[tuple[int, int]]:
         found = [self.values.get((dataset, method, measure), {}) for method in methods]
@@ -154,7 +154,7 @@ class Results:
 
     def _line(self, table: str, dataset: str, method: str, measure: str, printed: Printed | None) -> Line:
         ours = self.estimate(dataset, method, measure)
-        verdict, reason = judge(dataset, ours, printed)
+        verdict, reason = compare_with_paper(dataset, ours, printed)
         return Line(table, dataset, method, measure, ours, printed, verdict, reason)
 
     def over_sets(self, first: str, second: str, measure: str) -> tuple[float, int, int, int]:
@@ -172,8 +172,8 @@ class Results:
         return p_value, int((apart[~close] < 0).sum()), int(close.sum()), int((apart[~close] > 0).sum())
 
 
-def judge(dataset: str, ours: Estimate | None, printed: Printed | None) -> tuple[str, str]:
-    """Whether the paper's figure lies in our interval, up to its printed digits; and why not, where that is known."""
+def compare_with_paper(dataset: str, ours: Estimate | None, printed: Printed | None) -> tuple[str, str]:
+    """Whether the paper's figure lies in our interval, up to its printed digits; and the reason if not, where known."""
     entry = DATASETS[dataset][0]
     if ours is None:
         return NOT_COMPARED, "not run"
@@ -195,5 +195,5 @@ def _and(note: str) -> str:
 
 
 def title_of(dataset: str) -> str:
-    """The title of a set without what stands in brackets."""
+    """The title of a set without parentheses."""
     return re.sub(r"\s*\(.*?\)", "", DATASETS[dataset][0].title)

@@ -1,4 +1,4 @@
-"""Data files made in a test, as the tests of the data sets make them."""
+"""Fixtures for data files, shared with the tests of the data sets."""
 
 from tests.datasets.conftest import provide, register
 

@@ -1,4 +1,4 @@
-"""The study's kernel boundary alignment against a slow, obvious implementation."""
+"""The study's kernel boundary alignment against a slow and simple implementation."""
 
 import numpy as np
 from sklearn.datasets import make_classification
@@ -47,6 +47,6 @@ def test_alignment_follows_the_formulas_until_the_balanced_error_rises():
     model = BoundaryAlignedSVC(1.0, GAMMA, fn_cost=FN_COST, fp_cost=1.0, rounds=ROUNDS, tol=1e-8).fit(X, y)
     assert len(model.magnifications_) == kept >= 1
     np.testing.assert_allclose(model.balanced_errors_, errors[: kept + 1], atol=1e-12)
-    # LIBSVM keeps kernel values in float32, and rounds pass its errors on.
+    # LIBSVM keeps kernel values in float32, whose errors accumulate over the rounds.
     np.testing.assert_allclose(model.decision_function(X_new), scores[kept], atol=2e-4 * np.abs(scores[kept]).max())
     assert np.abs(scores[kept] - scores[0]).max() > 0.01

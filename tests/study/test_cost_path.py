@@ -1,4 +1,4 @@
-"""Operating points: each is a model of its own."""
+"""Cost paths: every operating point is the point of a separate model."""
 
 import numpy as np
 import pytest
@@ -25,9 +25,9 @@ def test_rates_are_those_of_models_trained_for_each_ratio(data, pos_label):
     model = CostSensitiveSVC(C=2.0, gamma=0.2, kappa=0.5, pos_label=pos_label, tol=1e-5)
     path = cost_path(model, X, y, ratios=[0.2, 1.0, 8.0], cv=FOLDS)
     for index in range(3):
-        decided = cross_val_predict(path.estimator(index), X, y, cv=FOLDS) == pos_label
-        assert path.tpr[index] == pytest.approx(decided[y == pos_label].mean(), abs=1e-12)
-        assert path.fpr[index] == pytest.approx(decided[y != pos_label].mean(), abs=1e-12)
+        predicted = cross_val_predict(path.estimator(index), X, y, cv=FOLDS) == pos_label
+        assert path.tpr[index] == pytest.approx(predicted[y == pos_label].mean(), abs=1e-12)
+        assert path.fpr[index] == pytest.approx(predicted[y != pos_label].mean(), abs=1e-12)
 
 
 def test_costlier_false_negatives_mean_fewer_false_negatives(data):
@@ -40,10 +40,10 @@ def test_the_best_point_for_any_costs_is_on_the_hull(data):
     path = cost_path(CostSensitiveSVC(), *data, ratios=15, cv=FOLDS)
     for ratio in np.geomspace(1 / 32, 32, 25):
         risk = path.risk(fn_cost=ratio, fp_cost=1.0)
-        trivial = min(path.prior * ratio, 1 - path.prior)
+        baseline = min(path.prior * ratio, 1 - path.prior)
         best = path.best(fn_cost=ratio, fp_cost=1.0)
         assert risk[best] == pytest.approx(risk.min())
-        if risk[best] < trivial - 1e-12:
+        if risk[best] < baseline - 1e-12:
             assert path.on_hull[np.isclose(risk, risk[best])].any()
 
 
@@ -63,7 +63,7 @@ def test_tied_margins_are_rejected(data):
         cost_path(CostSensitiveSVC(kappa="tied"), *data)
 
 
-def test_points_hull_and_choice_are_those_of_the_path(data):
+def test_the_plot_shows_points_hull_and_best_model(data):
     plt = pytest.importorskip("matplotlib.pyplot")
     path = cost_path(CostSensitiveSVC(), *data, ratios=9, cv=FOLDS)
     ax = plt.subplots()[1]
@@ -93,14 +93,14 @@ rates = st.integers(0, 16).map(lambda k: k / 16)
 
 @given(points=st.lists(st.tuples(rates, rates), min_size=1, max_size=20))
 def test_vertices_are_those_of_the_convex_hull_with_the_corners_of_the_unit_square(points):
-    """With (1, 0) added, whatever lies below the diagonal is inside. Sixteenths do not round."""
+    """With (1, 0) added, points below the diagonal are inside. Sixteenths are exact."""
     fpr, tpr = map(np.array, zip(*points, strict=True))
     around = np.column_stack([np.append(fpr, [0.0, 1.0, 1.0]), np.append(tpr, [0.0, 1.0, 0.0])])
     vertices = {tuple(point) for point in around[ConvexHull(around).vertices]} - {(1.0, 0.0)}
     assert on_upper_hull(fpr, tpr).tolist() == [point in vertices for point in points]
 
 
-def test_every_copy_of_a_vertex_is_one_and_points_on_a_line_are_none():
+def test_copies_of_vertices_are_vertices_and_points_on_edges_are_not():
     points = [
         (0.0, 0.0),
         (0.1, 0.5),

@@ -1,4 +1,4 @@
-"""Tables in the documents are those of the results on file."""
+"""Tables in the documents are those in `results/`."""
 
 import csv
 
@@ -18,7 +18,7 @@ from tests.conftest import ROOT
         ("docs/study.md", "which-method"),
     ],
 )
-def test_the_table_of_a_document_is_the_result_on_file(document, name):
+def test_the_table_of_a_document_is_the_committed_result(document, name):
     block = (ROOT / document).read_text().split(f"<!-- {name}:")[1].split("<!-- end -->")[0]
     lines = [line.strip("| ").split(" | ") for line in block.splitlines() if line.startswith("| ")]
     shown = [[cell.strip() for cell in line] for line in lines if not set("".join(line)) <= set("- ")]

@@ -1,4 +1,4 @@
-"""The KDD98 experiment: income by hand, decisions blind to donations, the paper's table, the cup's own files."""
+"""The KDD98 experiment: incomes by hand, no leakage of donations, the paper's table, files of the cup."""
 
 import io
 import zipfile
@@ -19,7 +19,7 @@ ROWS = {"train": 260, "test": 140}
 
 
 def cup_rows(n, rng, first):
-    """Rows of the cup's layout: blanks for what is missing, ZIP codes with a dash, donations in the last column."""
+    """Rows of the cup's layout: blanks for missing values, ZIP codes with a dash, donations in the last column."""
     often, last = rng.integers(1, 5, n), rng.integers(3, 40, n)
     gave = rng.random(n) < 0.02 + 0.1 * often
     age = [str(value) if rng.random() < 0.8 else " " for value in rng.integers(20, 80, n)]
@@ -75,7 +75,7 @@ def mailing(donation, weight):
 
 
 def test_income_by_hand():
-    """Letters to a donor of 10, to one of 0.32 and to one other who stands for 3: 9.32 - 0.36 - 3 x 0.68 = 6.92."""
+    """Letters to a donor of 10, to one of 0.32 and to a non-donor of weight 3: 9.32 - 0.36 - 3 x 0.68 = 6.92."""
     rows = mailing([10.0, 0.0, 0.32, 25.0], [1.0, 3.0, 1.0, 1.0])
     written = np.array([True, True, True, False])
     assert kdd98.earned(rows, written) == pytest.approx(6.92)
@@ -83,7 +83,7 @@ def test_income_by_hand():
     assert kdd98.earned(rows, np.zeros(4, bool)) == 0.0
 
 
-def test_costs_of_rows_are_the_letter_and_the_donation_less_the_letter():
+def test_sample_costs_are_the_letter_and_the_donation_less_the_letter():
     rows = mailing([10.0, 0.0, 0.32], [1.0, 3.0, 1.0])
     np.testing.assert_allclose(rows.fn_cost, [9.32, 0.0, 0.0])
     assert rows.fit_params["fp_cost"] == LETTER
@@ -91,8 +91,8 @@ def test_costs_of_rows_are_the_letter_and_the_donation_less_the_letter():
     assert rows.unit == pytest.approx(5 / (9.32 + 3 * 0.68))
 
 
-def test_incomes_of_folds_add_up_to_that_of_all_rows(shared_data):
-    """Each row is tested once: what writing to everybody earns, by folds and at once."""
+def test_incomes_of_folds_sum_to_that_of_all_rows(shared_data):
+    """Every row is in one test fold: the income of writing to everybody is that of all rows."""
     folds = [kdd98.make_mailing(3, fold, 0, str(shared_data)) for fold in range(3)]
     total = sum(kdd98.earned(new, np.ones(len(new.donation), bool)) for _, new in folds)
     assert total == pytest.approx(75_668.70 - LETTER * 95_412, abs=0.01)
@@ -101,7 +101,7 @@ def test_incomes_of_folds_add_up_to_that_of_all_rows(shared_data):
         assert not set(train.frame.index) & set(new.frame.index)
 
 
-def test_files_of_the_cups_layout_are_split_as_they_come(cup):
+def test_files_of_the_cup_are_the_two_parts(cup):
     folder, validation = cup
     train, new = kdd98.make_cup(folder)
     assert (len(train.donation), len(new.donation)) == (ROWS["train"], ROWS["test"])
@@ -113,20 +113,20 @@ def test_files_of_the_cups_layout_are_split_as_they_come(cup):
     assert np.isfinite(new.features).all()
 
 
-def test_features_are_prepared_by_the_learning_file_alone(cup):
+def test_preprocessing_is_fitted_on_the_learning_file_only(cup):
     folder, _ = cup
     train, _ = kdd98.make_cup(folder)
-    numbers = np.abs(train.features.mean(axis=0)) < 1e-12
+    standardised = np.abs(train.features.mean(axis=0)) < 1e-12
     found = load("kdd98", variant="full", subset="train", data_home=folder, download=False)
     n_numbers = (found.data.dtypes != "category").sum()
-    assert numbers.sum() >= n_numbers  # standardised on these very rows
+    assert standardised.sum() >= n_numbers
 
 
 @pytest.mark.parametrize("method", kdd98.METHODS)
-def test_decisions_do_not_see_the_donations_of_the_rows_decided_on(cup, method):
+def test_predictions_do_not_depend_on_the_donations_of_the_test_samples(cup, method):
     train, new = kdd98.make_cup(cup[0])
     shuffled = new._replace(donation=np.random.default_rng(1).permutation(new.donation) + 7.0)
-    with threadpool_limits(1, "openmp"):  # boosting on so few rows is quicker so
+    with threadpool_limits(1, "openmp"):  # faster on few samples
         written, _ = kdd98.METHODS[method](train, new, 0)
         again, _ = kdd98.METHODS[method](train, shuffled, 0)
     assert written.dtype == bool
@@ -146,7 +146,7 @@ def test_the_validation_file_is_scored_with_its_answers(cup):
 
 
 def test_a_model_trained_on_the_learning_file_earns_on_the_validation_file(cup):
-    """Here somebody in five gives several dollars, so that most are worth a letter, and writing to nobody is not."""
+    """One in five gives several dollars here, so that writing to somebody has a positive income."""
     folder, validation = cup
     found, detail = kdd98.score_validation("DCSM", data_home=folder)
     possible = (validation["TARGET_D"] - LETTER)[validation["TARGET_D"] > LETTER].sum()
@@ -154,7 +154,7 @@ def test_a_model_trained_on_the_learning_file_earns_on_the_validation_file(cup):
     assert 0 < detail["letters"] <= ROWS["test"]
 
 
-def test_an_unknown_method_is_named(cup):
+def test_unknown_methods_are_rejected(cup):
     with pytest.raises(ValueError, match=r"There is no method 'C4\.5' for kdd98; there are FAR, DCSM"):
         kdd98.score_validation("C4.5", data_home=cup[0])
 
@@ -189,7 +189,7 @@ def test_every_row_of_the_papers_income_table_is_listed(study):
     assert all(rows[method]["paper, $"] == "-" for method in set(kdd98.METHODS) - set(printed))
 
 
-def test_what_was_not_run_is_not_called_published_only(study):
+def test_methods_not_run_are_not_marked_as_published_only(study):
     table = income_table(results(study, {"Null Classifier": (10_000.0, 12_000.0), "DCSM": (13_000.0, 14_000.0)}))
     rows = {row[1]: dict(zip(table.head, row, strict=True)) for row in table.rows}
     assert rows["FAR"]["remark"] == "not run"

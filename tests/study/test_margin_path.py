@@ -36,13 +36,13 @@ def test_a_vanishing_kappa_at_fixed_slopes_is_a_doubled_C(data):
 
 def test_the_positive_class_may_be_the_first_one(data):
     X, y = data
-    plain = margin_path(SVC, X, y, kappas=KAPPAS)
-    turned = margin_path(clone(SVC).set_params(pos_label="bad"), X, np.where(y == 1, "bad", "good"), kappas=KAPPAS)
-    assert_array_equal(turned.n_positive, plain.n_positive)
-    assert_array_equal(turned.n_negative, plain.n_negative)
+    expected = margin_path(SVC, X, y, kappas=KAPPAS)
+    found = margin_path(clone(SVC).set_params(pos_label="bad"), X, np.where(y == 1, "bad", "good"), kappas=KAPPAS)
+    assert_array_equal(found.n_positive, expected.n_positive)
+    assert_array_equal(found.n_negative, expected.n_negative)
 
 
-def test_arguments_of_fit_are_passed_on(data):
+def test_fit_params_are_passed_to_fit(data):
     X, y = data
     weight = np.where(np.arange(len(y)) % 2, 1.0, 0.0)
     path = margin_path(SVC, X, y, kappas=[1.0], sample_weight=weight)

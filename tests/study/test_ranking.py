@@ -1,4 +1,4 @@
-"""What to use for given costs: methods ranked over sets, on the splits that all of them have."""
+"""Methods ranked by cost over data sets, on the splits that all of them have."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def study(repeats=2):
 
 def results(values):
     """Results with these mean costs, by set and method; the search has half of the splits."""
-    facts = {"n_train": 10, "n_test": 5, "plain": 2.0}
+    facts = {"n_train": 10, "n_test": 5, "baseline": 2.0}
     cells = [
         (Cell(name, method, "cost", repeat, fold), Outcome(value + 0.01 * (-1) ** fold + 5.0 * repeat, 1.0, facts))
         for name, row in values.items()
@@ -42,13 +42,13 @@ def test_ranks_are_those_of_the_means_on_common_splits():
     assert ranking.ranks.critical == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 4)), abs=1e-3)  # Demsar, Table 5
 
 
-def test_sets_on_which_a_method_is_missing_do_not_count():
+def test_sets_without_results_of_a_method_are_left_out():
     found = results(COSTS)
     del found.values["heart", "CS", "cost"]
     assert found.ranking("cost").sets == ["hepatitis", "sonar", "liver"]
 
 
-def test_the_answer_names_the_best_first_in_units_of_the_plain_policy():
+def test_methods_are_sorted_by_rank_with_costs_relative_to_the_baseline():
     table = which_table(results(COSTS))
     assert [row[0] for row in table.rows] == ["CS", "search", "BM"]
     shares = {row[0]: row[2] for row in table.rows}
@@ -72,22 +72,22 @@ def test_the_picture_has_every_method():
     plt.close(figure)
 
 
-def test_comparators_are_tried_on_the_first_repeats_only():
+def test_comparators_run_on_the_first_repeats_only():
     cells = cells_of(study(), study().plans[0], "CSA")
     assert {cell.repeat for cell in cells if cell.method == "search"} == {0}
     assert {cell.repeat for cell in cells if cell.method == "CS"} == {0, 1}
 
 
-def test_a_set_that_cannot_be_had_is_asked_for_once(tmp_path, monkeypatch):
-    asked = []
+def test_a_missing_set_is_fetched_once(tmp_path, monkeypatch):
+    fetched = []
 
     def absent(name, **_):
-        asked.append(name)
+        fetched.append(name)
         raise runner.MissingDatasetError(f"no files of {name}")
 
     monkeypatch.setattr(runner, "fetch", absent)
     with Store(tmp_path / "store.sqlite") as store:
         run(study(), store, n_jobs=1)
         reasons = {reason for _, reason in store.failures()}
-    assert asked == list(SETS)
+    assert fetched == list(SETS)
     assert reasons == {f"no files of {name}" for name in SETS}

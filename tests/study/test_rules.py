@@ -1,4 +1,4 @@
-"""Rules after FAR: their ranking, covering, promises and pruning against slow, obvious twins on small tables."""
+"""Rules after FAR: ranking, covering, estimated profits and pruning against slow and simple implementations."""
 
 import itertools
 
@@ -15,7 +15,7 @@ SUPPORTS = {"min_support": 0.2417, "max_support": 0.6117}  # no share of so few 
 
 
 def table(seed, n=120):
-    """Respondents give more often and more if they gave lately; weights as if others had been sampled."""
+    """A table in which donations depend on three columns; non-donors have the weight 3."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -32,7 +32,7 @@ def table(seed, n=120):
 
 
 @pytest.fixture(params=range(6))
-def learnt(request):
+def fitted(request):
     frame, donation, weight = table(request.param)
     model = FocusedRules(LETTER, **SUPPORTS).fit(frame, donation, weight)
     return model, frame, donation, weight
@@ -42,10 +42,10 @@ def matches(held, row, rule):
     return all(held[row, item] for item in rule)
 
 
-def test_items_are_fifths_of_numbers_missing_ones_and_words():
+def test_items_are_fifths_of_numbers_missing_numbers_and_categories():
     frame = pd.DataFrame({"n": [1.0, 2.0, 3.0, 4.0, 5.0, np.nan], "w": ["a", "a", "b", "b", "c", "c"]})
     share = np.array([0.5, 0.5, 0.0, 0.0, 0.0, 0.0])
-    held = Items(frame, share, 0.25).of(frame)
+    held = Items(frame, share, 0.25).transform(frame)
     fifths = np.eye(6, dtype=bool)[[1, 2, 3, 4, 5, 0]]  # the first column is for missing numbers
     np.testing.assert_array_equal(held[:, :6], fifths)
     np.testing.assert_array_equal(
@@ -83,9 +83,9 @@ def slow_ranking(held, donation, weight):
     ]
 
 
-def test_ranking_and_covering_are_those_of_the_obvious_algorithm(learnt):
-    model, frame, donation, weight = learnt
-    held = model.items.of(frame)
+def test_ranking_and_covering_are_those_of_the_simple_algorithm(fitted):
+    model, frame, donation, weight = fitted
+    held = model.items.transform(frame)
     expected = slow_ranking(held, donation, weight)
     assert len(expected) >= 3
     assert model.ranked == expected
@@ -93,7 +93,7 @@ def test_ranking_and_covering_are_those_of_the_obvious_algorithm(learnt):
         assert found == next((k for k, rule in enumerate(expected) if matches(held, row, rule)), len(expected))
 
 
-def slow_promise(rows, donation, weight):
+def slow_profit(rows, donation, weight):
     """Pessimistic profit of writing to rows: the share of non-respondents at which so few of them have a chance of 1/4.
 
     With whole weights these are counts: P(at most E of M do not answer | share U) = 1/4.
@@ -108,16 +108,17 @@ def slow_promise(rows, donation, weight):
     return expected * mean - LETTER * (M - expected)
 
 
-def test_what_rules_promise_is_the_pessimistic_profit(learnt):
-    model, frame, donation, weight = learnt
-    cover = model._cover(model.items.of(frame))
+def test_what_rules_profit_is_the_pessimistic_profit(fitted):
+    model, frame, donation, weight = fitted
+    cover = model._cover(model.items.transform(frame))
     gave = donation > 0
     for number in range(len(model.ranked)):
         rows = np.flatnonzero(cover == number)
         own = weight[rows]
         sums = np.array([own.sum(), own @ gave[rows], (own * gave[rows]) @ (donation[rows] - LETTER)])
-        assert model._promise(sums) == pytest.approx(slow_promise(rows, donation, weight), abs=1e-6)
-        assert model._promise(sums) <= own @ (donation[rows] - LETTER) + 1e-9  # never more than was seen
+        assert model._estimated_profit(sums) == pytest.approx(slow_profit(rows, donation, weight), abs=1e-6)
+        observed = own @ (donation[rows] - LETTER)
+        assert model._estimated_profit(sums) <= observed + 1e-9
 
 
 def slow_tree(ranked):
@@ -130,42 +131,42 @@ def slow_tree(ranked):
     return roots, children
 
 
-def test_pruning_finds_the_decisions_that_promise_most(learnt):
-    model, frame, donation, weight = learnt
-    cover = model._cover(model.items.of(frame))
+def test_pruning_finds_the_decisions_that_profit_most(fitted):
+    model, frame, donation, weight = fitted
+    cover = model._cover(model.items.transform(frame))
     roots, children = slow_tree(model.ranked)
 
     def below(number):
         return [number, *(each for child in children[number] for each in below(child))]
 
     def best(number):
-        """(promise, {rule: writes}) of a subtree: as one, or the root by itself and the best of each child."""
-        pooled = slow_promise(np.flatnonzero(np.isin(cover, below(number))), donation, weight)
-        own = slow_promise(np.flatnonzero(cover == number), donation, weight)
+        """(profit, {rule: writes}) of a subtree: pruned, or the root alone and the best of each child."""
+        pruned = slow_profit(np.flatnonzero(np.isin(cover, below(number))), donation, weight)
+        own = slow_profit(np.flatnonzero(cover == number), donation, weight)
         parts = [best(child) for child in children[number]]
-        apart = max(own, 0.0) + sum(promise for promise, _ in parts)
-        if max(pooled, 0.0) >= apart - 1e-9:
-            return max(pooled, 0.0), dict.fromkeys(below(number), pooled > 0)
-        return apart, {number: own > 0} | {k: v for _, writes in parts for k, v in writes.items()}
+        kept = max(own, 0.0) + sum(profit for profit, _ in parts)
+        if max(pruned, 0.0) >= kept - 1e-9:
+            return max(pruned, 0.0), dict.fromkeys(below(number), pruned > 0)
+        return kept, {number: own > 0} | {k: v for _, writes in parts for k, v in writes.items()}
 
     expected = {rule: writes for root in roots for rule, writes in best(root)[1].items()}
-    # Rules that cover no row of their own promise nothing either way; what counts is the decision on rows.
-    decided = model.predict(frame)
+    # Rules without rows of their own may do either; only the predictions for rows count.
+    predicted = model.predict(frame)
     for row, number in enumerate(cover):
-        assert decided[row] == (number < len(model.ranked) and expected[number])
+        assert predicted[row] == (number < len(model.ranked) and expected[number])
 
 
-def test_some_subtrees_are_cut_and_some_rules_write():
+def test_some_subtrees_are_pruned_and_some_rules_write():
     found = [FocusedRules(LETTER, **SUPPORTS).fit(*table(seed)) for seed in range(6)]
     assert any(model.writes.any() for model in found)
     assert any(not model.writes.all() for model in found)
     assert any(children for model in found for children in slow_tree(model.ranked)[1].values())
 
 
-def test_a_row_with_nothing_known_of_it_gets_no_letter():
+def test_a_row_of_missing_and_unknown_values_gets_no_letter():
     frame, donation, weight = table(0)
     model = FocusedRules(LETTER, **SUPPORTS).fit(frame, donation, weight)
-    stranger = pd.DataFrame({"last": [np.nan], "age": [np.nan], "state": ["??"], "phone": ["??"]})
-    held = model.items.of(stranger)
+    unknown = pd.DataFrame({"last": [np.nan], "age": [np.nan], "state": ["??"], "phone": ["??"]})
+    held = model.items.transform(unknown)
     assert not any(matches(held, 0, rule) for rule in model.ranked)
-    assert not model.predict(stranger)[0]
+    assert not model.predict(unknown)[0]

@@ -18,10 +18,10 @@ def test_without_overlap_the_corrected_t_is_students():
 
 
 def test_overlap_widens_the_interval_by_nadeau_and_bengios_factor():
-    """(1 / k + n_test / n_train) in place of 1 / k: for ten folds sqrt((1/10 + 1/9) / (1/10))."""
-    plain, corrected = corrected_estimate(VALUES, 0.0), corrected_estimate(VALUES, 1 / 9)
+    """(1 / k + n_test / n_train) instead of 1 / k: for ten folds sqrt((1/10 + 1/9) / (1/10))."""
+    student, corrected = corrected_estimate(VALUES, 0.0), corrected_estimate(VALUES, 1 / 9)
     factor = np.sqrt((1 / 10 + 1 / 9) / (1 / 10))
-    assert corrected.high - corrected.mean == pytest.approx(factor * (plain.high - plain.mean))
+    assert corrected.high - corrected.mean == pytest.approx(factor * (student.high - student.mean))
 
 
 def test_one_split_has_no_interval_and_equal_methods_no_difference():
