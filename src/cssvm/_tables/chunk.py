@@ -64,7 +64,10 @@ class Chunk:
         """Raise unless all these columns exist; `fix` ends the message."""
         missing = [name for name in names if name not in self.names]
         if missing:
-            raise TableError(missing_columns_message(self.source, missing, self.names) + fix)
+            raise TableError(
+                f"{self.source} has no column {format_names(missing)}; its columns are {format_names(self.names)}."
+                f"{did_you_mean(missing[0], self.names)}{fix}"
+            )
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds strings."""
@@ -75,14 +78,14 @@ class Chunk:
         return str(kind) in ("string", "large_string", "string_view", "null")  # old versions have no is_string_view
 
     def stripped(self, name: str) -> pa.ChunkedArray:
-        """Return a column of strings without whitespace around them, "" for a null."""
+        """A column of strings without whitespace around them, "" for a null."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         return pc.fill_null(pc.utf8_trim_whitespace(self.rows[name].cast(pa.large_string())), "")
 
     def numbers(self, name: str) -> Vector:
-        """Return a column as (n_rows,) float64, nan for missing values."""
+        """A column as (n_rows,) float64, nan for missing values."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -109,7 +112,7 @@ class Chunk:
         return values
 
     def strings(self, name: str) -> NDArray[np.object_]:
-        """Return a column as (n_rows,) strings, "" for missing values."""
+        """A column as (n_rows,) strings, "" for missing values."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -135,7 +138,7 @@ class Chunk:
         return f"row {row:,}" + (f" and {len(rows) - 1:,} more" if len(rows) > 1 else "")
 
     def take(self, kept: Mask) -> Chunk:
-        """Return the rows of a mask, which keep their numbers."""
+        """The rows of a mask, which keep their numbers."""
         import pyarrow as pa
 
         if kept.all():
@@ -156,19 +159,19 @@ def iter_chunks(rows: pa.Table, source: str, n_rows: int, *, typed: bool) -> Ite
 
 
 def is_number_text(entries: pa.ChunkedArray) -> Mask:
-    """Return which strings are numbers, or null."""
+    """Which strings are numbers, or null."""
     import pyarrow.compute as pc
 
     return np.asarray(pc.fill_null(pc.match_substring_regex(entries, NUMBER), True))
 
 
 def is_integer(values: Vector) -> Mask:
-    """Return which numbers (n,) are integers that float64 holds exactly."""
+    """Which numbers (n,) are integers that float64 holds exactly."""
     return (np.abs(values) <= EXACT) & (values == np.floor(values))
 
 
 def to_integers(values: Vector) -> NDArray[Any]:
-    """Return numbers (n,) as int64 if all are integers that float64 holds exactly, else unchanged."""
+    """Numbers (n,) as int64 if all are integers that float64 holds exactly, else unchanged."""
     return values.astype(np.int64) if is_integer(values).all() else values
 
 
@@ -181,20 +184,13 @@ def is_numeric(kind: Any) -> bool:
 
 
 def format_names(names: Sequence[Any], at_most: int = 8) -> str:
-    """Return names for a message, the first few of many."""
+    """Names for a message, the first few of many."""
     shown = ", ".join(repr(name) for name in names[:at_most])
     return shown + (f" and {len(names) - at_most:,} more" if len(names) > at_most else "")
 
 
-def missing_columns_message(source: str, missing: Sequence[str], names: Sequence[str]) -> str:
-    """Return the message that a table lacks columns, with a suggestion for the first of them."""
-    return f"{source} has no column {format_names(missing)}; its columns are {format_names(names)}." + did_you_mean(
-        missing[0], names
-    )
-
-
 def did_you_mean(given: str, names: Sequence[str]) -> str:
-    """Return a suggestion that ends a message, if one of the names is close to the one given."""
+    """A suggestion that ends a message, if one of the names is close to the one given."""
     lower = {name.lower(): name for name in names}
     close = get_close_matches(given.lower(), lower, 1)
     return f" Did you mean {lower[close[0]]!r}?" if close else ""

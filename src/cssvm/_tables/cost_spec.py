@@ -1,7 +1,7 @@
 """Costs of errors on the rows of a table: a number, a column, or a multiple of a column (``0.6*amount``).
 
-A cost is non-negative on every row, and may be missing where it is not used. It is used where a wrong prediction would
-incur it, and, as labels are not known then, on every row for which a model decides by its costs.
+A cost is non-negative, and may be missing where it is not used: `fn_cost` is used on positive rows and `fp_cost` on
+negative ones, and both on every row for which a model decides by its costs.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class CostSpec:
         if number is not None:
             if isinstance(given, str) and text in columns:
                 raise TableError(
-                    f"{name} {text} is a number and also a column of the table. Write 1*{text} for the column or "
-                    f"+{text} for the number, or rename the column."
+                    f"{name} {text} is a number and also a column of the table. Write 1*{text} for the column, or "
+                    f"+{text} for the number."
                 )
             if not 0.0 <= number < math.inf:
                 raise TableError(f"{name} must be finite and non-negative; got {text}.")
@@ -56,7 +56,7 @@ class CostSpec:
         )
 
     def values(self, rows: Chunk) -> Any:
-        """Return the cost of these rows: a number, or (n_rows,) float64 with nan for missing values."""
+        """The cost of these rows: a number, or (n_rows,) float64 with nan for missing values."""
         if self.column is None:
             return self.factor
         return self.factor * _non_negative(rows, self.column, self.name, MAY_BE_EMPTY)
@@ -76,7 +76,7 @@ class CostSpec:
 
 
 def column_in(text: str) -> str:
-    """Return the column of a text that is a column or ``number*column``."""
+    """The column in a text that is a column or ``number*column``."""
     found = MULTIPLE.fullmatch(text)
     return found[2] if found else text
 
@@ -88,7 +88,7 @@ def check_required_costs(specs: Mapping[str, CostSpec], rows: Chunk, costs: Mapp
 
 
 def read_weight_column(rows: Chunk, column: str) -> Vector:
-    """Return the weights of these rows, (n_rows,)."""
+    """The weights of these rows, (n_rows,)."""
     weights = _non_negative(rows, column, "weight", "or leave out the rows")
     _check_not_missing(rows, column, weights, np.ones(len(rows), dtype=bool), "weight", "and every row must have one")
     return weights

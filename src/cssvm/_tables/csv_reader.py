@@ -97,7 +97,7 @@ def _gathered(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.Tab
 
 
 def _header(head: bytes, name: str, *, whole: bool) -> tuple[list[str], str]:
-    """Return the names of the columns as they are written, and the separator."""
+    """The names of the columns as they are written, and the separator."""
     try:
         text = head.decode("utf-8", errors="strict" if whole else "ignore")
     except UnicodeDecodeError as error:
@@ -119,7 +119,7 @@ def _header(head: bytes, name: str, *, whole: bool) -> tuple[list[str], str]:
 
 
 def _separated(text: str) -> tuple[list[str], str]:
-    """Return the entries of the header, by the separator that suits it and the first row best, and that separator."""
+    """The entries of the header, by the separator that suits it and the first row best, and that separator."""
     found: dict[tuple[bool, int], tuple[list[str], str]] = {}
     for separator in SEPARATORS:
         header, *rows = islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=separator)), 2)
@@ -157,7 +157,7 @@ class QuoteChecker(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, after a check of the rows that they complete."""
+        """The next bytes, after a check of the rows that they complete."""
         block = self.stream.read(size)
         text = self.waiting + block
         end = 1 + _last_line_end(text) if block else len(text)
@@ -210,12 +210,12 @@ class QuoteChecker(io.RawIOBase):
 
 
 def _last_line_end(text: bytes) -> int:
-    """Return where the last line ends, -1 if nowhere; a final carriage return may be half of a line end."""
+    """Where the last line ends, -1 if nowhere; a final carriage return may be half of a line end."""
     return max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1))
 
 
 def _arrow_error(error: Exception, name: str) -> TableError:
-    """Return what is wrong with a CSV, with rows counted without the header."""
+    """What is wrong with a CSV, with rows counted without the header."""
     text = str(error)
     found = WRONG_LENGTH.search(text)
     if found:

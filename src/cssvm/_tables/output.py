@@ -1,10 +1,7 @@
-"""Output of decisions: the standard output, a CSV, a Parquet file, or a folder of Parquet files; whole or not at all.
+"""Output of predictions: the standard output, a CSV, a Parquet file, or a folder of Parquet; whole or not at all.
 
-A CSV whose name ends in ``.gz`` is compressed by gzip. A string in it that a spreadsheet would take for a formula gets
-an apostrophe in front, unless formulas are allowed; numbers are never altered, nor is anything in Parquet.
-
-A name that ends in a slash is a folder: it gets one file for each part of the table, ``part-00000.parquet`` and so on,
-in the order of its rows. The folder must be new, or empty.
+A name that ends in a slash is a folder, new or empty, that gets ``part-00000.parquet`` and so on, one for each part of
+the table. Strings in a CSV that a spreadsheet would take for formulas get an apostrophe, unless formulas are allowed.
 """
 
 from __future__ import annotations
@@ -38,17 +35,17 @@ Write = Callable[[Any], None]
 
 @dataclass(frozen=True)
 class Destination:
-    """A place for tables of one schema: `write` takes them one after the other, a `folder` has a file for each part."""
+    """A place for tables of one schema: `write` takes them one by one, or a `folder` has a file for each part."""
 
     write: Write | None = None
     folder: Path | None = None
 
     def file(self, number: int) -> str | None:
-        """Return the file of a part, if there is one for each."""
+        """The file of a part, if there is one for each."""
         return None if self.folder is None else str(self.folder / f"part-{number:05}.parquet")
 
     def part(self, number: int) -> Any:
-        """Return a context with the function that writes the tables of a part."""
+        """A context with the function that writes the tables of a part."""
         file = self.file(number)
         return nullcontext(self.write) if file is None else parquet_file(file)
 
@@ -66,9 +63,7 @@ def check_output(out: Any, **inputs: Any) -> None:
         return
     path = Path(out)
     if path.suffix.lower() == PACKED and Path(path.stem).suffix.lower() in PARQUET:
-        raise TableError(
-            f"{path} would be Parquet in gzip, but Parquet is compressed already. Omit {PACKED} from the name."
-        )
+        raise TableError(f"{path}: Parquet is compressed already. Omit {PACKED} from the name.")
     if not is_folder(out):
         check_writable(path, **inputs)
     elif is_special_file(path) or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
@@ -91,15 +86,11 @@ def open_output(out: Any, *, allow_formulas: bool = False) -> Iterator[Destinati
         kind = path.suffix.lower()
         with (
             atomic_write(path) as file,
-            _packed(file) if kind == PACKED else nullcontext(file) as content,
+            # Without a name and a time in its head, so that the same rows give the same bytes.
+            gzip.GzipFile("", "wb", fileobj=file, mtime=0) if kind == PACKED else nullcontext(file) as content,
             _writer(content, parquet=kind in PARQUET, allow_formulas=allow_formulas) as write,
         ):
             yield Destination(write)
-
-
-def _packed(file: IO[bytes]) -> Any:
-    """Return a compressed file without a name and a time, so that the same rows give the same bytes."""
-    return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
 
 
 @contextmanager
@@ -128,15 +119,17 @@ def _whole_folder(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _writer(file: IO[bytes], *, parquet: bool, allow_formulas: bool = False) -> Iterator[Callable[[pa.Table], None]]:
+def _writer(file: Any, *, parquet: bool, allow_formulas: bool = False) -> Iterator[Callable[[pa.Table], None]]:
     """Yield a function that writes tables of one schema one after the other."""
     writers: list[Any] = []
 
     def write(rows: pa.Table) -> None:
-        if not writers:
-            writers.append(
-                _parquet_writer(file, rows.schema) if parquet else _CsvWriter(file, rows.column_names, allow_formulas)
-            )
+        if not writers and parquet:
+            import pyarrow.parquet as pq
+
+            writers.append(pq.ParquetWriter(file, rows.schema))
+        elif not writers:
+            writers.append(_CsvWriter(file, rows.column_names, allow_formulas))
         writers[0].write_table(rows)
 
     try:
@@ -144,12 +137,6 @@ def _writer(file: IO[bytes], *, parquet: bool, allow_formulas: bool = False) -> 
     finally:
         for each in writers:
             each.close()
-
-
-def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
-    import pyarrow.parquet as pq
-
-    return pq.ParquetWriter(file, schema)
 
 
 class _CsvWriter:
@@ -173,5 +160,5 @@ class _CsvWriter:
 
 
 def escape_formula(value: Any) -> Any:
-    """Return the value, with an apostrophe in front of a string that a spreadsheet would evaluate."""
+    """The value, with an apostrophe in front of a string that a spreadsheet would evaluate."""
     return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value

@@ -56,7 +56,7 @@ class Schema:
 
 
 def infer_schema(table: Chunk, *, without: Sequence[str], category: Sequence[str]) -> Schema:
-    """Return the schema of all columns but `without`; those of `category` are categories whatever they hold."""
+    """The schema of all columns but `without`; those of `category` are categories whatever they hold."""
     table.require([*category, *without])
     if table.sparse is not None:
         return Schema([Column(str(k + 1), NUMBER, "float64") for k in range(table.sparse.shape[1])], {})
@@ -72,30 +72,23 @@ def infer_schema(table: Chunk, *, without: Sequence[str], category: Sequence[str
             continue
         columns.append(column)
         notes += [note] if note else []
-        notes += [] if requested else _notes_on_categories(column, len(table))
-        notes += _notes_on_entries(table, column)
+        notes += _notes(table, column, requested=requested)
     if not columns:
         reasons = "".join(f"; {name!r} was left out: {reason}" for name, reason in left_out.items())
         raise TableError(f"{table.source} has no column to use as a feature besides {format_names(without)}{reasons}.")
     return Schema(columns, left_out, notes)
 
 
-def _notes_on_categories(column: Column, n_rows: int) -> list[str]:
-    """Return a note on a category with many strings, or with dates."""
-    entries = [entry for entry in column.categories or [] if entry]
+def _notes(table: Chunk, column: Column, *, requested: bool) -> list[str]:
+    """Notes on a column of dates, many categories, one entry, or a different integer on each row."""
     what, drop = f"column {column.name!r}", f"drop it with --drop {quote(column.name)}"
+    entries = [] if requested else [entry for entry in column.categories or [] if entry]
+    values = np.asarray(column.categories) if column.kind == CATEGORY else table.numbers(column.name)
+    n_values, n_rows = len(np.unique(values)), len(table)
     if len(entries) > 2 and np.mean([re.match(DATE, entry) is not None for entry in entries]) >= MOSTLY:
         return [f"{what} looks like a date: {len(entries):,} categories; {drop}, or give days as numbers"]
     if len(entries) > FEW_CATEGORIES:
         return [f"{what} has {len(entries):,} categories in {n_rows:,} rows; if it is an identifier, {drop}"]
-    return []
-
-
-def _notes_on_entries(table: Chunk, column: Column) -> list[str]:
-    """Return a note on a constant column, or one with a different integer on each row."""
-    what, drop = f"column {column.name!r}", f"drop it with --drop {quote(column.name)}"
-    values = np.asarray(column.categories) if column.kind == CATEGORY else table.numbers(column.name)
-    n_values, n_rows = len(np.unique(values)), len(table)
     if n_values == 1 < n_rows:
         return [f"{what} has the same entry on every row, from which nothing is learned; {drop}"]
     if column.kind == NUMBER and n_values == n_rows > FEW_CATEGORIES and is_integer(values).all():
@@ -104,20 +97,25 @@ def _notes_on_entries(table: Chunk, column: Column) -> list[str]:
 
 
 def _column(table: Chunk, name: str, kind: str, *, requested: bool) -> Column | str:
-    """Return the column as it is to be read, or why it is left out."""
+    """The column as it is to be read, or why it is left out."""
+    categories = None
     if kind == NUMBER:
-        values = table.numbers(name)
-        return "it has no entries" if np.isnan(values).all() else Column(name, NUMBER, _dtype(table, name, kind))
-    categories = np.unique(table.strings(name))
-    if categories.tolist() == [""]:
+        empty = bool(np.isnan(table.numbers(name)).all())
+    else:
+        categories = np.unique(table.strings(name)).tolist()
+        empty = categories == [""]
+    if empty:
         return "it has no entries"
-    if not requested and len(categories) > max(FEW_CATEGORIES, SHARE_OF_OWN * len(table)):
+    if categories and not requested and len(categories) > max(FEW_CATEGORIES, SHARE_OF_OWN * len(table)):
         return f"{len(categories):,} different strings in {len(table):,} rows"
-    return Column(name, CATEGORY, _dtype(table, name, kind), categories.tolist())
+    dtype: Any = "float64" if kind == NUMBER else "str"
+    if not table.is_text(name):
+        dtype = np.dtype(table.rows.schema.field(name).type.to_pandas_dtype())
+    return Column(name, kind, str(dtype), categories)
 
 
 def _kind_and_note(table: Chunk, name: str) -> tuple[str, str]:
-    """Return whether a column holds numbers or categories, and a note if it holds both."""
+    """Whether a column holds numbers or categories, and a note if it holds both."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -137,8 +135,7 @@ def _kind_and_note(table: Chunk, name: str) -> tuple[str, str]:
     if is_number_text(pc.replace_substring(entries, ",", "."))[known].mean() >= MOSTLY > share:
         raise TableError(
             f"{what} holds numbers with commas, such as {_format_entries(table, entries, wrong, 1)}. Write them with a "
-            "decimal point and nothing between thousands, or make the column a category "
-            f"(--category {quote(name)})."
+            f"decimal point and nothing between thousands, or make the column a category (--category {quote(name)})."
         )
     if share < MOSTLY:
         return CATEGORY, ""
@@ -153,20 +150,12 @@ def _kind_and_note(table: Chunk, name: str) -> tuple[str, str]:
 
 
 def _format_entries(table: Chunk, entries: Any, rows: Mask, at_most: int) -> str:
-    """Return the first different entries (n,) of these rows, and where they are."""
+    """The first different entries (n,) of these rows, and where they are."""
     first: dict[str, int] = {}
     for row in np.flatnonzero(rows)[:1000]:
         first.setdefault(entries[int(row)].as_py(), row)
     shown = [f"{entry!r} in {table.locate(np.array([row]))}" for entry, row in [*first.items()][:at_most]]
     return ", ".join(shown) + (" and others" if len(first) > at_most else "")
-
-
-def _dtype(table: Chunk, name: str, kind: str) -> str:
-    """Return the type of a column in the training table, by its name in NumPy or pandas."""
-    if table.is_text(name):
-        return "float64" if kind == NUMBER else "str"
-    of: Any = table.rows.schema.field(name).type
-    return str(np.dtype(of.to_pandas_dtype()))
 
 
 @dataclass
@@ -178,15 +167,19 @@ class InputIssues:
 
 
 def read_features(rows: Chunk, columns: Sequence[Column], issues: InputIssues | None = None) -> Any:
-    """Return the features of these rows, a data frame or the CSR matrix of LIBSVM text, and count `issues`.
-
-    All of `columns` must exist; others are not read.
-    """
+    """The features of these rows, a data frame or the CSR matrix of LIBSVM text; counts `issues`."""
     import pandas as pd
 
     names = [column.name for column in columns]
     if rows.sparse is not None:
-        return _resize(rows, names)
+        if names != [str(k + 1) for k in range(len(names))]:
+            raise TableError(
+                f"{rows.source} is LIBSVM text, whose features have numbers; the model reads the columns "
+                f"{format_names(names)}."
+            )
+        features = rows.sparse.copy()
+        features.resize(len(rows), len(names))  # features that the model does not have are not read
+        return features
     rows.require(names, " Give the columns that the model was trained on.")
     issues = InputIssues() if issues is None else issues
     read: dict[str, Any] = {}
@@ -204,20 +197,8 @@ def read_features(rows: Chunk, columns: Sequence[Column], issues: InputIssues | 
     return pd.DataFrame(read, columns=names)
 
 
-def _resize(rows: Chunk, names: list[str]) -> Any:
-    """Return as many sparse features as the model has; further ones are not read."""
-    if names != [str(k + 1) for k in range(len(names))]:
-        raise TableError(
-            f"{rows.source} is LIBSVM text, whose features have numbers; the model reads the columns "
-            f"{format_names(names)}."
-        )
-    features = rows.sparse.copy()
-    features.resize(len(rows), len(names))
-    return features
-
-
 def read_labels(rows: Chunk, name: str, *, numeric: bool) -> tuple[NDArray[Any], Mask]:
-    """Return the labels (n_rows,) of a column, integers or strings, and which rows have one."""
+    """The labels (n_rows,) of a column, integers or strings, and which rows have one."""
     if not numeric:
         strings = rows.strings(name)
         return strings, strings != ""
@@ -234,7 +215,7 @@ def labels_are_numbers(rows: Chunk, name: str) -> bool:
 
 
 def known_labels(rows: Chunk, name: str, classes: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
-    """Return the labels (n_rows,) of a column, each one of these classes, and which rows have one."""
+    """The labels (n_rows,) of a column, each one of these classes, and which rows have one."""
     labels = classes.tolist()
     found, known = read_labels(rows, name, numeric=all(is_number(label) for label in labels))
     place = {label if is_number(label) else str(label): k for k, label in enumerate(labels)}
@@ -249,7 +230,7 @@ def known_labels(rows: Chunk, name: str, classes: NDArray[Any]) -> tuple[NDArray
 
 
 def match_label(given: Any, labels: Sequence[Any], column: str) -> Any:
-    """Return the one of these labels that a string or a label denotes; whitespace around it is ignored."""
+    """The one of these labels that a string or a label denotes; whitespace around it is ignored."""
     given = given.strip() if isinstance(given, str) else given
     for label in labels:
         if given == label or str(given) == str(label) or (is_number(label) and _equals_number(given, label)):
