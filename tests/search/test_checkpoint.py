@@ -21,8 +21,7 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, Standar
 
 from cssvm import CostSensitiveSVCCV, evaluate
 from cssvm._search import checkpoint
-from cssvm._search.checkpoint import Checkpoint
-from cssvm._search.fingerprint import fingerprint
+from cssvm._search.checkpoint import Checkpoint, fingerprint
 from cssvm._search.workers import MatrixWorker
 
 
@@ -187,7 +186,7 @@ def test_fingerprints_are_the_same_in_every_process(tmp_path):
         from sklearn.compose import ColumnTransformer
         from sklearn.preprocessing import OneHotEncoder, StandardScaler
         from cssvm.metrics import cost_risk_scorer
-        from cssvm._search.fingerprint import fingerprint
+        from cssvm._search.checkpoint import fingerprint
         parts = ColumnTransformer([("a", StandardScaler(), [0]), ("b", OneHotEncoder(), ["x", "y"])])
         own_parts = {'a': own.kernel, 'b': own.Scorer(), 'c': own.compiled, 'd': own.score}
         print(fingerprint(**own_parts, e=cost_risk_scorer(), f=parts, g=lambda A: A))
@@ -235,7 +234,7 @@ def test_a_file_that_cannot_hold_a_checkpoint_is_rejected_before_any_work(data, 
         small(scoring=scorer, checkpoint=file).fit(*data)
     with file.open("wb") as stream:
         np.save(stream, np.arange(3))
-    with pytest.raises(ValueError, match="is not a saved search: it holds a single array"):
+    with pytest.raises(ValueError, match="is not a saved search of this version: it holds a single array"):
         small(scoring=scorer, checkpoint=file).fit(*data)
     np.savez(file, fingerprint="of an earlier version")
     with pytest.raises(ValueError, match="is not a saved search of this version"):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cssvm._search.fingerprint import fingerprint
+from cssvm._search.checkpoint import fingerprint
 
 VALUE = None  # set by the tests
 

@@ -35,10 +35,9 @@ class CostSensitiveSVCCV(BaseSVCSearchCV):
     kappas : int, "tied" or array-like of float and "tied", default=None
         Margins of the negative class to try, or a number of automatic ones; None means 1. ``"tied"`` is 1 / fp_cost,
         of each sample if it has its own cost; the unit of the costs then matters, as fp_cost is compared with 1.
-    fn_cost : float, default=1.0
-        Cost of a false negative, by which points are scored. Pass costs of single samples to `fit`.
-    fp_cost : float, default=1.0
-        Cost of a false positive, by which points are scored. Pass costs of single samples to `fit`.
+    fn_cost, fp_cost : float, default=1.0
+        Cost of a false negative and of a false positive, by which points are scored. Pass costs of single samples to
+        `fit`.
     kernel : str or callable, default="rbf"
         One of ``"linear"``, ``"rbf"``, ``"poly"``, ``"sigmoid"``, ``"laplacian"``, ``"matern32"``, ``"matern52"``,
         ``"precomputed"``, or a callable that maps two matrices to their kernel matrix. With ``"precomputed"`` X is the
@@ -103,10 +102,9 @@ class CostSensitiveSVCCV(BaseSVCSearchCV):
         Number of fits on each fold; points with different kappas share them.
     interrupted_ : bool
         Whether Ctrl-C ended the search before all points were scored.
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, gamma_, n_iter_, fit_status_
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, gamma_, n_iter_, fit_status_, \
+primal_objective_, dual_objective_, dual_gap_
         As in `CostSensitiveSVC`.
-    primal_objective_, dual_objective_, dual_gap_ : float
-        The certificate of the final model, see `CostSensitiveSVC`.
 
     Notes
     -----

@@ -23,8 +23,7 @@ from .._core.samples import Samples
 from .._core.types import Vector
 from .._runtime import threads
 from .._runtime.progress import are_interrupts_raised, progress, say
-from .checkpoint import Checkpoint
-from .fingerprint import fingerprint
+from .checkpoint import Checkpoint, fingerprint
 from .fold_data import FoldFeatures
 from .plan import Edge, FitKey, Grid, GridAxes, GridExtension, Point
 from .scoring import Scoring

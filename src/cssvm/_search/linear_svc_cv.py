@@ -19,94 +19,36 @@ class CostSensitiveLinearSVCCV(BaseSVCSearchCV):
     Parameters
     ----------
     Cs : int or array-like of float, default=10
-        Values of C to try, or a number of automatic ones, which depend on the costs. They are the C of a model with
-        both margins 1. Another kappa is tried with C (1 + kappa) / 2, which gives the same model up to scale and shift;
-        `cv_results_` and `best_params_` hold the C to pass to `CostSensitiveLinearSVC`.
+        Values of C to try, or a number of automatic ones.
     fn_costs : int or array-like of float, default=None
-        Costs of a false negative to train with, or a number of automatic ones; None means `fn_cost`. Only the ratio to
-        `fp_cost` and the product with `Cs` matter. Where each sample has its own cost they are factors of it, and None
-        means 1. With ``decision="bayes"`` they are weights of the positive class, and None means those of
-        ``class_weight="balanced"``.
+        Costs of a false negative to train with, or a number of automatic ones; None means `fn_cost`.
     kappas : int, "tied" or array-like of float and "tied", default=None
-        Margins of the negative class to try, or a number of automatic ones; None means 1. ``"tied"`` is 1 / fp_cost,
-        of each sample if it has its own cost; the unit of the costs then matters, as fp_cost is compared with 1.
-    fn_cost : float, default=1.0
-        Cost of a false negative, by which points are scored. Pass costs of single samples to `fit`.
-    fp_cost : float, default=1.0
-        Cost of a false positive, by which points are scored. Pass costs of single samples to `fit`.
+        Margins of the negative class to try, or a number of automatic ones; None means 1.
+    fn_cost, fp_cost : float, default=1.0
+        Cost of a false negative and of a false positive, by which points are scored.
     scoring : str or callable, default="risk"
-        ``"risk"``: mean cost of the predictions; ``"min_risk"``: the same at the best threshold; ``"tp_auc"`` and
-        ``"tn_auc"``: the partial areas of `cssvm.metrics` at t = 0.9; ``"income"``: sum of fn_cost over true positives
-        less fp_cost over false positives; or a scikit-learn scorer or its name. Greater is better, so risks and areas
-        have a minus sign.
+        ``"risk"``, ``"min_risk"``, ``"tp_auc"``, ``"tn_auc"``, ``"income"``, or a scikit-learn scorer or its name.
     decision : {"auto", "zero", "threshold", "bayes"}, default="auto"
-        How the final model predicts, learnt from out-of-fold scores without further fits. ``"zero"``: by the sign of
-        f. ``"threshold"``: by the threshold of least cost on the out-of-fold scores of all folds together, at which
-        points are scored as well. ``"bayes"``: by probabilities calibrated on these scores and the costs of each new
-        sample, ``predict(X, fn_cost=amount)``; points are scored by the cost of these predictions, but the costs do
-        not enter the training, which gives both classes the same total weight. ``"auto"`` is ``"threshold"`` for
-        ``scoring="min_risk"``, else ``"zero"``.
-    cv : int, splitter or iterable of splits, default=None
-        An integer means shuffled stratified folds, None means 5 of them; fewer, with a warning, if the rarer class has
-        fewer samples. Use ``PredefinedSplit`` for a fixed validation set and ``TimeSeriesSplit`` for samples in time.
-    transformer : transformer, default=None
-        Fitted on the training samples of each fold, and on all samples for the final model: for example
-        ``StandardScaler()``, or a pipeline that imputes missing values and encodes categories. In front of the search
-        it would see the validation samples as well.
-    pos_label : label, default=None
-        The positive class; None means ``classes_[1]``. Required if the labels are strings and ``fn_cost != fp_cost``.
+        How the final model predicts.
+    cv, transformer, pos_label, n_jobs, checkpoint, verbose
+        As in `CostSensitiveSVCCV`, which also says more about the parameters above.
     tol : float, default=1e-6
         Largest duality gap of a fit, relative to the objective.
-    n_jobs : int, default=None
-        Number of threads; None means all that BLAS may use, -1 all cores. The threads share what the search has
-        prepared, so it never leaves its process, whatever ``joblib.parallel_config`` says.
-    checkpoint : path, default=None
-        A file that keeps the scores of finished points. The same search with the same file continues where it stopped;
-        other searches may share the file.
-    verbose : int, default=0
-        1 shows progress and the time left.
 
     Attributes
     ----------
     best_params_ : dict
-        Arguments of `CostSensitiveLinearSVC` at the best point: C, fn_cost, fp_cost and kappa. Where samples have
-        their own costs, fn_cost and fp_cost are factors of them; with ``decision="bayes"`` they are class weights.
-    best_score_ : float
-        Mean score of the best point over the folds.
-    best_index_ : int
-        Its row in `cv_results_`. Of equal scores the first wins.
-    cv_results_ : dict of arrays
-        ``params``, a ``param_...`` column for each parameter, ``split{i}_test_score``, ``mean_test_score``,
-        ``std_test_score``, ``rank_test_score``: pass it to ``pandas.DataFrame``.
+        Arguments of `CostSensitiveLinearSVC` at the best point: C, fn_cost, fp_cost and kappa.
     best_estimator_ : CostSensitiveLinearSVC
         The final model; its fitted attributes are also attributes of the search.
-    transformer_ : transformer
-        The fitted transformer of the final model, if one was given.
-    threshold_ : float
-        Subtracted from the score of the final model by `decision_function`; 0 for ``"zero"``, nan for ``"bayes"``.
-    held_out_scores_ : ndarray of shape (n_samples,)
-        Out-of-fold scores f of the best point, positive for ``classes_[1]``; nan for samples that no fold holds out.
-        `threshold_` is not subtracted.
-    n_splits_ : int
-        Number of folds.
-    n_fits_ : int
-        Number of fits on each fold; points with different kappas share them.
-    interrupted_ : bool
-        Whether Ctrl-C ended the search before all points were scored.
-    classes_, coef_, intercept_, C_, solver_, n_iter_, fit_status_
+    best_score_, best_index_, cv_results_, transformer_, threshold_, held_out_scores_, n_splits_, n_fits_, interrupted_
+        As in `CostSensitiveSVCCV`.
+    classes_, coef_, intercept_, C_, solver_, n_iter_, fit_status_, primal_objective_, dual_objective_, dual_gap_
         As in `CostSensitiveLinearSVC`.
-    primal_objective_, dual_objective_, dual_gap_ : float
-        The certificate of the final model, see `CostSensitiveLinearSVC`.
 
     Notes
     -----
-    Where the best point lies at the end of an automatic axis of C, and is better than those inside by more than a
-    standard error over the folds, the grid is extended there, up to three times and at most 64-fold; if that was not
-    enough, a warning is issued.
-
-    Ctrl-C ends the search early: points scored on all folds are kept, a warning says how many, and the best of them is
-    trained. All values of C are trained together, fold by fold, so that none is complete before the last fold. With a
-    `checkpoint` nothing is lost.
+    All values of C are trained together, fold by fold: after Ctrl-C no point is complete before the last fold.
 
     A feature map is a transformer: ``transformer=Nystroem(n_components=300)`` makes it an approximate search for a
     kernel SVM on many samples; see `feature_map_gap`.
