@@ -9,14 +9,14 @@ import pytest
 from sklearn.datasets import make_classification
 
 from cssvm import CostSensitiveSVCCV
-from cssvm._search import cost_sensitive_svc_cv
+from cssvm._search import estimators
 
 
 @pytest.fixture
 def chosen_worker(monkeypatch):
     """A function that searches 1,200 samples: the kind of worker, and how many tasks run at a time."""
     found = []
-    choose = cost_sensitive_svc_cv.make_kernel_worker
+    choose = estimators.make_kernel_worker
 
     def watched(*given):
         worker = choose(*given)
@@ -24,7 +24,7 @@ def chosen_worker(monkeypatch):
         return worker
 
     def search(**settings):
-        monkeypatch.setattr(cost_sensitive_svc_cv, "make_kernel_worker", watched)
+        monkeypatch.setattr(estimators, "make_kernel_worker", watched)
         X, y = make_classification(1200, 4, random_state=0)
         CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=3, **settings).fit(X, y)
         return found[-1]

@@ -27,10 +27,12 @@ from .._svm.base_svc import CHECKS, validate_raw, validate_samples, validate_tra
 from .decision import (
     BAYES,
     LEAST_ODDS_RATIO,
+    THRESHOLD,
     ZERO,
     BayesRule,
+    ThresholdRule,
     check_decision,
-    make_rule,
+    pooled_threshold,
     tie_of_folds,
     with_balanced_costs,
 )
@@ -40,8 +42,7 @@ from .plan import AXIS_VALUE, GridAxes
 from .scoring import make_scoring
 from .workers import FitPlan, Worker
 
-# A class with fewer samples than this does not tell one point from another.
-FEW = 10
+FEW = 10  # a class with fewer samples does not tell one point from another
 
 # Of the final model's fitted attributes, those that describe the X and y given to the search, and one it has itself.
 OWN_ATTRIBUTES = ("classes_", "n_features_in_", "feature_names_in_", "coef_")
@@ -51,6 +52,11 @@ def _has_probabilities(estimator: BaseSVCSearchCV) -> bool:
     if not estimator.decides_by_costs:
         raise AttributeError('this search has no probabilities; pass decision="bayes" for them.')
     return True
+
+
+def _warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that calls `fit`."""
+    warnings.warn(message, category, stacklevel=5)
 
 
 class Decided(NamedTuple):
@@ -99,12 +105,9 @@ class BaseSVCSearchCV(BinaryClassifier):
             transformer whatever that takes: a data frame with missing values and strings, for example.
         y : array-like of shape (n_samples,)
             Labels of two classes.
-        fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
-            value passed to the constructor is used.
-        fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
-            value passed to the constructor is used.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false negative of each sample of the positive class, and of a false positive of each sample of the
+            negative class; other entries are ignored. If None, the constructor's value is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight of each sample, in training and in scoring; None means 1.
         groups : array-like of shape (n_samples,), default=None
@@ -129,8 +132,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         folds = make_folds(self.cv, X, training, ranking=ranking, groups=groups, decision=learnt)
         features = FoldFeatures(X, samples.labels, self.transformer, samples.nonzero_samples)
         axes = self._axes(features.whole[0], training)
-        search = GridSearch(self, features, samples, training, folds, scoring, self._make_worker)
-        found = search.run(axes)
+        found = GridSearch(self, features, samples, training, folds, scoring, self._make_worker).run(axes)
         self.n_splits_, self.n_fits_, self.interrupted_ = len(folds), found.n_fits, found.interrupted
         self._warn(found, samples)
         self.cv_results_, self.best_index_ = make_results(found.points, found.values), found.best
@@ -165,8 +167,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         self, found: SearchResult, folds: Sequence[Fold], features: FoldFeatures, samples: Samples, training: Samples
     ) -> None:
         """Learn how to decide, train the best point on all samples, and show its fitted attributes as our own."""
-        scores = found.held_out_scores(self.best_index_)
-        self._learn_decision(scores, folds, samples)
+        self._learn_decision(found.held_out_scores(self.best_index_), folds, samples)
         X, fitted = features.whole
         self.__dict__.pop("transformer_", None)  # that of an earlier fit
         if fitted is not None:
@@ -184,60 +185,56 @@ class BaseSVCSearchCV(BinaryClassifier):
         held_out = OutOfFold([fold.valid for fold in folds], scores)
         self.held_out_scores_ = self._positive_class.to_classes_sign(held_out.mean(len(samples)))
         rows, pooled = held_out.pooled()
-        tie = float(tie_of_folds(scores, score_tie(self.tol)))
-        self._decision = make_rule(self._decision_name, pooled, samples.take(rows), tie)
+        scored, tie = samples.take(rows), float(tie_of_folds(scores, score_tie(self.tol)))
+        if self.decides_by_costs:
+            self._decision = BayesRule(pooled, scored, tie)
+        else:
+            learnt = self._decision_name == THRESHOLD
+            self._decision = ThresholdRule(pooled_threshold(pooled, scored, tie) if learnt else 0.0)
         self._mean_costs = samples.mean_costs()
         self.threshold_ = self._positive_class.to_classes_sign(self._decision.threshold) + 0.0  # no -0.0
         if isinstance(self._decision, BayesRule) and not self._decision.varies(pooled):
             warnings.warn(
                 "The probabilities of the held-out samples hardly vary: their odds differ by less than "
-                f"{LEAST_ODDS_RATIO - 1:.0%}, so that the costs alone decide. Try other features or kernels, scale the "
-                "features (for example with transformer=StandardScaler()), or pass other Cs and gammas.",
+                f"{LEAST_ODDS_RATIO - 1:.0%}, so that the costs alone decide. Scale the features (for example with "
+                "transformer=StandardScaler()), or try other features, kernels, Cs and gammas.",
                 UserWarning,
                 stacklevel=5,
             )
 
     def _warn(self, found: SearchResult, samples: Samples) -> None:
+        best = found.points[found.best]
         if found.interrupted:
-            warnings.warn(
+            _warn_user(
                 f"The search was interrupted: {found.n_complete} of {len(found.values)} points were scored on all "
                 "folds; the best of them is used." + (" Call fit again to continue." if self.checkpoint else ""),
                 SearchInterruptedWarning,
-                stacklevel=4,
             )
         elif not found.n_complete:
-            warnings.warn(
+            _warn_user(
                 "No point has a score on all folds, so the first one is used: scoring returned NaN. Check the scorer, "
-                "or use stratified folds.",
-                UserWarning,
-                stacklevel=4,
+                "or use stratified folds."
             )
         if found.edge is not None:
-            name, best = found.edge.name, found.points[found.best]
-            warnings.warn(
+            name = found.edge.name
+            _warn_user(
                 f"The best point lies at the edge of the grid, {name}={AXIS_VALUE[name](best):.3g}, after the grid was "
-                f"extended in that direction. Pass {name}s that go further, or scale the features.",
-                UserWarning,
-                stacklevel=4,
+                f"extended in that direction. Pass {name}s that go further, or scale the features."
             )
         if found.n_failed:
             scale = "scale the features, for example with transformer=StandardScaler(), or "
-            warnings.warn(
+            _warn_user(
                 f"{found.n_failed} of the search's {found.n_fits * self.n_splits_} fits did not converge, so that "
-                "their scores are approximate. That matters if the best C, "
-                f"{found.points[found.best].params['C']:.3g}, is one of the largest: then "
-                f"{scale * (self.transformer is None)}pass smaller Cs or a larger tol.",
+                f"their scores are approximate. That matters if the best C, {best.params['C']:.3g}, is one of the "
+                f"largest: then {scale * (self.transformer is None)}pass smaller Cs or a larger tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         positive = samples.positive[samples.nonzero_weights()]
         rarer = int(min(positive.sum(), (~positive).sum()))
         if len(found.points) > 1 and rarer < FEW:
-            warnings.warn(
+            _warn_user(
                 f"The rarer class has {rarer} samples, fewer than {FEW}: which parameters score best is mostly chance. "
-                "Add samples of it, or set the parameters yourself and pass one value of each.",
-                UserWarning,
-                stacklevel=4,
+                "Add samples of it, or set the parameters yourself and pass one value of each."
             )
 
     @property
@@ -257,7 +254,6 @@ class BaseSVCSearchCV(BinaryClassifier):
 
     def _scores(self, X: Any) -> Vector:
         """Scores of the final model for the positive class."""
-        check_is_fitted(self)
         transformer = getattr(self, "transformer_", None)  # the parameter may have been set since
         if transformer is None:
             X = validate_samples(self, X, pairwise=is_pairwise(self.kernel))
@@ -281,12 +277,7 @@ class BaseSVCSearchCV(BinaryClassifier):
             fp_cost / (fn_cost + fp_cost), with the mean costs of the training samples if these have their own.
         """
         check_is_fitted(self)
-        return self._positive_class.to_classes_sign(self._decision_values(X, *self._mean_costs))
-
-    def _decision_values(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
-        """Positive where the positive class is predicted."""
-        scores = self._scores(X)
-        return self._decision.gain(scores, fn_cost, fp_cost)
+        return self._positive_class.to_classes_sign(self._decision.gain(self._scores(X), *self._mean_costs))
 
     def predict(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> NDArray[Any]:
         """Predict the class of each sample.
@@ -315,7 +306,7 @@ class BaseSVCSearchCV(BinaryClassifier):
                     f'predict takes no costs with decision="{self._decision_name}", where one '
                     'threshold holds for all samples. Use decision="bayes" for costs of new samples.'
                 )
-            scores = self._decision_values(X, *self._mean_costs)
+            scores = self._decision.gain(self._scores(X), *self._mean_costs)
             return Decided(self._positive_class.labels(self._positive_class.predicted_positive(scores)), scores, None)
         costs = self._costs("predict", given)
         self._positive_class.require_pos_label(**costs)
@@ -377,6 +368,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         check_is_fitted(self)
         given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
         samples = self._read_scored_sample(y, sample_weight=given.pop("sample_weight"), **self._costs("score", given))
-        values, counted = self._decision_values(X, samples.fn_cost, samples.fp_cost), samples.nonzero_samples
+        values = self._decision.gain(self._scores(X), samples.fn_cost, samples.fp_cost)
+        counted = samples.nonzero_samples
         scoring = make_scoring(self.scoring, X, samples, self._decision_name)
         return float(scoring.evaluate(values[np.newaxis, counted], counted)[0])

@@ -73,13 +73,6 @@ def check_decision(decision: Any, scoring: Any) -> str:
     return decision
 
 
-def make_rule(decision: str, scores: Vector, samples: Samples, tie: float) -> ThresholdRule | BayesRule:
-    """The rule of this name, learnt from out-of-fold scores (n_samples,) that are equal up to `tie`."""
-    if decision == BAYES:
-        return BayesRule(scores, samples, tie)
-    return ThresholdRule(pooled_threshold(scores, samples, tie) if decision == THRESHOLD else 0.0)
-
-
 def tie_of_folds(scores: Sequence[NDArray[Any]], tie: float) -> Any:
     """Up to which difference the scores (..., n_valid) of all folds together are equal, (...,).
 

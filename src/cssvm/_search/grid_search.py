@@ -1,8 +1,7 @@
 """A whole search: the cross-validation of its grid, and of what the grid is extended by.
 
-The workers train models on threads. Their scores become values of points on the same threads: a point with another
-kappa than 1 is a fit whose scores are scaled and shifted. A scoring that depends on the scores of all folds together
-waits for the last of them.
+The scores of the workers' models become values of points on the same threads. A scoring that depends on the scores of
+all folds together waits for the last of them.
 """
 
 from __future__ import annotations
@@ -33,10 +32,7 @@ TIE = 1e-10  # of the largest mean; sums of costs in another unit differ by some
 
 
 class TaskValues(NamedTuple):
-    """Values (n_points,) of one kernel's points on one fold, and the scores of its fits.
-
-    Points of other kernels have NaN; a scoring that needs all folds leaves all values NaN.
-    """
+    """Values (n_points,) of one kernel's points on one fold, NaN where not known, and the scores of its fits."""
 
     task: Task
     values: Vector
@@ -52,20 +48,13 @@ class BestPoint(NamedTuple):
 
 
 class GridCrossValidation:
-    """Scores the points of a grid on all folds.
-
-    Attributes
-    ----------
-    values : (n_points, n_folds), NaN where a point was not scored
-    n_failed : how many fits did not converge
-    interrupted : whether Ctrl-C ended it early
-    """
+    """Scores the points of a grid on all folds: `values` (n_points, n_folds), NaN where a point was not scored."""
 
     def __init__(self, plan: FitPlan, scoring: Scoring, worker: Callable[[int], Worker], checkpoint: Checkpoint):
         """`worker` is called with a number of threads when there is something to train."""
         self.plan, self.scoring, self._make_worker, self._checkpoint = plan, scoring, worker, checkpoint
         self.values = checkpoint.values
-        self.n_failed, self.interrupted = 0, False
+        self.n_failed, self.interrupted = 0, False  # fits that did not converge; whether Ctrl-C ended it early
         self._numbers: list[list[int]] = [[] for _ in plan.grid.kernels]  # of the points of each kernel
         for number, point in enumerate(plan.grid.points):
             self._numbers[point.kernel].append(number)
@@ -145,17 +134,13 @@ class GridCrossValidation:
             return
         scores = [of_folds[number].found.scores for number in range(len(of_folds))]
         del self._waiting[kernel]
-        if self.scoring.pooled:
-            for number, values in enumerate(self._pooled_values(kernel, scores).T):
-                self._checkpoint.record(kernel, number, values)
+        if self.scoring.pooled:  # an increasing map of the scores changes nothing
+            values, numbers = np.full(self.values.shape, np.nan), self._numbers[kernel]
+            of_fits = self.scoring.evaluate_folds(scores, [fold.valid for fold in self.plan.folds])
+            values[numbers] = of_fits[self._rows(numbers)]
+            for number in range(len(scores)):
+                self._checkpoint.record(kernel, number, values[:, number])
         self._keep_best(kernel, scores)
-
-    def _pooled_values(self, kernel: int, scores: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Values (n_points, n_folds) that need the scores of all folds; an increasing map of them changes nothing."""
-        values, numbers = np.full(self.values.shape, np.nan), self._numbers[kernel]
-        of_fits = self.scoring.evaluate_folds(scores, [fold.valid for fold in self.plan.folds])
-        values[numbers] = of_fits[self._rows(numbers)]
-        return values
 
     def _keep_best(self, kernel: int, scores: list[NDArray[np.float64]]) -> None:
         """Keep the scores of the best point of a kernel if it is the best so far, the first of equals."""
@@ -177,21 +162,13 @@ class GridCrossValidation:
         return [scale * of_fold + offset for of_fold in scores]
 
     def held_out_scores(self, number: int) -> list[Vector]:
-        """Scores of a point for the positive class, on the validation samples of each fold.
-
-        Those of the best point are known, unless its values are from a checkpoint; then it is trained once more.
-        """
+        """Scores of a point for the positive class on each fold; unless they are known, it is trained once more."""
         if self._best is not None and self._best.number == number:
             return self._best.scores
         point = self.plan.grid.points[number]
         tasks = [Task(point.kernel, fold) for fold in range(len(self.plan.folds))]
         scores = dict(self._carry_out(tasks, [point.fit], lambda task, found: (task.fold, found.scores[0])))
         return self._transform(number, [scores[fold] for fold in range(len(tasks))])
-
-
-class _Part(NamedTuple):
-    first: int  # number of its first point
-    grid: GridCrossValidation
 
 
 class SearchResult:
@@ -203,11 +180,11 @@ class SearchResult:
         self.n_fits = self.n_failed = 0
         self.interrupted = False
         self.edge: Edge | None = None  # where the best point lies after the grid was extended as often as it may
-        self._parts: list[_Part] = []
+        self._parts: list[tuple[int, GridCrossValidation]] = []  # with the number of its first point
 
     def add(self, done: GridCrossValidation) -> None:
         """Append the points of a grid."""
-        self._parts.append(_Part(len(self.points), done))
+        self._parts.append((len(self.points), done))
         self.points += done.plan.grid.points
         self.values = done.values if not self.values.size else np.concatenate([self.values, done.values])
         self.n_fits += done.plan.grid.n_fits
@@ -216,6 +193,7 @@ class SearchResult:
 
     @property
     def n_complete(self) -> int:
+        """How many points were scored on all folds."""
         return int((~np.isnan(self.values)).all(axis=1).sum())
 
     @property
@@ -225,21 +203,18 @@ class SearchResult:
 
     def held_out_scores(self, number: int) -> list[Vector]:
         """Scores of a point for the positive class, on the validation samples of each fold."""
-        first, grid = next(part for part in reversed(self._parts) if part.first <= number)
+        first, grid = next(part for part in reversed(self._parts) if part[0] <= number)
         return grid.held_out_scores(number - first)
 
 
 @dataclass(frozen=True)
 class GridSearch:
-    """Samples, folds and scoring of a search; `settings` is the estimator, of which parameters are read.
+    """Samples, folds and scoring of a search."""
 
-    samples, training : with the costs that points are scored by, and with those they are trained with
-    """
-
-    settings: Any
+    settings: Any  # the estimator, of which parameters are read
     features: FoldFeatures
-    samples: Samples
-    training: Samples
+    samples: Samples  # with the costs that points are scored by
+    training: Samples  # with those they are trained with
     folds: Sequence[Fold]
     scoring: Scoring
     make_worker: Callable[[FitPlan, int], Worker]
@@ -268,8 +243,10 @@ class GridSearch:
     def _cross_validate(self, grid: Grid) -> GridCrossValidation:
         settings = self.settings
         plan = FitPlan(self.features, self.training, self.folds, grid, settings.tol)
-        key = "" if settings.checkpoint is None else self._fingerprint(plan)
-        shape = len(grid.points), len(self.folds)
+        key, shape = "", (len(grid.points), len(self.folds))
+        if settings.checkpoint is not None:
+            params = [point.params for point in grid.points]
+            key = fingerprint(search=self._identity, points=params, costs=self.training.cost)
         checkpoint = Checkpoint(settings.checkpoint, key, shape, n_kernels=len(grid.kernels))
         n_threads = min(threads.effective_n_threads(settings.n_jobs), len(grid.kernels) * len(self.folds))
         work = GridCrossValidation(
@@ -277,14 +254,6 @@ class GridSearch:
         )
         work.run(settings.verbose)
         return work
-
-    def _fingerprint(self, plan: FitPlan) -> str:
-        """What the values of the points depend on."""
-        return fingerprint(
-            search=self._identity,
-            points=[point.params for point in plan.grid.points],
-            costs=plan.samples.cost,
-        )
 
     @cached_property
     def _identity(self) -> str:
@@ -307,7 +276,10 @@ def make_results(points: Sequence[Point], values: NDArray[np.float64]) -> dict[s
     """`cv_results_` of values (n_points, n_folds); a point that lacks a fold has no mean and ranks last."""
     mean = values.mean(axis=1)
     params = [point.params for point in points]
-    results: dict[str, Any] = {f"param_{name}": _column([each[name] for each in params]) for name in params[0]}
+    results: dict[str, Any] = {}
+    for name in params[0]:
+        column = [each[name] for each in params]  # numbers, or objects where "tied" is among them
+        results[f"param_{name}"] = np.array(column, dtype=object if any(isinstance(v, str) for v in column) else None)
     results["params"] = params
     for fold in range(values.shape[1]):
         results[f"split{fold}_test_score"] = values[:, fold]
@@ -317,10 +289,7 @@ def make_results(points: Sequence[Point], values: NDArray[np.float64]) -> dict[s
 
 
 def rank_means(mean: Vector) -> NDArray[np.int32]:
-    """The rank of each mean (n,), 1 for the greatest; NaN ranks last.
-
-    Means that differ by rounding rank alike, so that the unit of the costs does not decide between them.
-    """
+    """The rank of each mean (n,), 1 for the greatest; NaN ranks last, and means that differ by rounding rank alike."""
     known = np.where(np.isnan(mean), -np.inf, mean)
     order = np.argsort(-known, kind="stable")
     with np.errstate(invalid="ignore"):  # between two that are not known
@@ -334,8 +303,3 @@ def rank_means(mean: Vector) -> NDArray[np.int32]:
 def mean_tolerance(mean: Vector) -> float:
     """By how much equal means may differ."""
     return TIE * float(np.abs(mean[np.isfinite(mean)]).max(initial=0.0))
-
-
-def _column(values: list[Any]) -> NDArray[Any]:
-    """A column of parameters: numbers, or objects where "tied" is among them."""
-    return np.array(values, dtype=object if any(isinstance(value, str) for value in values) else None)

@@ -9,10 +9,10 @@ because sum a+ = sum a- makes the dual's linear term s times that of f' (docs/th
 C of f': all kappas share one fit, and the C of the point itself is C s. Margins of single samples (kappa="tied" with a
 cost for each sample) have no such relation and are fitted by themselves.
 
-Automatic values of C and gamma cover what is usual. Where the best point is the last one on such an axis, and better
-than the best one elsewhere by more than a standard error of their difference over the folds, the grid is extended by a
-few values, at the best costs only and for C at neighbouring gammas only, so that this takes a share of the search.
-After `MAX_EXTENSIONS` in one direction, or at `REACH` times the end of the axis, a warning is issued instead.
+Where the best point is the last one on an automatic axis, and better than the best one elsewhere by more than a
+standard error of their difference over the folds, the grid is extended by a few values, at the best costs only and for
+C at neighbouring gammas only. After `MAX_EXTENSIONS` in one direction, or at `REACH` times the end of the axis, a
+warning is issued instead.
 """
 
 from __future__ import annotations
@@ -33,16 +33,11 @@ from .._core.validation import is_number
 from .._kernels import Kernel, kernel_class, make_kernel
 from .._kernels.base import feature_moments
 
-# Automatic gammas, in units of the kernel's `gamma_unit`: from almost linear to one hill for each sample.
-GAMMA_RANGE = (1 / 32, 8.0)
-# Automatic Cs, in units of 1 / the mean cost: from all samples at their bounds to almost hard margins.
-C_RANGE = (2.0**-5, 2.0**10)
-# The same for many samples, which need less weight each and take longer.
-LARGE, C_RANGE_LARGE = 20_000, (2.0**-5, 2.0**7)
-# Automatic fn_costs go from fp_cost to this many times the larger of fn_cost and fp_cost times the class ratio.
-FN_COST_REACH = 2.0
-# Automatic kappas go from 1 down to this.
-SMALLEST_KAPPA = 1 / 8
+GAMMA_RANGE = (1 / 32, 8.0)  # in units of `gamma_unit`: from almost linear to one hill for each sample
+C_RANGE = (2.0**-5, 2.0**10)  # in units of 1 / the mean cost: from all samples at their bounds to almost hard margins
+LARGE, C_RANGE_LARGE = 20_000, (2.0**-5, 2.0**7)  # from so many samples on, which need less weight each, take longer
+FN_COST_REACH = 2.0  # automatic fn_costs go from fp_cost to this times the larger of fn_cost and fp_cost * class ratio
+SMALLEST_KAPPA = 1 / 8  # automatic kappas go from 1 down to this
 
 N_ADDED = 2  # values in one extension of an axis
 MAX_EXTENSIONS = 3  # in one direction
@@ -104,18 +99,14 @@ class Grid:
 
 @dataclass(frozen=True)
 class GridAxes:
-    """The values of each parameter.
-
-    costs : pairs (fn_cost, fp_cost) to train with, factors of the costs of the samples where these have their own;
-    automatic : the values of C and gamma that the user has not given, by the name of the parameter
-    """
+    """The values of each parameter."""
 
     kernels: list[Kernel]
     Cs: Vector
-    costs: list[tuple[float, float]]
+    costs: list[tuple[float, float]]  # (fn_cost, fp_cost) to train with, factors where samples have their own
     kappas: list[Any]
     has_sample_costs: bool
-    automatic: dict[str, Vector]
+    automatic: dict[str, Vector]  # the values of C and gamma that the user has not given
 
     @classmethod
     def from_search(cls, search: Any, X: Any, samples: Samples) -> Self:
@@ -127,9 +118,10 @@ class GridAxes:
         largest = FN_COST_REACH * max(fn_base, fp_base * max(1.0, imbalance))
         mean_cost = samples.weighted_costs.sum() / total
         kernels = _kernels(search.kernel, search.gammas, X, samples.weights)
-        Cs = read_axis("Cs", search.Cs, lambda count: _automatic_Cs(count, mean_cost, total))
+        C_range = C_RANGE if total <= LARGE else C_RANGE_LARGE
+        Cs = read_axis("Cs", search.Cs, lambda count: _geometric(C_range, count) / mean_cost)
         automatic = {"C": Cs} if is_number(search.Cs) else {}
-        if has_gamma(kernels[0]) and is_number(search.gammas):
+        if "gamma" in kernels[0].parameters and is_number(search.gammas):
             automatic = {"gamma": np.array([kernel.gamma for kernel in kernels])} | automatic
         return cls(
             kernels=kernels,
@@ -153,26 +145,19 @@ class GridAxes:
             affine = Affine(1.0, 0.0) if own_margins else Affine((1.0 + margin) / 2.0, (1.0 - margin) / 2.0)
             path = paths.setdefault(Path(fn_cost, fp_cost, TIED if own_margins else None), len(paths))
             params = {"C": C * affine.scale, "fn_cost": fn_cost, "fp_cost": fp_cost, "kappa": kappa}
-            if has_gamma(kernel):
+            if "gamma" in kernel.parameters:
                 params["gamma"] = kernel.gamma
             points.append(Point(params, number, FitKey(path, C_indices[C]), affine))
         return Grid(self.kernels, list(paths), np.array(list(C_indices)), points)
 
 
-def has_gamma(kernel: Kernel) -> bool:
-    """Whether the kernel has a parameter gamma."""
-    return "gamma" in kernel.parameters
-
-
 def read_axis(name: str, value: Any, automatic: Callable[[int], Any]) -> Vector:
     """The values of one axis: those given, or `automatic(count)` for a number of them."""
-    if isinstance(value, (bool, str)) or value is None:
+    if not is_number(value):
+        return _positive_values(name, value)
+    if not np.isfinite(value) or value != int(value) or value < 1:
         raise _invalid_axis(name, value)
-    if is_number(value):
-        if not np.isfinite(value) or value != int(value) or value < 1:
-            raise _invalid_axis(name, value)
-        return np.asarray(automatic(int(value)), dtype=np.float64)
-    return _positive_values(name, value)
+    return np.asarray(automatic(int(value)), dtype=np.float64)
 
 
 def _positive_values(name: str, value: Any) -> Vector:
@@ -211,11 +196,6 @@ def _kernels(kernel: Any, gammas: Any, X: Any, weights: Vector) -> list[Kernel]:
         return _geometric(GAMMA_RANGE, count) * kind.gamma_unit(float(feature_moments(X, weights)[1].sum()), X.shape[1])
 
     return [make_kernel(kernel, gamma=gamma) for gamma in read_axis("gammas", gammas, automatic_gammas).tolist()]
-
-
-def _automatic_Cs(count: int, mean_cost: float, n_samples: float) -> Vector:
-    """Values of C for a mean cost of a sample, fewer large ones for many samples."""
-    return _geometric(C_RANGE if n_samples <= LARGE else C_RANGE_LARGE, count) / mean_cost
 
 
 def _fn_costs(fn_costs: Any, fn_base: float, fp_base: float, largest: float) -> list[float]:
@@ -302,10 +282,7 @@ class GridExtension:
         }
 
     def find_edge(self, points: list[Point], values: NDArray[np.float64], best: int) -> Edge | None:
-        """The end of an axis at which the best point lies, clearly better than others; None if there is none.
-
-        values : (n_points, n_folds), NaN where a point was not scored
-        """
+        """The end of an axis at which the best point lies, clearly better than others; None if there is none."""
         mean = values.mean(axis=1)
         for name, axis in self.axes.items():
             of_points = np.array([AXIS_VALUE[name](point) for point in points])

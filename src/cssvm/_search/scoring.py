@@ -1,19 +1,7 @@
-"""The value of scores of the validation samples; greater is better.
+"""The value of scores of the validation samples, greater is better: our measures and scikit-learn's scorers.
 
-========= =====================================================================================
-risk      minus the mean cost of the predictions, `cssvm.metrics.cost_risk`
-min_risk  minus the mean cost at the best threshold, `cssvm.metrics.min_cost_risk`
-tp_auc    minus `cssvm.metrics.tp_auc_loss` at t = 0.9
-tn_auc    minus `cssvm.metrics.tn_auc_loss` at t = 0.9
-income    sum over the predicted positives of fn_cost_i (true) or -fp_cost_i (false)
-========= =====================================================================================
-
-With ``decision="threshold"`` risk, min_risk and income are those of the predictions at one threshold, of least cost on
-the out-of-fold scores of all folds together; with ``decision="bayes"`` those of Bayes' rule, by one sigmoid fitted to
-these scores. Scores that differ by less than the tolerance of the solver are equal.
-
-Any other scoring is a scikit-learn scorer. It gets an estimator that is fitted already and knows the scores of exactly
-the samples it is asked about.
+With a decision that is learnt from the out-of-fold scores of all folds together, one threshold or Bayes' rule, risk,
+min_risk and income are those of its predictions. Scores that differ by less than the solver's tolerance are equal.
 """
 
 from __future__ import annotations
@@ -144,7 +132,7 @@ class ScorerScoring(Scoring):
 
 
 class _Scored(BinaryClassifier):
-    """A fitted classifier whose scores of the samples in question are known, and its positive class if it was named."""
+    """The fitted classifier that a scorer gets: its scores of exactly the samples it is asked about are known."""
 
     def __init__(self, classes: Any = None, scores: Any = None, pos_label: Any = None) -> None:
         self.classes = self.classes_ = classes

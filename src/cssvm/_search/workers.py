@@ -6,9 +6,8 @@
             for C ascending:                 solve, started from the last solution
         scores of the validation samples     one product with all solutions
 
-Where the shared values and a kernel matrix for each thread exceed the memory available, tasks run one after another on
-the solver that computes kernel values as it needs them; it starts from the last C in the same way. Linear models need
-no kernel matrix at all: their training samples are prepared once for each fold.
+Where the memory available does not suffice for this, tasks run one after another on the solver that computes kernel
+values as it needs them. Linear models need no kernel matrix: their training samples are prepared once for each fold.
 """
 
 from __future__ import annotations
@@ -37,10 +36,8 @@ from .._solvers.linear import LinearFunction, LinearSolver, linear_scores
 from .fold_data import FoldFeatures
 from .plan import FitKey, Grid
 
-# Share of the memory available for the matrices of all samples; Newton steps and their factors need the rest.
-MATRIX_SHARE = 0.75
-# Validation samples at a time.
-BAND = 256
+MATRIX_SHARE = 0.75  # of the memory available, for the matrices; Newton steps and their factors need the rest
+BAND = 256  # validation samples at a time
 
 
 class Task(NamedTuple):
@@ -69,15 +66,13 @@ class FitPlan:
     problems: list[DualProblem] = field(init=False)  # of each path, on all samples, at C = 1
 
     def __post_init__(self) -> None:
-        self.problems = [self._problem(number) for number in range(len(self.grid.paths))]
-
-    def _problem(self, number: int) -> DualProblem:
-        path = self.grid.paths[number]
-        samples = self.samples.with_cost_factors(path.fn_cost, path.fp_cost)
-        margins, upper_bounds = margins_and_upper_bounds(
-            samples.positive, samples.weighted_costs, kappa=path.kappa or 1.0, fp_cost=samples.fp_cost
-        )
-        return DualProblem(*signed_terms(samples.signs, margins, upper_bounds))
+        self.problems = []
+        for path in self.grid.paths:
+            samples = self.samples.with_cost_factors(path.fn_cost, path.fp_cost)
+            margins, upper_bounds = margins_and_upper_bounds(
+                samples.positive, samples.weighted_costs, kappa=path.kappa or 1.0, fp_cost=samples.fp_cost
+            )
+            self.problems.append(DualProblem(*signed_terms(samples.signs, margins, upper_bounds)))
 
     def problem_on(self, path: int, train: RowNumbers) -> tuple[RowNumbers, DualProblem]:
         """Which of the training samples cost something, by their places in `train`, and their problem at C = 1."""
@@ -188,10 +183,7 @@ class MatrixWorker(Worker):
             self.shared(0)  # here, on all threads
 
     def shared(self, fold: int) -> tuple[SharedValues, Fold]:
-        """Distances or products of the samples of a fold, and the places among them of its two parts.
-
-        There is one set of them for all folds, unless each has an X of its own.
-        """
+        """Distances or products of the samples of a fold, or of all folds, and the places among them of its parts."""
         features, folds = self.plan.features, self.plan.folds
         key = 0 if features.same_for_all_folds else fold
         with self._lock:
@@ -223,7 +215,9 @@ class MatrixWorker(Worker):
                     solution = next(solutions)
                     if C_index in wanted:
                         n_failed += not solution.converged
-                        coefs.append(_with_zeros(solution.beta, kept, len(train)))
+                        beta = np.zeros(len(train))
+                        beta[kept] = solution.beta
+                        coefs.append(beta)
                         intercepts.append(solution.bias)
             scores = matrices.products(shared, kernel, places, np.array(coefs).T) + np.array(intercepts)
         return FoldScores(np.ascontiguousarray(scores.T), n_failed)
@@ -261,7 +255,7 @@ class StreamingWorker(Worker):
 
 
 def make_linear_worker(plan: FitPlan, n_threads: int) -> Worker:
-    """The worker for linear models, with as many folds at a time as fit into memory; a single one has all threads."""
+    """The worker for linear models, with as many folds at a time as fit into memory."""
     X = plan.features.whole[0]
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else X.nbytes
     of_task = max(1, size)  # training and validation samples are copies
@@ -270,11 +264,7 @@ def make_linear_worker(plan: FitPlan, n_threads: int) -> Worker:
 
 
 class LinearWorker(Worker):
-    """Tasks that train linear models, in the space of the features.
-
-    The samples near their margin at one C are almost those at the next, so that past the first C hardly more than a
-    look at all samples and a problem of few samples is left (`cssvm._solvers.linear.active_set`).
-    """
+    """Tasks that train linear models; past the first C the solver starts with the samples near their margin."""
 
     def fold_scores(self, task: Task, fits: Sequence[FitKey], stop: threading.Event) -> FoldScores | None:
         plan, fold = self.plan, self.plan.folds[task.fold]
@@ -301,10 +291,3 @@ def _by_path(fits: Sequence[FitKey]) -> list[tuple[int, list[int]]]:
     return [
         (path, [fit.C_index for fit in of_path]) for path, of_path in itertools.groupby(fits, key=lambda fit: fit.path)
     ]
-
-
-def _with_zeros(beta: Vector, kept: RowNumbers, n_train: int) -> Vector:
-    """The beta of all training samples, 0 for those that are not `kept`."""
-    whole = np.zeros(n_train)
-    whole[kept] = beta
-    return whole
