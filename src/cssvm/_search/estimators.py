@@ -188,20 +188,8 @@ class CostSensitiveLinearSVCCV(BaseSVCSearchCV):
 
     Parameters
     ----------
-    Cs : int or array-like of float, default=10
-        Values of C to try, or a number of automatic ones.
-    fn_costs : int or array-like of float, default=None
-        Costs of a false negative to train with, or a number of automatic ones; None means `fn_cost`.
-    kappas : int, "tied" or array-like of float and "tied", default=None
-        Margins of the negative class to try, or a number of automatic ones; None means 1.
-    fn_cost, fp_cost : float, default=1.0
-        Cost of a false negative and of a false positive, by which points are scored.
-    scoring : str or callable, default="risk"
-        ``"risk"``, ``"min_risk"``, ``"tp_auc"``, ``"tn_auc"``, ``"income"``, or a scikit-learn scorer or its name.
-    decision : {"auto", "zero", "threshold", "bayes"}, default="auto"
-        How the final model predicts.
-    cv, transformer, pos_label, n_jobs, checkpoint, verbose
-        As in `CostSensitiveSVCCV`, which also says more about the parameters above.
+    Cs, fn_costs, kappas, fn_cost, fp_cost, scoring, decision, cv, transformer, pos_label, n_jobs, checkpoint, verbose
+        As in `CostSensitiveSVCCV`.
     tol : float, default=1e-6
         Largest duality gap of a fit, relative to the objective.
 

@@ -27,14 +27,8 @@ class CostSensitiveLinearSVC(BaseSVC):
 
     Parameters
     ----------
-    C : "scale" or float, default="scale"
-        Weight of the loss relative to the penalty.
-    fn_cost, fp_cost : float, default=1.0
-        Cost of a false negative and of a false positive. Costs of single samples are passed to `fit`.
-    kappa : float or "tied", default=1.0
-        Margin of the negative class.
-    pos_label : label, default=None
-        The positive class. For these five see also `CostSensitiveSVC`.
+    C, fn_cost, fp_cost, kappa, pos_label
+        As in `CostSensitiveSVC`.
     tol : float, default=1e-6
         Tolerance for stopping: the relative duality gap.
     max_iter : int, default=-1
@@ -53,9 +47,7 @@ class CostSensitiveLinearSVC(BaseSVC):
         of both ``"coordinate descent"``, which may need long to reach a small gap if C is large.
     n_iter_ : int
         Number of iterations of the solver; for ``"coordinate descent"``, of passes over the samples.
-    dual_gap_ : float
-        The relative duality gap, a bound of the distance to the optimum.
-    classes_, C_, fit_status_, primal_objective_, dual_objective_, n_features_in_, feature_names_in_
+    classes_, C_, fit_status_, primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
         As in `CostSensitiveSVC`.
 
     Notes
