@@ -12,7 +12,7 @@ from cssvm.metrics._bootstrap import (
     joint_intervals,
     resample_counts,
 )
-from cssvm.metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
+from cssvm.metrics._curves import ranked_tn_auc_loss, ranked_tp_auc_loss
 from cssvm.metrics._risk import ranked_min_risk, risk_of_predictions
 from cssvm.metrics._scored import ScoredSamples
 

@@ -4,8 +4,8 @@ import pytest
 from cssvm._core.positive_class import PositiveClass
 from cssvm._core.samples import Samples
 from cssvm.metrics import cost_risk, income, min_cost_risk, tn_auc_loss, tp_auc_loss
+from cssvm.metrics._curves import ranked_tn_auc_loss, ranked_tp_auc_loss
 from cssvm.metrics._income import ActionCosts, income_of_predictions
-from cssvm.metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from cssvm.metrics._risk import minimum_risk, risk_of_predictions
 from cssvm.metrics._scored import ScoredSamples
 

@@ -21,8 +21,8 @@ from .._core.samples import Samples
 from .._core.sklearn_compat import safe_indexing
 from .._core.types import RowNumbers, Vector
 from .._core.validation import take_samples
+from ..metrics._curves import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics._income import ActionCosts, income_of_predictions
-from ..metrics._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics._risk import minimum_risk, risk_of_predictions
 from ..metrics._scored import ScoredSamples
 from .decision import BAYES, THRESHOLD, ZERO, BayesRule, costs_when_deciding, pooled_threshold, tie_of_folds

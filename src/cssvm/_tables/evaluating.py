@@ -24,7 +24,7 @@ from .._evaluation.cross_val import fewest_errors, warn_cost_leakage
 from .._evaluation.result import EVERYBODY, FEWEST_ERRORS, MODEL, NOBODY, FoldPredictions, HeldOutPredictions
 from .._report import Report
 from ..metrics._bootstrap import check_request, joint_intervals
-from ..metrics._partial_auc import mean_height
+from ..metrics._curves import mean_height
 from ..metrics._policies import Interval
 from ..metrics._risk import ranked_min_risk
 from ..metrics._scored import ScoredSamples

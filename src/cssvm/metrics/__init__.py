@@ -7,9 +7,17 @@ it. `pos_label` is the positive class, by default the larger label. A false nega
 
 from .._core.positive_class import PositiveClassScores, positive_class_scores
 from ._bootstrap import BootstrapInterval, bootstrap_interval
-from ._curves import CostCurve, NeymanPearson, RocConvexHull, cost_curve, neyman_pearson, roc_convex_hull
+from ._curves import (
+    CostCurve,
+    NeymanPearson,
+    RocConvexHull,
+    cost_curve,
+    neyman_pearson,
+    roc_convex_hull,
+    tn_auc_loss,
+    tp_auc_loss,
+)
 from ._income import income, savings_score
-from ._partial_auc import tn_auc_loss, tp_auc_loss
 from ._risk import MinimumRisk, cost_risk, expected_cost_at, min_cost_risk
 from ._scorers import (
     cost_risk_scorer,

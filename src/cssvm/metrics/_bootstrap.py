@@ -1,11 +1,8 @@
 """Percentile intervals of any metric by resampling samples.
 
-A resample is a vector of counts, how often each sample was drawn; the metric of the resample is the metric with the
-weights w_i count_i. Samples are drawn from all of them or within each class (stratified). For metrics of the ranking
-the samples are sorted once: a resample only changes the weights.
-
-Samples that a metric cannot tell apart may share a column of the counts. How often such a group occurs in a resample is
-one multinomial draw, so that the work grows with the number of groups, not of samples.
+A resample is a vector of counts, how often each sample was drawn; its metric is that of the weights w_i count_i. For
+metrics of the ranking the samples are sorted once. Samples that a metric cannot tell apart may share a column of the
+counts: how often such a group occurs is one multinomial draw.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from sklearn.utils import check_random_state
 from .._core.samples import Samples
 from .._core.types import RowNumbers, Vector
 from .._core.validation import is_integer, is_number
-from ._partial_auc import ranked_tn_auc_loss, ranked_tp_auc_loss, tn_auc_loss, tp_auc_loss
+from ._curves import ranked_tn_auc_loss, ranked_tp_auc_loss, tn_auc_loss, tp_auc_loss
 from ._risk import min_cost_risk, ranked_min_risk
 from ._scored import RankedMetric, ScoredSamples
 
@@ -54,10 +51,8 @@ class BootstrapInterval(NamedTuple):
 
     Attributes
     ----------
-    estimate : float
-        The metric of the samples themselves.
-    low, high : float
-        Ends of the interval.
+    estimate, low, high : float
+        The metric of the samples themselves, and the ends of the interval.
     samples : ndarray of shape (n_resamples,)
         The metric of each resample.
     """
@@ -100,9 +95,8 @@ def bootstrap_interval(
     random_state : int, RandomState instance or None, default=None
         Seed of the resampling.
     stratified : bool, default=False
-        If False, samples are drawn from all of them, and a resample without a class is drawn again. If True, they are
-        drawn within each class, for data whose class frequencies were fixed by design. Otherwise such intervals are too
-        short: that of a constant prediction has no width at all.
+        If True, samples are drawn within each class, for data whose class frequencies were fixed by design; for other
+        data such intervals are too short. If False, a resample without a class is drawn again.
     **kwargs
         Arguments of the metric. Costs and `sample_weight` are resampled with their samples. Samples of weight zero are
         not drawn.
@@ -110,7 +104,6 @@ def bootstrap_interval(
     Returns
     -------
     BootstrapInterval
-        Named tuple ``(estimate, low, high, samples)``.
 
     Examples
     --------
@@ -140,10 +133,9 @@ def joint_intervals(
     confidence: float,
     random_state: Any,
 ) -> dict[str, BootstrapInterval]:
-    """`bootstrap_interval` of several measures of samples of positive weight, from the same resamples.
+    """`bootstrap_interval` of several measures from the same resamples of samples of positive weight.
 
-    measures : maps how often each sample was drawn, (n_batch, n_samples), to values (n_batch,) by name; labels :
-    (n_samples,). The resamples are those of `bootstrap_interval` with the same seed.
+    measures : maps how often each sample was drawn, (n_batch, n_samples), to values (n_batch,) by name.
     """
     batches = resample_counts(_classes(labels), n_resamples, generator(random_state), stratified=False)
     found = [measures(counts.astype(np.float64)) for counts in batches]
@@ -159,7 +151,7 @@ def _interval(estimate: float, samples: Vector, confidence: float) -> BootstrapI
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """The random generator of all resamples, seeded by scikit-learn's `random_state`."""
+    """The random generator of all resamples."""
     return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
@@ -237,7 +229,12 @@ def _ranked_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs
 
 def _weighted_metric(metric: Callable[..., Any], y_true: Any, y_score: Any, kwargs: dict[str, Any]) -> Resampled:
     """Any metric that takes weights, called once for each resample."""
-    _check_takes_weights(metric)
+    signature = inspect.signature(metric)
+    if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+        raise ValueError(
+            f"metric must take sample_weight, by which resamples are passed on; got "
+            f"{getattr(metric, '__name__', metric)}{signature}. Wrap it in a function that does."
+        )
     labels = np.asarray(y_true)
     # Which class is the positive one does not matter for the weights.
     samples = Samples.from_labels(y_true, pos_label=labels[0], sample_weight=kwargs.get("sample_weight"))
@@ -271,13 +268,4 @@ def check_request(n_resamples: Any, confidence: Any) -> None:
     if not is_number(confidence) or not 0 < confidence < 1:
         raise ValueError(
             f"confidence must lie between 0 and 1; got confidence={confidence!r}. Pass for example confidence=0.95."
-        )
-
-
-def _check_takes_weights(metric: Callable[..., Any]) -> None:
-    parameters = inspect.signature(metric).parameters.values()
-    if not any(p.name == "sample_weight" or p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
-        raise ValueError(
-            "metric must take sample_weight, by which resamples are passed on; got "
-            f"{getattr(metric, '__name__', metric)}{inspect.signature(metric)}. Wrap it in a function that does."
         )

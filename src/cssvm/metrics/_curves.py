@@ -6,14 +6,21 @@ curve are the only cuts that minimise an expected cost for some costs and priors
     PC = P_1 C_1 / (P_1 C_1 + P_{-1} C_{-1})        in [0, 1]
 
 a point (FPR, FNR) has the normalised expected cost FNR PC + FPR (1 - PC), a straight line over PC; the cost curve
-(Drummond and Holte) is the lower envelope of these lines.
+(Drummond and Holte) is the lower envelope of these lines. If costs differ between samples of a class, the same holds
+for rates in which each sample counts with its cost, `by_cost`.
 
-If costs differ between samples of a class, the same holds for rates in which each sample counts with its cost,
-`by_cost`.
+The partial areas are
+
+    TP-t:  mean false positive rate over true positive rates in [t, 1]    (few false negatives are wanted)
+    TN-t:  mean false negative rate over true negative rates in [t, 1]    (few false positives are wanted)
+
+With x the error rate that is kept small and y the other one, both are the mean of y over x in [0, 1 - t]. Swapping the
+classes and the sign of the scores turns one into the other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,20 +29,14 @@ from sklearn.isotonic import isotonic_regression
 
 from .._core.types import Mask, RowNumbers, Vector
 from .._core.validation import is_number
-from ._scored import ScoredSamples
+from ._scored import RankedMetric, ScoredSamples
 
 # Sums of weights round: a rate that exceeds a limit by no more than this, relatively, meets it.
 RATE_ROUNDING = 1e-12
 
 
 class RocConvexHull(NamedTuple):
-    """Vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1).
-
-    Attributes
-    ----------
-    fpr, tpr, thresholds : ndarray of shape (n_vertices,)
-        False and true positive rates, and the thresholds that reach them, falling.
-    """
+    """Vertices of the upper convex hull of a ROC curve, as `roc_convex_hull` returns them."""
 
     fpr: Vector
     tpr: Vector
@@ -43,13 +44,7 @@ class RocConvexHull(NamedTuple):
 
 
 class CostCurve(NamedTuple):
-    """Smallest normalised expected cost over the probability cost of the positive class.
-
-    Attributes
-    ----------
-    probability_cost, cost : ndarray of shape (n_points,)
-        Points of the curve, which is straight between its vertices.
-    """
+    """Smallest normalised expected cost over the probability cost, as `cost_curve` returns it."""
 
     probability_cost: Vector
     cost: Vector
@@ -60,15 +55,7 @@ class CostCurve(NamedTuple):
 
 
 class NeymanPearson(NamedTuple):
-    """Threshold with the fewest false negatives under a limit on false positives.
-
-    Attributes
-    ----------
-    threshold : float
-        Samples that score at least this are predicted positive.
-    fpr, fnr : float
-        False positive and false negative rate.
-    """
+    """Threshold with the fewest false negatives under a limit on false positives, as `neyman_pearson` returns it."""
 
     threshold: float
     fpr: float
@@ -92,8 +79,9 @@ def roc_convex_hull(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_
     Returns
     -------
     RocConvexHull
-        Named tuple ``(fpr, tpr, thresholds)`` of arrays of shape (n_vertices,). As in scikit-learn's ``roc_curve``,
-        a vertex is reached by "positive if score >= threshold" and the first threshold is ``inf``.
+        Named tuple ``(fpr, tpr, thresholds)`` of arrays of shape (n_vertices,), from (0, 0) to (1, 1). As in
+        scikit-learn's ``roc_curve``, thresholds fall from ``inf``, and samples that score at least a threshold are
+        predicted positive.
 
     Examples
     --------
@@ -123,7 +111,7 @@ def cost_curve(
     Returns
     -------
     CostCurve
-        Named tuple ``(probability_cost, cost)`` of arrays.
+        Named tuple ``(probability_cost, cost)`` of arrays of shape (n_points,).
 
     Examples
     --------
@@ -160,9 +148,8 @@ def neyman_pearson(
     Returns
     -------
     NeymanPearson
-        Named tuple ``(threshold, fpr, fnr)`` of the predictions "positive if score >= threshold". The threshold is
-        half-way between two neighbouring scores, ``inf`` to predict all samples negative or ``-inf`` to predict all
-        positive; of several it is the highest, which has the fewest false positives.
+        Named tuple ``(threshold, fpr, fnr)``: the threshold, as in `min_cost_risk`, and the rates of the predictions
+        "positive if score >= threshold".
 
     Examples
     --------
@@ -182,6 +169,64 @@ def neyman_pearson(
     smallest = fnr[fpr <= max_fpr * (1 + RATE_ROUNDING)][-1]
     cut = int(np.argmax(fnr <= smallest))
     return NeymanPearson(ranking.threshold(cut), float(fpr[cut]), float(fnr[cut]))
+
+
+def tp_auc_loss(
+    y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = None, sample_weight: Any = None
+) -> float:
+    """Mean false positive rate over true positive rates between t and 1 (TP-t-AUC). Lower is better.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label, sample_weight
+        As in `roc_convex_hull`.
+    t : float, default=0.9
+        Smallest true positive rate considered, in [0, 1).
+
+    Returns
+    -------
+    float
+        The loss, in [0, 1]: 0 is perfect, and for ``t=0`` it is 1 - AUC.
+
+    Examples
+    --------
+    Finding the last positive sample takes one of the two negative ones as a false positive:
+
+    >>> from cssvm.metrics import tp_auc_loss
+    >>> tp_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0.5)
+    0.5
+    """
+    scored = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return ranked_tp_auc_loss(scored, t=t).value
+
+
+def tn_auc_loss(
+    y_true: Any, y_score: Any, *, t: float = 0.9, pos_label: Any = None, sample_weight: Any = None
+) -> float:
+    """Mean false negative rate over true negative rates between t and 1 (TN-t-AUC). Lower is better.
+
+    Parameters
+    ----------
+    y_true, y_score, pos_label, sample_weight
+        As in `roc_convex_hull`.
+    t : float, default=0.9
+        Smallest true negative rate considered, in [0, 1): false positive rates up to 1 - t.
+
+    Returns
+    -------
+    float
+        As of `tp_auc_loss`.
+
+    Examples
+    --------
+    Half of the positive samples are false negatives up to the false positive rate 1/2, and none beyond it:
+
+    >>> from cssvm.metrics import tn_auc_loss
+    >>> tn_auc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], t=0.5)
+    0.5
+    """
+    scored = ScoredSamples.from_labels(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return ranked_tn_auc_loss(scored, t=t).value
 
 
 def hull_of_samples(scored: ScoredSamples, *, by_cost: bool = False) -> RocConvexHull:
@@ -211,10 +256,7 @@ def cost_curve_of_samples(scored: ScoredSamples, *, by_cost: bool = False) -> Co
 
 
 def roc_curve_of_samples(scored: ScoredSamples, *, by_cost: bool = False) -> tuple[Vector, Vector]:
-    """False and true positive rates of the ROC curve, (n_points,) each, without points in the middle of a straight run.
-
-    The same points as scikit-learn's `roc_curve`, without sorting again.
-    """
+    """False and true positive rates of the points of scikit-learn's `roc_curve`, (n_points,) each."""
     false_positives, true_positives = _positives(scored, by_cost)
     if by_cost:
         # Samples that cost nothing do not move the curve.
@@ -235,11 +277,10 @@ def _positives(scored: ScoredSamples, by_cost: bool) -> tuple[Vector, Vector]:
 
 
 def hull_of_curve(x: Vector, y: Vector) -> RowNumbers:
-    """Points of a curve at which its upper convex hull turns, and its two ends: (n_vertices,) indices.
+    """Indices (n_vertices,) of the points at which the upper convex hull of a curve turns, and of its two ends.
 
-    x, y : (n_points,), both rising. The hull's slopes fall from piece to piece. Pooling neighbouring pieces until they
-    do is isotonic regression: of the share of the rise, rise / (rise + run), that each piece adds, weighted with its
-    length rise + run. In weights instead of rates whole numbers stay whole, so that pieces in line are pooled exactly.
+    x, y : (n_points,), both rising. The slopes of the hull fall from piece to piece. Pooling neighbouring pieces until
+    they do is isotonic regression of the shares rise / (rise + run), weighted with the lengths rise + run.
     """
     rise, run = np.diff(y), np.diff(x)
     length = rise + run
@@ -250,12 +291,44 @@ def hull_of_curve(x: Vector, y: Vector) -> RowNumbers:
     return np.concatenate([[0], turns, [len(y) - 1]])
 
 
-class Cuts(NamedTuple):
-    """What cuts, or predictions, predict positive: weights and weighted costs by class, (n_cuts,) each.
+def ranked_tp_auc_loss(scored: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
+    """`tp_auc_loss` of scored samples, as a function of the weights."""
+    return _ranked_loss(scored, t, lambda fpr, fnr: (fnr[..., ::-1], fpr[..., ::-1]))
 
-    true_positives, false_positives : weights; saved : cost of the false negatives that the true positives avoid;
-    spent : cost of the false positives.
+
+def ranked_tn_auc_loss(scored: ScoredSamples, *, t: float = 0.9) -> RankedMetric:
+    """`tn_auc_loss` of scored samples, as a function of the weights."""
+    return _ranked_loss(scored, t, lambda fpr, fnr: (fpr, fnr))
+
+
+def mean_height(x: Vector, y: Vector, width: float) -> Vector:
+    """Mean of y over x in [0, width] along the polygon (x, y), (..., n_points), x rising from 0 to at least width.
+
+    A piece from (x0, y0) to (x1, y1) that `width` cuts counts with its part f of the way, where y is
+    y0 + f (y1 - y0); vertical pieces have no area.
     """
+    steps = np.diff(x, axis=-1)
+    inside = np.diff(np.minimum(x, width), axis=-1)
+    part = np.divide(inside, steps, out=np.zeros_like(steps), where=steps > 0)
+    heights = y[..., :-1] + part * np.diff(y, axis=-1) / 2
+    return np.einsum("...i,...i->...", inside, heights) / width
+
+
+def _ranked_loss(
+    scored: ScoredSamples, t: Any, curve: Callable[[Vector, Vector], tuple[Vector, Vector]]
+) -> RankedMetric:
+    """Mean height of a curve (x, y), made from false positive and false negative rates, over x in [0, 1 - t]."""
+    if not is_number(t) or not 0 <= t < 1:
+        raise ValueError(f"t must be a rate in [0, 1); got t={t!r}. Pass for example t=0.9, or t=0 for 1 - AUC.")
+    scored.samples.check_both_classes_weighted("a ROC curve")
+    positive = scored.ranked(scored.positive)
+    return RankedMetric(
+        scored, lambda weights: mean_height(*curve(*scored.ranking.rates(positive, weights)), 1.0 - float(t))
+    )
+
+
+class Cuts(NamedTuple):
+    """Weights of the true and false positives of cuts, and the costs they save and spend, (n_cuts,) each."""
 
     true_positives: Vector
     false_positives: Vector
@@ -285,12 +358,10 @@ class BestCuts(NamedTuple):
 
         (a (saved by all - saved) + b spent) / weight.
 
-    Another prior p of the positive class only changes a and b, by p / (its share) and (1 - p) / (share of the others).
-    The minimum over all cuts is a vertex of the upper convex hull of the points (spent, saved), for every a and b: a
-    few hundred vertices stand for a million samples.
+    Another prior of the positive class only changes a and b. For every a and b the minimum over all cuts is a vertex of
+    the upper convex hull of the points (spent, saved): a few hundred vertices stand for a million samples.
 
-    thresholds : (n_vertices,), falling: those of `min_cost_risk`, infinite at the ends; vertices : their cuts; curve :
-    at most `n_points` of all cuts; all_positive : the last cut; weight : of all samples.
+    thresholds : (n_vertices,), those of `min_cost_risk`, falling, infinite at the ends; weight : of all samples.
     """
 
     thresholds: Vector

@@ -23,8 +23,8 @@ from .._core.decision import OUTCOMES, costs_for_predict, decision_costs, per_sa
 from .._core.positive_class import RESPONSE_METHODS, PositiveClass, positive_class_scores, stated_pos_label
 from .._core.sklearn_compat import Scorer
 from .._core.validation import aligned_sample_values, is_pandas
+from ._curves import tn_auc_loss, tp_auc_loss
 from ._income import as_costs, income, savings_score
-from ._partial_auc import tn_auc_loss, tp_auc_loss
 from ._risk import MinimumRisk, cost_risk, min_cost_risk
 
 PREDICT = "predict"
