@@ -71,7 +71,7 @@ def income(
         Benefit of a true negative and of a false negative. Entries of an array count only on samples with that outcome;
         the others may be missing. A pandas Series is matched to `y_true` by index if both have one.
     tp_cost, fp_cost, tn_cost, fn_cost : float or array-like of shape (n_samples,), default=None
-        Cost of an outcome, in place of its benefit; negative if it earns.
+        Cost of an outcome, in place of its benefit.
     pos_label, sample_weight
         As in `cost_risk`.
 
@@ -126,9 +126,7 @@ def savings_score(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Share of the cost of the best constant prediction that the predictions save. Higher is better.
-
-    1 is perfect, 0 no better than predicting one class for all samples, negative values are worse than that.
+    """Share of the cost of the best constant prediction that the predictions save. Higher is better, 1 is perfect.
 
     Parameters
     ----------
@@ -142,15 +140,13 @@ def savings_score(
     Returns
     -------
     float
-        The savings, at most 1.
+        The savings; below 0 if one class for all samples were cheaper.
 
     Examples
     --------
-    Finding the fraud of 900 and missing the one of 100, with one false positive at 10; checking all four costs 20:
+    Finding both frauds with one false positive at 10; checking all four would cost 20:
 
     >>> from cssvm.metrics import savings_score
-    >>> savings_score([1, 1, 0, 0], [1, 0, 1, 0], fn_cost=[900, 100, 0, 0], fp_cost=10)
-    -4.5
     >>> savings_score([1, 1, 0, 0], [1, 1, 1, 0], fn_cost=[900, 100, 0, 0], fp_cost=10)
     0.5
     """
@@ -177,10 +173,7 @@ def income_of_predictions(samples: Samples, predicted: Mask, costs: ActionCosts)
 
 
 def _applied_cost(given: Samples, name: str, cost: Any, applies: Mask) -> Any:
-    """A cost, 0 on the samples of positive weight that it does not apply to; raise unless it is finite on the others.
-
-    A finite number is returned as it is.
-    """
+    """A number, or the cost of samples of positive weight, 0 where it does not apply; others must be finite."""
     values = as_floats(name, given.aligned(name, cost), ONE_OR_EACH)
     if values.ndim == 0 and np.isfinite(values):
         return values
@@ -190,7 +183,6 @@ def _applied_cost(given: Samples, name: str, cost: Any, applies: Mask) -> Any:
     if invalid.any():
         raise ValueError(
             f"{name} must be finite on every sample it applies to; got {applied[np.argmax(invalid)]} on "
-            f"{invalid.sum()} of {applies.sum()} such samples. Correct these values, or drop the samples (values on "
-            "other samples are ignored)."
+            f"{invalid.sum()} of {applies.sum()} such samples. Correct these values, or drop the samples."
         )
     return applied

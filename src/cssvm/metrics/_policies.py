@@ -34,21 +34,9 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Policy:
-    """One way to decide, on samples that were not trained on.
+    """One way to decide: its cost per sample, negative for an income, and the weights of errors and of actions.
 
-    Attributes
-    ----------
-    name : str
-        Name of the policy.
-    cost : Interval
-        Cost per sample, negative for an income.
-    total : float
-        Cost of all samples.
-    false_negatives, false_positives, actions : float
-        Weights of the false negatives, of the false positives, and of all samples acted on (predicted positive).
-    difference : Interval or None
-        Cost per sample minus that of the model, paired by sample: positive where this policy costs more; None for the
-        model itself.
+    difference : the cost per sample minus that of the model, paired by sample; None for the model itself.
     """
 
     name: str
@@ -70,10 +58,9 @@ def compare_policies(
     *,
     groups: Any = None,
 ) -> list[Policy]:
-    """One `Policy` for each name, the first being the model's.
+    """One `Policy` for each name, the first being the model's, by the share (n_samples,) of its actions on each sample.
 
-    action_shares : by name, (n_samples,) how often the policy acts on each sample, as a share; groups : (n_samples,)
-    labels of samples that are drawn together, or None.
+    groups : (n_samples,) labels of samples that are drawn together, or None.
     """
     weights, positive = samples.weights, samples.positive
     shares = np.array(list(action_shares.values()))

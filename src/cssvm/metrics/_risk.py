@@ -5,11 +5,10 @@
 with the priors P, the costs C of a false negative and of a false positive, and the rates of both. With a cost for every
 sample it is the mean cost,
 
-    R = sum over wrong predictions of s_i / sum_i w_i,    s_i = w_i cost_i,
+    R = sum over wrong predictions of s_i / sum_i w_i,    s_i = w_i cost_i.
 
-which is the same for costs of classes and the priors of the samples. Another prior p of the positive class multiplies
-its weighted costs s_i by p / (its share), those of the negative class by (1 - p) / (its share). Normalised, R is
-divided by the cost of being wrong on every sample, P_1 C_1 + P_{-1} C_{-1}, and lies in [0, 1].
+Another prior p of the positive class multiplies its weighted costs s_i by p / (its share), those of the negative class
+by (1 - p) / (its share). Normalised, R is divided by the cost of being wrong on every sample and lies in [0, 1].
 """
 
 from __future__ import annotations
@@ -26,17 +25,7 @@ from ._scored import RankedMetric, ScoredSamples
 
 
 class MinimumRisk(NamedTuple):
-    """The smallest risk over all thresholds.
-
-    Attributes
-    ----------
-    risk : float
-        The smallest risk.
-    threshold : float
-        The threshold that reaches it.
-    fpr, fnr : float
-        False positive and false negative rate at the threshold.
-    """
+    """The smallest risk over all thresholds, as `min_cost_risk` returns it."""
 
     risk: float
     threshold: float
@@ -56,8 +45,6 @@ def cost_risk(
     normalize: bool = False,
 ) -> float:
     """Cost-sensitive risk of predictions: ``P_1 C_1 FNR + P_{-1} C_{-1} FPR``. Lower is better.
-
-    With a cost for every sample it is the mean cost per sample.
 
     Parameters
     ----------
@@ -83,12 +70,12 @@ def cost_risk(
     Returns
     -------
     float
-        The risk: a cost per sample, or a number in [0, 1] if normalised.
+        The mean cost per sample, or a number in [0, 1] if normalised.
 
     Examples
     --------
-    Granting a loan to all of 300 bad and 700 good applicants, where a loan to a bad one costs 5 and turning down a good
-    one costs 1; and turning all of them down:
+    Granting or refusing a loan to all of 300 bad and 700 good applicants; a loan to a bad one costs 5, turning down a
+    good one 1:
 
     >>> from cssvm.metrics import cost_risk
     >>> y = ["bad"] * 300 + ["good"] * 700
@@ -131,18 +118,14 @@ def min_cost_risk(
     Returns
     -------
     MinimumRisk
-        Named tuple ``(risk, threshold, fpr, fnr)``. `cost_risk` of the predictions at `threshold` is `risk`. The
+        Named tuple ``(risk, threshold, fpr, fnr)`` with the weighted false positive and false negative rates. The
         threshold is half-way between two neighbouring scores, ``inf`` to predict all samples negative or ``-inf`` to
         predict all positive. Among thresholds of equal risk it is the highest, which has the fewest false positives.
-        The rates are weighted.
 
     Examples
     --------
     >>> from cssvm.metrics import min_cost_risk
     >>> y, score = [0, 0, 1, 0, 1], [0.1, 0.2, 0.4, 0.6, 0.8]
-    >>> best = min_cost_risk(y, score)
-    >>> print(f"{best.risk:.1f} at {best.threshold:.1f}, fpr {best.fpr:.2f}, fnr {best.fnr:.2f}")
-    0.2 at 0.7, fpr 0.00, fnr 0.50
     >>> best = min_cost_risk(y, score, fn_cost=5)
     >>> print(f"{best.risk:.1f} at {best.threshold:.1f}, fpr {best.fpr:.2f}, fnr {best.fnr:.2f}")
     0.2 at 0.3, fpr 0.33, fnr 0.00
@@ -169,10 +152,8 @@ def expected_cost_at(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, or of one if `prior` is None.
-    y_score : array-like of shape (n_samples,)
-        Scores, higher for the positive class, or what `positive_class_scores` returns.
+    y_true, y_score
+        As in `min_cost_risk`; labels may be of one class if `prior` is None.
     thresholds : float or array-like
         Thresholds, of any shape and order; infinite ones are allowed.
     fn_cost, fp_cost, pos_label, sample_weight, prior, normalize
@@ -213,9 +194,10 @@ def minimum_risk(scored: ScoredSamples, *, prior: float | None = None, normalize
     # Summed again as `cost_risk` does it, so that the two agree to the last digit.
     predicted = scored.scores >= threshold
     risk = risk_of_predictions(samples, predicted, prior=prior, normalize=normalize)
-    fpr = _share(samples.weights, predicted, among=~samples.positive)
-    fnr = _share(samples.weights, ~predicted, among=samples.positive)
-    return MinimumRisk(float(risk), threshold, fpr, fnr)
+    positive, weights = samples.positive, samples.weights
+    fpr = weights[predicted & ~positive].sum() / weights[~positive].sum()
+    fnr = weights[~predicted & positive].sum() / weights[positive].sum()
+    return MinimumRisk(float(risk), threshold, float(fpr), float(fnr))
 
 
 def risk_at(
@@ -263,11 +245,6 @@ def _checked_weighted_costs(samples: Samples, prior: float | None, normalize: bo
     """`_weighted_costs_and_total` of samples."""
     _check_prior(samples, prior)
     return _weighted_costs_and_total(samples.positive, samples.weights, samples.cost, prior, normalize)
-
-
-def _share(weights: Vector, selected: Mask, *, among: Mask) -> float:
-    """Weight of the selected samples `among` some, relative to the weight of all those."""
-    return float(weights[selected & among].sum() / weights[among].sum())
 
 
 def _check_prior(samples: Samples, prior: Any) -> None:

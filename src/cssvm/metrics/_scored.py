@@ -1,9 +1,8 @@
 """Scored samples: checked samples with a score each, and the order of the scores.
 
-All metrics have two layers. The public functions take labels, scores and costs as users have them, read them into
-`Samples` or `ScoredSamples` and call a function of the second layer, which takes these and does not check them again.
-The estimators, the search, the evaluation and the displays call the second layer. A sample is predicted positive if its
-score is at or above the threshold. Samples of weight zero are left out.
+All metrics have two layers. The public functions read labels, scores and costs into `Samples` or `ScoredSamples` and
+call a function of the second layer, which does not check them again; the rest of the library calls that one. A sample
+is predicted positive if its score is at or above the threshold. Samples of weight zero are left out.
 """
 
 from __future__ import annotations
@@ -27,12 +26,9 @@ BELOW_CHANCE = 2.0  # standard deviations of the area under the ROC curve of ran
 
 @dataclass(frozen=True, eq=False)
 class ScoredSamples:
-    """Samples with a score and, where they are known, the predictions of a model; entry i of each is sample i.
+    """Samples with a score each, float64 or float32, and whether a model predicts them positive, where that is known.
 
-    samples : labels, weights and costs
-    scores : (n_samples,) float64 or float32, higher for the positive class
-    predictions : (n_samples,) bool, whether each sample was predicted positive; None if not known
-    tie : scores that differ by no more than this are equal
+    Scores that differ by no more than `tie` are equal.
     """
 
     samples: Samples
@@ -62,8 +58,8 @@ class ScoredSamples:
     ) -> ScoredSamples:
         """Check labels, scores, costs and weights as users pass them; scores keep their type unless `in_double`.
 
-        y_score : scores, or `PositiveClassScores`, which name their positive class. Other scores are taken to be higher
-        for the positive class, with a warning where the labels say the opposite. y_pred : predicted labels, or None.
+        Scores other than `PositiveClassScores` are assumed to be higher for the positive class, with a warning where
+        the labels say the opposite.
         """
         oriented = isinstance(y_score, PositiveClassScores)
         if oriented:
@@ -133,18 +129,14 @@ def _agreed_class(pos_label: Any, scores: PositiveClassScores) -> PositiveClass:
         return scores.positive_class
     if pos_label != scores.pos_label:
         raise ValueError(
-            f"pos_label must be the class that the scores are for, {scores.positive_class.label_repr}; "
-            f"got pos_label={pos_label!r}. Pass positive_class_scores(model, X, pos_label={pos_label!r}), or leave "
-            "pos_label out."
+            f"pos_label must be the class that the scores are for, {scores.positive_class.label_repr}; got "
+            f"pos_label={pos_label!r}. Pass positive_class_scores(model, X, pos_label={pos_label!r})."
         )
     return replace(scores.positive_class, named=True)
 
 
 class RankedMetric(NamedTuple):
-    """A metric of the ranking as a function of the weights alone.
-
-    values : maps weights (..., n_samples), in the order of the ranking, to the metric (...,).
-    """
+    """A metric of the ranking as a function of the weights (..., n_samples), in the order of the ranking."""
 
     scored: ScoredSamples
     values: Callable[[Vector], Vector]

@@ -1,12 +1,9 @@
 """The metrics as scikit-learn scorers, for `GridSearchCV`, `cross_validate` or `TunedThresholdClassifierCV`.
 
-The value of a scorer is better when higher, so risks and losses are negated. Values given for each sample are matched
-in two ways: as a pandas Series with the index of y, passed to the factory; or as metadata, which the scorers request
-already, with ``sklearn.set_config(enable_metadata_routing=True)``. Metadata take precedence.
-
-If one of the costs is given for each sample, all given costs are also passed to `predict`, if it takes them and they
-are not declined: a classifier that decides by the costs of each sample is scored by those predictions. Without
-`pos_label` the positive class is that of the estimator, or of what it wraps, and the larger label if none is given.
+Risks and losses are negated, so that higher is better. Values given for each sample are matched as a pandas Series with
+the index of y, or come as metadata, which the scorers request and which take precedence. If one of the costs is given
+for each sample, all given costs are also passed to `predict`, if it takes them. Without `pos_label` the positive class
+is that of the estimator, or of what it wraps, and the larger label if none is given.
 """
 
 from __future__ import annotations
@@ -67,43 +64,27 @@ def cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
 
 
 def min_cost_risk_scorer(**kwargs: Any) -> Callable[..., float]:
-    """Scorer of the negative risk of `min_cost_risk`: the cost of the scores at their best threshold.
-
-    Used like `cost_risk_scorer`, with the arguments of `min_cost_risk`.
-    """
+    """Scorer of the negative risk of `min_cost_risk`; used like `cost_risk_scorer`."""
     return _make_scorer(min_cost_risk, RESPONSE_METHODS, kwargs, greater_is_better=False)
 
 
 def tp_auc_scorer(**kwargs: Any) -> Callable[..., float]:
-    """Scorer of the negative `tp_auc_loss`.
-
-    Used like `cost_risk_scorer`, with the arguments of `tp_auc_loss`: `t`, `pos_label`, `sample_weight`.
-    """
+    """Scorer of the negative `tp_auc_loss`; used like `cost_risk_scorer`."""
     return _make_scorer(tp_auc_loss, RESPONSE_METHODS, kwargs, greater_is_better=False)
 
 
 def tn_auc_scorer(**kwargs: Any) -> Callable[..., float]:
-    """Scorer of the negative `tn_auc_loss`.
-
-    Used like `cost_risk_scorer`, with the arguments of `tn_auc_loss`: `t`, `pos_label`, `sample_weight`.
-    """
+    """Scorer of the negative `tn_auc_loss`; used like `cost_risk_scorer`."""
     return _make_scorer(tn_auc_loss, RESPONSE_METHODS, kwargs, greater_is_better=False)
 
 
 def income_scorer(**kwargs: Any) -> Callable[..., float]:
-    """Scorer of the `income` of the predictions.
-
-    Used like `cost_risk_scorer`, with the arguments of `income`: a benefit or a cost for each outcome (`tp_benefit` or
-    `tp_cost`, and so on), `pos_label`, `sample_weight`.
-    """
+    """Scorer of the `income` of the predictions; used like `cost_risk_scorer`."""
     return _make_scorer(income, PREDICT, as_costs(kwargs), greater_is_better=True)
 
 
 def savings_scorer(**kwargs: Any) -> Callable[..., float]:
-    """Scorer of the `savings_score` of the predictions.
-
-    Used like `cost_risk_scorer`, with the arguments of `savings_score`.
-    """
+    """Scorer of the `savings_score` of the predictions; used like `cost_risk_scorer`."""
     return _make_scorer(savings_score, PREDICT, kwargs, greater_is_better=True)
 
 

@@ -2,10 +2,8 @@
 
     cost(t) = sum over y_i = +1, score_i < t of w_i cost_i  +  sum over y_i = -1, score_i >= t of w_i cost_i,
 
-divided by sum_i w_i. Resamples are drawn as by `bootstrap_interval`: as many samples as there are, with replacement,
-from all of them. Samples of a class that fall between the same two thresholds and share cost and weight cannot be told
-apart, so that they are drawn as a group: the work does not grow with the number of samples unless costs differ between
-samples.
+divided by sum_i w_i. Resamples are drawn as by `bootstrap_interval`. Samples of a class that fall between the same two
+thresholds and share cost and weight are drawn as a group.
 """
 
 from __future__ import annotations
@@ -29,10 +27,9 @@ BOTH_ERRORS = "a display of both kinds of errors"
 class ThresholdCosts(NamedTuple):
     """Cost over the threshold.
 
-    thresholds, cost : (n_thresholds,), the grid, ascending, and the cost at each; threshold, threshold_cost : the
-    chosen one and its cost; normalized : whether costs are divided by that of being wrong on every sample; band : two
-    (n_thresholds,), limits of the cost in a share `confidence` of the resamples; threshold_interval, cost_interval :
-    limits of the best threshold, and of the cost at the chosen one.
+    thresholds, cost : (n_thresholds,), the ascending grid and the cost at each; threshold, threshold_cost : the chosen
+    one; band : limits of the cost; threshold_interval, cost_interval : limits of the best threshold, and of the cost at
+    the chosen one.
     """
 
     thresholds: Vector
@@ -67,13 +64,8 @@ def threshold_costs(
     if n_resamples < 0:
         raise ValueError(f"n_resamples must be positive, or 0 for no band; got n_resamples={n_resamples}.")
     check_request(n_resamples, confidence)
-    resampled = resampled_costs(
-        scored,
-        [*costs.thresholds, costs.threshold],
-        n_resamples=n_resamples,
-        normalize=normalize,
-        random_state=random_state,
-    )
+    options = {"n_resamples": n_resamples, "normalize": normalize, "random_state": random_state}
+    resampled = resampled_costs(scored, [*costs.thresholds, costs.threshold], **options)
     low, high = percentile_interval(resampled, confidence)
     interval = None
     if threshold is None:
