@@ -4,9 +4,8 @@ With the share of the positive class in the cost of being wrong on every sample,
 
     PC(+) = P_1 C_1 / (P_1 C_1 + P_{-1} C_{-1}),
 
-a threshold with rates (FPR, FNR) costs the normalised FNR PC(+) + FPR (1 - PC(+)): a straight line. The lower envelope
-of the lines of all thresholds is the cost curve. Predicting all samples negative costs PC(+), predicting all positive 1
-- PC(+); a model helps where its curve runs below both.
+a threshold with rates (FPR, FNR) costs the normalised FNR PC(+) + FPR (1 - PC(+)): a straight line. The cost curve is
+the lower envelope of these lines; a model helps where it runs below those of the constant predictions.
 """
 
 from __future__ import annotations
@@ -35,9 +34,8 @@ HALF = 0.5
 class CostCurveDisplay(FoldsDisplayMixin):
     """Normalised expected cost over the probability-cost PC(+), with the operating point of given costs.
 
-    Lower is better. Several models may share axes: pass the `ax_` of the first display to the others. If costs differ
-    between samples of a class, rates weigh each sample by its cost. Use `from_estimator`, `from_predictions` or
-    `from_cv_results` to create one. `from_cv_results` draws the mean of the curves of the folds.
+    Lower is better. If costs differ between samples of a class, rates weigh each sample by its cost. Use
+    `from_estimator`, `from_predictions` or `from_cv_results`, which draws the mean of the curves of the folds.
 
     Parameters
     ----------
@@ -54,14 +52,10 @@ class CostCurveDisplay(FoldsDisplayMixin):
     ----------
     operating_cost : float
         The curve at the operating point: the smallest normalised risk of any threshold.
-    line_ : matplotlib Line2D
-        The curve.
-    fold_lines_ : list of matplotlib Line2D
-        The curves of the folds.
-    trivial_lines_ : list of two matplotlib Line2D
-        Predicting all samples negative and all positive, each where it is the cheaper one.
-    point_ : matplotlib Line2D
-        The operating point.
+    line_, point_ : matplotlib Line2D
+        The curve and the operating point.
+    fold_lines_, trivial_lines_ : list of matplotlib Line2D
+        The curves of the folds, and the two constant predictions, each where it is the cheaper one.
     ax_, figure_ : matplotlib Axes, Figure
         Where they were drawn.
 
@@ -91,9 +85,7 @@ class CostCurveDisplay(FoldsDisplayMixin):
     def _from_samples(cls, scored: ScoredSamples, *, name: str | None = None) -> CostCurveDisplay:
         scored.samples.check_both_classes_weighted(BOTH_ERRORS)
         curve = cost_curve_of_samples(scored, by_cost=True)
-        return cls(
-            probability_cost=curve.probability_cost, cost=curve.cost, operating_point=_cost_share(scored), name=name
-        )
+        return cls(**curve._asdict(), operating_point=_cost_share(scored), name=name)
 
     @classmethod
     def _from_folds(cls, scored: ScoredFolds, *, name: str | None = None) -> CostCurveDisplay:

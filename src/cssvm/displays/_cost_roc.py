@@ -5,8 +5,8 @@ on all others, both per sample, all points (FPR, TPR) of the line
 
     P_1 C_1 (1 - TPR) + P_{-1} C_{-1} FPR = risk,    slope P_{-1} C_{-1} / (P_1 C_1)
 
-have the same risk. The best point of the curve lies on its convex hull, which the line only touches there. If costs
-differ between samples of a class, each sample counts in the rates with its cost; only then is the risk linear in them.
+have the same risk, if each sample counts in the rates with its cost. The line through the best point of the curve only
+touches the convex hull.
 """
 
 from __future__ import annotations
@@ -38,17 +38,9 @@ EDGE = 0.02
 
 
 class OperatingPoint(NamedTuple):
-    """Predictions in the ROC plane: their rates and their risk.
+    """Predictions in the ROC plane: their rates and their risk, weighted and normalised like the display.
 
-    Attributes
-    ----------
-    threshold : float
-        Samples that score at least this are predicted positive; nan for predictions that are not a threshold of the
-        scores, such as those by the costs of each sample, whose point may lie off the curve.
-    fpr, tpr : float
-        False and true positive rate, weighted like the curve.
-    risk : float
-        Cost of the predictions, per sample or normalised like the display.
+    `threshold` is nan for predictions that are not a threshold of the scores.
     """
 
     threshold: float
@@ -67,10 +59,9 @@ class CostRocDisplay(ScoredDisplayMixin):
         TH-Risk      a threshold chosen before, for example on training samples
         NOTH-Risk    the predictions of the classifier itself
 
-    and their risks are in the legend. The predictions of a classifier that decides by the costs of each sample are not
-    a threshold of these scores: its own point may lie off the curve, also above it. If costs differ between samples of
-    a class, the rates weigh each sample by its cost and the axis labels say so. Use `from_estimator` or
-    `from_predictions` to create one.
+    and their risks are in the legend. The point of a classifier that decides by the costs of each sample may lie off
+    the curve. If costs differ between samples of a class, the rates weigh each sample by its cost. Use
+    `from_estimator` or `from_predictions` to create one.
 
     Parameters
     ----------
@@ -92,11 +83,9 @@ class CostRocDisplay(ScoredDisplayMixin):
     Other Parameters
     ----------------
     threshold : float, default=None
-        Option of the class methods: a threshold chosen before, on scores for the positive class. If None, TH-Risk is
-        not drawn.
+        Option of the class methods: a threshold chosen before. If None, TH-Risk is not drawn.
     own_threshold : float, default=0.0
-        Option of `from_predictions`: the threshold of the classifier's own predictions. If None, NOTH-Risk is not
-        drawn.
+        Option of `from_predictions`: the classifier's own threshold. If None, NOTH-Risk is not drawn.
     normalize : bool, default=False
         Option of the class methods: divide risks by that of being wrong on every sample.
 
@@ -228,13 +217,7 @@ class CostRocDisplay(ScoredDisplayMixin):
         return self
 
     def iso_cost_line(self) -> tuple[Vector, Vector]:
-        """Ends of the line of equal risk through Risk*, where it leaves the unit square.
-
-        Returns
-        -------
-        fpr, tpr : ndarray of shape (2,)
-            The two ends.
-        """
+        """Return false and true positive rates (2,) of the ends of the line of equal risk through Risk*."""
         best = self.points[BEST]
         fpr = np.array([best.fpr - best.tpr / self.slope, best.fpr + (1 - best.tpr) / self.slope])
         inside = np.clip(fpr, 0.0, 1.0)

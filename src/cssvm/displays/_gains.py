@@ -21,18 +21,15 @@ from ._scored import ScoredDisplayMixin
 class GainsDisplay(ScoredDisplayMixin):
     """Cost saved against predicting all samples negative, over the share of samples predicted positive.
 
-    Higher is better. The baselines are in it: all samples predicted negative at the left end, all positive at the right
-    one, and samples chosen at random on the line between them. Several models may share axes: pass the `ax_` of the
-    first display to the others. Use `from_estimator` or `from_predictions` to create one.
+    Higher is better. The baselines are at the ends, all samples predicted negative or positive, and on the line between
+    them, samples chosen at random. Use `from_estimator` or `from_predictions` to create one.
 
     Parameters
     ----------
     share, gain : ndarray of shape (n_cuts,)
         The curve; gains are costs saved per sample.
-    own_share, own_gain : float, default=nan
-        The predictions of the model itself.
-    perfect_share, perfect_gain : float, default=nan
-        Perfect predictions.
+    own_share, own_gain, perfect_share, perfect_gain : float, default=nan
+        The predictions of the model itself, and perfect ones.
     weight : float, default=1.0
         Weight of all samples, for totals.
     name : str, default=None
@@ -47,10 +44,8 @@ class GainsDisplay(ScoredDisplayMixin):
     ----------
     best_share, best_gain : float
         Where the curve is highest.
-    line_ : matplotlib Line2D
-        The curve.
-    own_point_, best_point_ : matplotlib Line2D
-        The predictions of the model, None if not known, and the best cut of these samples.
+    line_, own_point_, best_point_ : matplotlib Line2D
+        The curve, the predictions of the model, None if not known, and the best cut of these samples.
     ax_, figure_ : matplotlib Axes, Figure
         Where they were drawn.
 

@@ -69,9 +69,8 @@ class LossDisplay:
 
         loss        value(+1, f) and value(-1, f) over the score f
         min_risk    min over f of eta value(+1, f) + (1 - eta) value(-1, f) over eta, and behind it the
-                    zero-one risk min(C1 eta, C_minus1 (1 - eta)) of the same costs, which peaks where the
-                    decision changes, at C_minus1 / (C1 + C_minus1); for the paper's `CostSensitiveHinge` also
-                    the curve that the paper prints, which is the risk of the best of the scores -1 and +1
+                    zero-one risk min(C1 eta, C_minus1 (1 - eta)) of the same costs; for the paper's
+                    `CostSensitiveHinge` also the curve that the paper prints, of the scores -1 and +1 only
         link        the minimising f over eta; it crosses zero at the same threshold
 
     Use `from_losses` to create one.
@@ -85,10 +84,8 @@ class LossDisplay:
 
     Attributes
     ----------
-    axes_ : ndarray of shape (n_losses, n_panels) of matplotlib Axes
+    axes_, figure_ : ndarray of shape (n_losses, n_panels) of matplotlib Axes, Figure
         Where the panels were drawn.
-    figure_ : matplotlib Figure
-        The figure of the axes.
     lines_ : list of dict
         For each loss, its lines by name: "pos_loss", "neg_loss"; "min_risk", "zero_one_risk", "threshold" and, for
         the paper's loss, "printed_risk"; "link", "link_threshold".
@@ -123,14 +120,14 @@ class LossDisplay:
         ----------
         losses : Loss or sequence of Loss
             Losses with one pair of costs each.
-        panels : sequence of {"loss", "min_risk", "link"}, default=("loss", "min_risk", "link")
-            What to draw, from left to right.
+        panels
+            As in `LossDisplay`.
         f_range : tuple of two floats, default=(-2.0, 2.0)
             Smallest and largest score of the panel "loss".
         names : sequence of str, default=None
             Titles of the losses. If None, the repr of each loss.
-        ax : matplotlib Axes or array of them, default=None
-            One axis for each loss and panel, of shape (n_losses, n_panels) or flat. If None, a new figure is created.
+        ax
+            As in `plot`.
 
         Returns
         -------
@@ -139,9 +136,7 @@ class LossDisplay:
         """
         losses = [losses] if isinstance(losses, Loss) else losses
         if len(losses) == 0:
-            raise ValueError(
-                "losses must hold at least one loss; got none. Pass for example [CostSensitiveHinge(4, 2)]."
-            )
+            raise ValueError("losses must hold at least one loss, for example [CostSensitiveHinge(4, 2)]; got none.")
         if names is not None and len(names) != len(losses):
             raise ValueError(f"names must hold one name for each of the {len(losses)} losses; got {len(names)}.")
         titles = [_name(loss) for loss in losses] if names is None else names

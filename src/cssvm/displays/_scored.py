@@ -42,8 +42,7 @@ class ScoredFolds(NamedTuple):
 class ScoredDisplayMixin:
     """Class methods of displays of scored samples."""
 
-    # Whether `_from_samples` uses the predictions of the estimator and its own threshold.
-    _shows_predictions: ClassVar[bool] = False
+    _shows_predictions: ClassVar[bool] = False  # of the estimator, and its own threshold
 
     # _from_samples(scored: ScoredSamples, *, name, **options) -> Self, not drawn yet.
     _from_samples: ClassVar[Any]
@@ -76,8 +75,7 @@ class ScoredDisplayMixin:
         y : array-like of shape (n_samples,)
             Labels of the samples.
         fn_cost, fp_cost : float or array-like of shape (n_samples,), default=1.0
-            Cost of a false negative and of a false positive; entries of samples of the other class are ignored. If one
-            of them is given for each sample, they are passed to `predict` if it takes them.
+            As in `cost_risk`. If one of them is given for each sample, they are passed to `predict` if it takes them.
         pos_label : label, default=None
             The positive class. If None, the estimator's own `pos_label` if it has one, otherwise ``classes_[1]``.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -245,10 +243,9 @@ def score_folds(
     response_method: str = "auto",
     **given: Any,
 ) -> ScoredFolds:
-    """Score the samples that each estimator was not trained on; `pos_label` None is that of the first estimator.
+    """Score the samples that each estimator was not trained on; by default for the first estimator's positive class.
 
-    given : fn_cost, fp_cost and sample_weight. Labels, weights and costs are read for all samples at once, so that a
-    pandas Series is matched by the index of y, and a fold need not hold a sample of each cost.
+    given : fn_cost, fp_cost and sample_weight, read for all samples at once.
     """
     missing = [key for key in ("estimator", "indices") if key not in cv_results]
     if missing:

@@ -22,23 +22,17 @@ FOLD = "one fold"
 class ThresholdDisplay(FoldsDisplayMixin):
     """Expected cost over the threshold, with a bootstrap band and the chosen threshold.
 
-    Lower is better. Samples that score at least the threshold are predicted positive. The band holds, at each threshold
-    by itself, the cost in a share `confidence` of resamples. The interval of the threshold holds the best threshold of
-    that share of the resamples: a wide one means that the samples do not determine the threshold.
-
-    Use `from_estimator`, `from_predictions` or `from_cv_results` to create one. `from_cv_results` draws no band, but
-    the cost on each fold and the mean cost of all validation samples.
+    Lower is better. Samples that score at least the threshold are predicted positive. The band holds, at each
+    threshold, the cost in a share `confidence` of resamples; the interval of the threshold holds the best threshold of
+    that share. Use `from_estimator`, `from_predictions` or `from_cv_results`, which draws the cost on each fold and the
+    mean cost of all validation samples in place of a band.
 
     Parameters
     ----------
-    thresholds : ndarray of shape (n_thresholds,)
-        Ascending grid.
-    cost : ndarray of shape (n_thresholds,)
-        Cost at each of them.
-    threshold : float
-        The chosen threshold; infinite if all samples are predicted negative (+inf) or positive (-inf).
-    threshold_cost : float
-        Its cost.
+    thresholds, cost : ndarray of shape (n_thresholds,)
+        Ascending grid, and the cost at each threshold.
+    threshold, threshold_cost : float
+        The chosen threshold, infinite if all samples are predicted negative (+inf) or positive (-inf), and its cost.
     band : (low, high) of ndarrays of shape (n_thresholds,), default=None
         Limits of the cost.
     threshold_interval, cost_interval : (low, high) of floats, default=None
@@ -61,21 +55,13 @@ class ThresholdDisplay(FoldsDisplayMixin):
         and the marked one.
     normalize : bool, default=False
         Option of the class methods: divide costs by that of being wrong on every sample.
-    n_resamples : int, default=1000
-        Option of `from_estimator` and `from_predictions`: the number of resamples. 0 draws no band.
-    confidence : float, default=0.95
-        Option of `from_estimator` and `from_predictions`: share of resamples inside band and intervals.
-    random_state : int, RandomState instance or None, default=None
-        Option of `from_estimator` and `from_predictions`: seed of the resamples.
+    n_resamples, confidence, random_state : default=1000, 0.95, None
+        Options of `from_estimator` and `from_predictions`, as in `bootstrap_interval`. 0 resamples draw no band.
 
     Attributes
     ----------
-    line_ : matplotlib Line2D
-        The cost.
-    band_ : matplotlib PolyCollection or None
-        The band.
-    fold_lines_ : list of matplotlib Line2D
-        The costs on folds.
+    line_, band_, fold_lines_ : matplotlib Line2D, PolyCollection or None, list of Line2D
+        The cost, its band and the costs on folds.
     point_, interval_line_ : matplotlib Line2D
         The chosen threshold and its interval; the latter is None if there is none.
     ax_, figure_ : matplotlib Axes, Figure
