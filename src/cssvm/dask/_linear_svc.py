@@ -45,36 +45,18 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     """Linear cost-sensitive support vector classifier for data on a Dask cluster.
 
     Solves the problem of ``cssvm.CostSensitiveLinearSVC`` by the same method to the same certificate, for dask arrays,
-    dask dataframes and Parquet files that need not fit in memory: partitions are read inside tasks, which return sums,
-    some of the samples, and the samples near their margin.
+    dask dataframes and Parquet files that need not fit in memory. It has at most 3,000 features.
 
     Parameters
     ----------
-    C : "scale" or float, default="scale"
-        Weight of the loss relative to the penalty. ``"scale"`` is 1 / the weighted mean cost of a sample, so that the
-        unit of the costs has no effect; it is 1 if all costs are 1.
-    fn_cost : float, default=1.0
-        Cost of a false negative: slope of the loss of the positive class. Costs of single samples are passed to `fit`.
-    fp_cost : float, default=1.0
-        Cost of a false positive: slope of the loss of the negative class. Costs of single samples are passed to `fit`.
-    kappa : float or "tied", default=1.0
-        Margin of the negative class; that of the positive class is 1. ``"tied"`` means 1 / fp_cost for each sample; the
-        unit of the costs then has an effect.
-    pos_label : label, default=None
-        The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
-        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
-        ``classes_[1]``.
+    C, fn_cost, fp_cost, kappa, pos_label, tol, max_iter
+        As for ``cssvm.CostSensitiveLinearSVC``.
     scale : bool, default=False
-        Whether numbers are scaled to mean 0 and variance 1, found in the pass that also finds labels and categories.
-        False trains on the numbers as they are, as ``cssvm.CostSensitiveLinearSVC`` does. With True the features of
-        data frames are those of ``cssvm train`` and of `cssvm.datasets.make_preprocessor`.
+        Whether numbers are scaled to mean 0 and variance 1; the features of data frames are then those of
+        `cssvm.datasets.make_preprocessor`.
     feature_map : transformer, default=None
-        Fitted on about 10,000 rows, evenly spaced in each partition, after scaling, and applied inside tasks: for
-        example ``Nystroem(n_components=300, random_state=0)``, which makes it a kernel machine, approximately.
-    tol : float, default=1e-6
-        Tolerance for stopping: the relative duality gap.
-    max_iter : int, default=-1
-        Maximum number of iterations of the solver; -1 means no limit.
+        Applied after scaling, inside tasks, and fitted on about 10,000 rows, evenly spaced in each partition. For
+        example, ``Nystroem(n_components=300, random_state=0)`` approximates a kernel machine.
     verbose : int, default=0
         1 prints progress and the duality gap.
     client : distributed.Client, default=None
@@ -82,32 +64,19 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The class labels, sorted.
     coef_ : ndarray of shape (1, n)
         The weights w of the n features that columns, scaled and encoded, and the feature map make, positive towards
         ``classes_[1]``.
-    intercept_ : ndarray of shape (1,)
-        The constant b.
-    C_ : float
-        The C that was used.
     solver_ : str
         ``"interior-point"``.
     n_iter_ : int
         Iterations of the solver.
-    fit_status_ : Status
-        0 converged, 1 iteration limit reached, 2 stalled.
-    primal_objective_, dual_objective_, dual_gap_ : float
-        Both objectives and the relative duality gap.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, where X has names.
-
-    Notes
-    -----
-    With the same partitions the coefficients are the same, bit for bit, on any number of workers with processors of one
-    kind, also if workers die on the way. At most 3,000 features can be solved for.
+    classes_, intercept_, C_, fit_status_, primal_objective_, dual_objective_, dual_gap_
+        As in ``cssvm.CostSensitiveLinearSVC``; the same bits on any number of workers of one kind.
 
     Examples
     --------
@@ -165,27 +134,17 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         sample_weight: Any = None,
         features: Sequence[str] | None = None,
     ) -> CostSensitiveLinearSVC:
-        """Train on all partitions.
+        """Train on all partitions; if this fails, the estimator stays as it was.
 
         Parameters
         ----------
         X : dask array of shape (n_samples, n_features), dask dataframe, or path of Parquet
-            Rows; chunk sizes may be unknown. A path is a file, or a folder of which all files are read, a row group
-            being a partition. Data frames may have missing values, and categories are encoded; arrays hold
-            numbers only.
+            Chunk sizes may be unknown. A path is a file or a folder, whose row groups are the partitions. Data frames
+            may have missing values, and categories are encoded; arrays hold numbers only.
         y : dask array or series, or name of a column of X
             Labels of two classes.
-        fn_cost : float, dask array or series, or name of a column of X, default=None
-            Cost of a false negative for each sample of the positive class; other entries are ignored. If None, the
-            value passed to the constructor is used.
-        fp_cost : float, dask array or series, or name of a column of X, default=None
-            Cost of a false positive for each sample of the negative class; other entries are ignored. If None, the
-            value passed to the constructor is used.
-        kappa : float, "tied", dask array or series, or name of a column of X, default=None
-            Margin of each sample of the negative class; other entries are ignored. If None, the value passed to the
-            constructor is used.
-        sample_weight : float, dask array or series, or name of a column of X, default=None
-            Sample weights. If None, all weights are 1.
+        fn_cost, fp_cost, kappa, sample_weight : float, dask array or series, or name of a column of X, default=None
+            As for ``cssvm.CostSensitiveLinearSVC.fit``; kappa may be ``"tied"``.
         features : list of str, default=None
             Columns of X to use as features. If None, all columns but those named above.
 
@@ -212,7 +171,10 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             for name in ("fn_cost", "fp_cost", "kappa"):
                 values[name] = resolve_cost(self, name, values[name])
             reader, partitions = read_partitions(X, features, y=y, **values)
-            _check_constants(reader)
+            constants = {"fn_cost": 1.0, "fp_cost": 1.0, "kappa": 1.0} | reader.constants
+            both = np.array([True, False])  # one sample of each class, checked before any partition is read
+            check_error_costs(both, constants["fn_cost"], constants["fp_cost"])
+            check_margins(both, constants["kappa"], constants["fp_cost"])
             found = self._survey(session, reader, partitions)
             if choose_pos_label is not None:
                 self.pos_label = choose_pos_label(found.labels)
@@ -347,23 +309,10 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         ndarray of shape (n_samples,)
             Lazy for a dask collection, as returned by `cssvm.dask.decision_function`.
         """
-        if is_dask_collection(X):
-            return lazy.decision_function(self, X)
-        return self.to_local().decision_function(X)
+        return lazy.decision_function(self, X) if is_dask_collection(X) else self.to_local().decision_function(X)
 
     def predict(self, X: Any) -> Any:
-        """Predict the class of each sample: ``classes_[1]`` where the decision function is positive.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features), dask array or dask dataframe
-            As for `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Lazy for a dask collection, as returned by `cssvm.dask.predict`.
-        """
+        """Predict the class of each sample, with X and lazy results as in `decision_function`."""
         return lazy.predict(self, X) if is_dask_collection(X) else super().predict(X)
 
     def __getstate__(self) -> Any:
@@ -376,14 +325,6 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             name: clone(value, safe=False) for name, value in self.get_params(deep=False).items() if name != "client"
         }
         return type(self)(**parameters, client=self.client)
-
-
-def _check_constants(reader: Reader) -> None:
-    """Check the costs and margins that are one number for all samples, before any partition is read."""
-    both, constants = np.array([True, False]), reader.constants
-    costs = {name: constants.get(name, 1.0) for name in ("fn_cost", "fp_cost")}
-    check_error_costs(both, **costs)
-    check_margins(both, constants.get("kappa", 1.0), costs["fp_cost"])
 
 
 def _proportionate(kept: list[tuple[int, Any]]) -> Any:

@@ -1,7 +1,6 @@
 """What tasks read of a partition, from Dask collections or Parquet: features, labels, costs, weights; and their totals.
 
-A partition is one of Dask's, or a row group of a Parquet file, in the order of the paths. Values given by name are
-columns of the same frame; collections given next to X must have the same partitions. Numbers hold for all samples.
+A partition is one of Dask's, or a row group of a Parquet file, in the order of the paths.
 """
 
 from __future__ import annotations
@@ -24,9 +23,6 @@ from .._core.samples import Samples, check_both_classes, one_dimensional
 from .._core.types import Mask, Vector
 from .._core.validation import check_some_positive, is_number
 from .._runtime.parquet import FramePart, find_row_groups, without_index
-
-VALUES = ("y", "fn_cost", "fp_cost", "kappa", "sample_weight")
-IN_MEMORY = "For rows in memory use cssvm.CostSensitiveLinearSVC, or dask.array.from_array(X, chunks=...)."
 
 
 @dataclass(frozen=True)
@@ -76,18 +72,6 @@ class Reader:
     constants: dict[str, Any]
     separate: tuple[str, ...]
 
-    def features(self, frame: Any) -> Any:
-        """Return the features: a data frame, or an array (n, n_features)."""
-        if self.names is not None:
-            return _columns(frame, self.names)
-        X = np.asarray(frame) if not hasattr(frame, "toarray") else frame
-        if not isinstance(X, np.ndarray) or X.ndim != 2:
-            raise ValueError(
-                f"X must consist of dense blocks of two dimensions; got {type(frame).__name__} of shape "
-                f"{np.shape(frame)}. Turn sparse blocks into arrays with X.map_blocks(lambda block: block.toarray())."
-            )
-        return X
-
     def values(self, frame: Any, *separate: Any) -> dict[str, Any]:
         """Return labels (n,), and costs, margins and weights: numbers, None, or (n,) each."""
         found = dict(self.constants)
@@ -114,7 +98,15 @@ class Reader:
             ctypes.CDLL(None).malloc_trim(0)
         if isinstance(frame, FramePart):
             frame = frame.frame([*(self.names or ()), *self.columns.values()])
-        X, values = self.features(frame), self.values(frame, *separate)
+        X = np.asarray(frame) if self.names is None and not hasattr(frame, "toarray") else frame
+        if self.names is not None:
+            X = _columns(frame, self.names)
+        elif not isinstance(X, np.ndarray) or X.ndim != 2:
+            raise ValueError(
+                f"X must consist of dense blocks of two dimensions; got {type(frame).__name__} of shape "
+                f"{np.shape(frame)}. Turn sparse blocks into arrays with X.map_blocks(lambda block: block.toarray())."
+            )
+        values = self.values(frame, *separate)
         if len(X) != len(values["y"]):
             raise ValueError(
                 f"y must hold one label for each row of X; got {len(values['y'])} labels for {len(X)} rows. Give X and "
@@ -124,39 +116,62 @@ class Reader:
 
 
 def read_partitions(X: Any, features: Sequence[str] | None, **values: Any) -> tuple[Reader, list[Partition]]:
-    """Return the partitions of X, and how they are read; values by the names of `VALUES`."""
+    """Return how the partitions of X are read, and these; values : y, fn_cost, fp_cost, kappa and sample_weight."""
     if isinstance(X, str | Path):
         X = FrameParts.from_parquet(X)
-    if isinstance(X, FrameParts | dd.DataFrame):
-        return _of_frame(X, features, values)
-    if not isinstance(X, da.Array):
+    if not isinstance(X, da.Array | dd.DataFrame | FrameParts):
         raise ValueError(
-            "X must be a dask array, a dask dataframe or the path of Parquet files; got "
-            f"{type(X).__name__}. {IN_MEMORY}"
+            f"X must be a dask array, a dask dataframe or the path of Parquet files; got {type(X).__name__}. For rows "
+            "in memory use cssvm.CostSensitiveLinearSVC, or dask.array.from_array(X, chunks=...)."
         )
-    if X.ndim != 2 or features is not None:
+    columns = {name: value for name, value in values.items() if isinstance(value, str) and not is_tied(value)}
+    names = _feature_names(X, features, columns)
+    others = {name: value for name, value in values.items() if name not in columns}
+    constants = {k: v for k, v in others.items() if v is None or is_number(v) or isinstance(v, str)}
+    if "y" in constants:
         raise ValueError(
-            f"X must have two dimensions, and features are for columns with names; got shape {X.shape} and "
-            f"features={reprlib.repr(features)}. Select the columns of an array with X[:, [0, 3]]."
+            f"y must hold the labels: a dask collection, or the name of a column of X; got y={constants['y']!r}."
         )
-    named = {name: value for name, value in values.items() if isinstance(value, str) and not is_tied(value)}
-    if named:
-        name, value = next(iter(named.items()))
-        raise ValueError(f"{name}={value!r} must be a dask array or a number, as X is an array without named columns.")
-    if X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
-    reader = Reader(None, {}, *_split_constants(values))
-    separate = _separate(reader, values, X.numblocks[0], X)
-    blocks = X.to_delayed()[:, 0]
+    reader = Reader(names, columns, constants, tuple(name for name in others if name not in constants))
+    if isinstance(X, FrameParts):
+        if reader.separate:
+            name = reader.separate[0]
+            raise ValueError(
+                f"{name} must be a number or the name of a column where X is a path of Parquet; got "
+                f"{type(values[name]).__name__}."
+            )
+        return reader, [
+            Partition(f"partition {k} ({part.location})", (part,), (part,)) for k, part in enumerate(X.parts)
+        ]
+    if names is None:
+        X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+        parts, narrow = list(X.to_delayed()[:, 0]), [None] * X.npartitions
+    else:
+        needed = list(dict.fromkeys(columns.values()))
+        parts = _delayed(X[list(dict.fromkeys([*names, *needed]))])
+        narrow = _delayed(X[needed]) if needed else [None] * len(parts)
+    separate = list(zip(*(_separate(name, values[name], X) for name in reader.separate), strict=True))
     return reader, [
-        Partition(f"partition {k}", (block, *own), (None, *own))
-        for k, (block, own) in enumerate(zip(blocks, separate, strict=True))
+        Partition(f"partition {k}", (part, *own), (few, *own))
+        for k, (part, few, own) in enumerate(zip(parts, narrow, separate or [()] * len(parts), strict=True))
     ]
 
 
-def _of_frame(X: Any, features: Sequence[str] | None, values: dict[str, Any]) -> tuple[Reader, list[Partition]]:
+def _feature_names(X: Any, features: Sequence[str] | None, columns: dict[str, str]) -> tuple[str, ...] | None:
+    """Return the columns that are features, None for an array; columns : those of the values given by name."""
+    if isinstance(X, da.Array):
+        if X.ndim != 2 or features is not None:
+            raise ValueError(
+                f"X must have two dimensions, and features are for columns with names; got shape {X.shape} and "
+                f"features={reprlib.repr(features)}. Select the columns of an array with X[:, [0, 3]]."
+            )
+        if columns:
+            name, value = next(iter(columns.items()))
+            raise ValueError(
+                f"{name}={value!r} must be a dask array or a number, as X is an array without named columns."
+            )
+        return None
     names = list(X.columns)
-    columns = {name: value for name, value in values.items() if isinstance(value, str) and not is_tied(value)}
     wanted = [name for name in names if name not in columns.values()] if features is None else list(features)
     for what, name in [*columns.items(), *(("features", each) for each in wanted)]:
         if name not in names:
@@ -165,64 +180,32 @@ def _of_frame(X: Any, features: Sequence[str] | None, values: dict[str, Any]) ->
             raise ValueError(f"the columns of X must have strings as names; got {name!r}. Use X.rename(columns=str).")
     if not wanted:
         raise ValueError(f"X must have columns to use as features, besides {sorted(columns.values())}; got none.")
-    reader = Reader(tuple(wanted), columns, *_split_constants({k: v for k, v in values.items() if k not in columns}))
-    if isinstance(X, FrameParts):
-        if reader.separate:
+    return tuple(wanted)
+
+
+def _separate(name: str, value: Any, X: Any) -> list[Any]:
+    """Return the partitions of a collection of values given next to X."""
+    if isinstance(value, da.Array):
+        known = value.ndim == 1 and isinstance(X, da.Array) and not np.isnan([*value.chunks[0], *X.chunks[0]]).any()
+        if known and value.shape[0] != X.shape[0]:
             raise ValueError(
-                f"{reader.separate[0]} must be a number or the name of a column where X is a path of Parquet; got "
-                f"{type(values[reader.separate[0]]).__name__}."
+                f"{name} must hold one value for each of the {X.shape[0]} rows of X; got {value.shape[0]}."
             )
-        return reader, [
-            Partition(f"partition {k} ({part.location})", (part,), (part,)) for k, part in enumerate(X.parts)
-        ]
-    separate = _separate(reader, values, X.npartitions, None)
-    needed = list(dict.fromkeys(columns.values()))
-    parts = _delayed(X[list(dict.fromkeys([*wanted, *needed]))])
-    narrow = _delayed(X[needed]) if needed else [None] * len(parts)
-    return reader, [
-        Partition(f"partition {k}", (part, *own), (few, *own))
-        for k, (part, few, own) in enumerate(zip(parts, narrow, separate, strict=True))
-    ]
-
-
-def _split_constants(values: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the values that hold for all samples, and the names of those that have collections of their own."""
-    constant = {k: v for k, v in values.items() if v is None or is_number(v) or isinstance(v, str)}
-    if "y" in constant:
+        parts = list((value.rechunk((X.chunks[0],)) if known else value).to_delayed().reshape(-1))
+    elif isinstance(value, dd.Series):
+        parts = _delayed(value)
+    else:
+        number = "" if name == "y" else "a number, "
         raise ValueError(
-            f"y must hold the labels: a dask collection, or the name of a column of X; got y={constant['y']!r}."
+            f"{name} must be {number}the name of a column of a frame, or a dask array or series with the partitions "
+            f"of X; got {type(value).__name__}. Pass dask.array.from_array({name}, chunks=X.chunks[0])."
         )
-    return constant, tuple(name for name in VALUES if name in values and name not in constant)
-
-
-def _separate(reader: Reader, values: dict[str, Any], n_partitions: int, X: Any) -> list[tuple[Any, ...]]:
-    """Return for each partition those of the separate collections."""
-    found = []
-    for name in reader.separate:
-        value = values[name]
-        if isinstance(value, da.Array):
-            if value.ndim == 1 and X is not None and not np.isnan([*value.chunks[0], *X.chunks[0]]).any():
-                if value.shape[0] != X.shape[0]:
-                    raise ValueError(
-                        f"{name} must hold one value for each of the {X.shape[0]} rows of X; got {value.shape[0]}."
-                    )
-                value = value.rechunk((X.chunks[0],))
-            parts = list(value.to_delayed().reshape(-1))
-        elif isinstance(value, dd.Series):
-            parts = _delayed(value)
-        else:
-            number = "" if name == "y" else "a number, "
-            raise ValueError(
-                f"{name} must be {number}the name of a column of a frame, or a dask array or series with the "
-                f"partitions of X; got {type(value).__name__}. Pass dask.array.from_array({name}, chunks=X.chunks[0])."
-            )
-        if len(parts) != n_partitions:
-            raise ValueError(
-                f"{name} must have the partitions of X, {n_partitions}; got {len(parts)}. Take it from the same "
-                f"collection, or repartition it."
-            )
-        found.append(parts)
-    return list(zip(*found, strict=True)) if found else [()] * n_partitions
+    if len(parts) != X.npartitions:
+        raise ValueError(
+            f"{name} must have the partitions of X, {X.npartitions}; got {len(parts)}. Take it from the same "
+            "collection, or repartition it."
+        )
+    return parts
 
 
 def _delayed(frame: Any) -> list[Any]:
@@ -288,9 +271,7 @@ class Problem:
 
     def totals(self, frame: Any, *separate: Any) -> Totals:
         """Check the labels, costs and weights of a partition and sum them up."""
-        values = self.reader.values(frame, *separate)
-        sample = self._sample(values)
-        self._margins_and_upper_bounds(sample, values)
+        sample, _, _ = self._read(self.reader.values(frame, *separate))
         both = (sample.positive, ~sample.positive)
         return Totals(
             WeightedCostTotals.of(sample.weights, sample.weighted_costs),
@@ -301,16 +282,14 @@ class Problem:
 
     def terms(self, values: dict[str, Any]) -> tuple[Vector, Vector]:
         """Return the linear term p and the upper bounds, (n,) each, with the sign of f."""
-        sample = self._sample(values)
-        margins, upper_bounds = self._margins_and_upper_bounds(sample, values)
+        sample, margins, upper_bounds = self._read(values)
         return self.target.to_classes_sign(sample.signs) * margins, upper_bounds
 
-    def _sample(self, values: dict[str, Any]) -> Samples:
+    def _read(self, values: dict[str, Any]) -> tuple[Samples, Vector, Vector]:
+        """Return samples, margins and upper bounds."""
         positive = np.broadcast_to(np.asarray(values["y"] == self.target.label, dtype=bool), values["y"].shape)
         own = {name: values[name] for name in ("fn_cost", "fp_cost", "sample_weight")}
-        return Samples.from_mask(self.target, positive, **own)
-
-    def _margins_and_upper_bounds(self, sample: Samples, values: dict[str, Any]) -> tuple[Vector, Vector]:
-        return margins_and_upper_bounds(
-            sample.positive, sample.weighted_costs, C=self.C, kappa=values["kappa"], fp_cost=sample.fp_cost
+        sample = Samples.from_mask(self.target, positive, **own)
+        return sample, *margins_and_upper_bounds(
+            positive, sample.weighted_costs, C=self.C, kappa=values["kappa"], fp_cost=sample.fp_cost
         )

@@ -1,17 +1,13 @@
-"""Predictions of a fitted model for dask arrays and data frames: lazy, block by block.
+"""Predictions of a fitted model for dask arrays and data frames: lazy, one call of the model for each block.
 
-    blocks      each block is one call of the method of the model; empty blocks are not passed to it
-    the model   one task of the graph, on which every block depends: it is sent once to each worker, and again if a
-                worker is lost
-    costs       of a block are passed on by `cssvm._core.decision.predict_with_costs`, as everywhere
-
-Labels are those of one call on all samples, except where a score is within rounding of the threshold: the order in
-which matrix products are summed depends on how many samples there are at once.
+The model is one task of the graph, on which every block depends: it is sent once to each worker. Scores differ from
+those of one call on all samples by the rounding of matrix products, whose order of sums depends on their size.
 """
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 import dask.array as da
@@ -23,13 +19,9 @@ from dask.delayed import delayed
 from .._core.decision import costs_for_predict, predict_with_costs
 from .._core.validation import align_to_samples, is_number
 
-PREDICT, SCORES, PROBABILITIES = "predict", "decision_function", "predict_proba"
-
 
 def predict(model: Any, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> Any:
-    """Predict the class of each sample of a dask collection, by the costs of the samples if they are given.
-
-    Nothing is computed before ``.compute()``.
+    """Predict the class of each sample of a dask collection, lazily.
 
     Parameters
     ----------
@@ -40,48 +32,8 @@ def predict(model: Any, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> 
         model was trained on are used; other columns are ignored.
     fn_cost, fp_cost : float, str, dask array or dask series, default=None
         Cost of a false negative and of a false positive for each sample, for models whose predictions depend on them: a
-        number, for a data frame the name of one of its columns, or a collection in the blocks of X. If None, the costs
-        that the model was trained with are used.
-
-    Returns
-    -------
-    dask array of shape (n_samples,), or dask series with the index of the frame
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import numpy as np
-    >>> from cssvm import CostSensitiveSVCCV
-    >>> from cssvm.dask import predict
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 2))
-    >>> fraud = X[:, 0] + rng.normal(size=200) > 1
-    >>> model = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], decision="bayes", fn_cost=50.0, fp_cost=5.0).fit(X, fraud)
-    >>> amounts = da.from_array(rng.lognormal(4, 1, 200), chunks=50)
-    >>> labels = predict(model, da.from_array(X, chunks=(50, 2)), fn_cost=amounts)
-    >>> labels
-    dask.array<predict, shape=(200,), dtype=bool, chunksize=(50,), chunktype=numpy.ndarray>
-    >>> bool((labels.compute() == model.predict(X, fn_cost=amounts.compute())).all())
-    True
-    """
-    model = _local(model)
-    costs = {name: cost for name, cost in (("fn_cost", fn_cost), ("fp_cost", fp_cost)) if cost is not None}
-    unused = [name for name in costs if name not in costs_for_predict(model)]
-    if unused:
-        raise ValueError(
-            f"{type(model).__name__} ignores per-sample costs at prediction time; got {unused[0]}. Omit it, or use a "
-            'model that does not, such as CostSensitiveSVCCV(decision="bayes").'
-        )
-    return _lazy(model, X, PREDICT, costs)
-
-
-def decision_function(model: Any, X: Any) -> Any:
-    """Compute the score of each sample of a dask collection, positive for ``classes_[1]``.
-
-    Parameters
-    ----------
-    model, X
-        As for `predict`.
+        number, the name of a column of the frame, or a collection in the blocks of X. If None, the costs that the model
+        was trained with are used.
 
     Returns
     -------
@@ -91,16 +43,31 @@ def decision_function(model: Any, X: Any) -> Any:
     --------
     >>> import dask.array as da
     >>> from cssvm import CostSensitiveSVC
-    >>> from cssvm.dask import decision_function
+    >>> from cssvm.dask import predict
     >>> model = CostSensitiveSVC(kernel="linear", C=10.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    >>> decision_function(model, da.arange(4, chunks=2)[:, None]).compute().round(6)
-    array([-3., -1.,  1.,  3.])
+    >>> predict(model, da.arange(4, chunks=2)[:, None]).compute()
+    array([0, 0, 1, 1])
     """
-    return _lazy(_local(model), X, SCORES, {})
+    return _lazy(model, X, "predict", fn_cost=fn_cost, fp_cost=fp_cost)
+
+
+def decision_function(model: Any, X: Any) -> Any:
+    """Compute the score of each sample of a dask collection, positive for ``classes_[1]``, lazily.
+
+    Parameters
+    ----------
+    model, X
+        As for `predict`.
+
+    Returns
+    -------
+    dask array of shape (n_samples,), or dask series with the index of the frame
+    """
+    return _lazy(model, X, "decision_function")
 
 
 def predict_proba(model: Any, X: Any) -> Any:
-    """Compute the probabilities of both classes for each sample of a dask collection.
+    """Compute the probabilities of both classes for each sample of a dask collection, lazily.
 
     Parameters
     ----------
@@ -111,24 +78,8 @@ def predict_proba(model: Any, X: Any) -> Any:
     -------
     dask array of shape (n_samples, 2), or dask data frame with the index of the frame
         Columns in the order of ``classes_``; those of a frame are named by the classes.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import numpy as np
-    >>> from cssvm import CostSensitiveSVCCV
-    >>> from cssvm.dask import predict_proba
-    >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> model = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], decision="bayes").fit(X, X[:, 0] > 0)
-    >>> predict_proba(model, da.from_array(X, chunks=(50, 2)))
-    dask.array<predict_proba, shape=(200, 2), dtype=float64, chunksize=(50, 2), chunktype=numpy.ndarray>
     """
-    return _lazy(_local(model), X, PROBABILITIES, {})
-
-
-def _local(model: Any) -> Any:
-    """Return the model itself, or that of an estimator of `cssvm.dask`."""
-    return model.to_local() if hasattr(model, "to_local") else model
+    return _lazy(model, X, "predict_proba")
 
 
 class _ModelRef:
@@ -141,11 +92,19 @@ class _ModelRef:
         return type(self).__name__, self.name
 
 
-def _lazy(model: Any, X: Any, method: str, costs: dict[str, Any]) -> Any:
+def _lazy(model: Any, X: Any, method: str, **costs: Any) -> Any:
     """Return the lazy result of a method of the model for all samples."""
+    model = model.to_local() if hasattr(model, "to_local") else model
     if not hasattr(model, "classes_"):
         raise ValueError(f"{type(model).__name__} must be a fitted classifier; it has no classes_. Call its fit first.")
     getattr(model, method)  # raises here, and not on a worker, if the model has none
+    costs = {name: cost for name, cost in costs.items() if cost is not None}
+    unused = [name for name in costs if name not in costs_for_predict(model)]
+    if unused:
+        raise ValueError(
+            f"{type(model).__name__} ignores per-sample costs at prediction time; got {unused[0]}. Omit it, or use a "
+            'model that does not, such as CostSensitiveSVCCV(decision="bayes").'
+        )
     shared, framed = delayed(_ModelRef(model)), isinstance(X, dd.DataFrame)
     if not framed and not (isinstance(X, da.Array) and X.ndim == 2):
         raise TypeError(
@@ -160,8 +119,8 @@ def _lazy(model: Any, X: Any, method: str, costs: dict[str, Any]) -> Any:
             _predict_block,
             *(shared, *given.values()),
             method=method,
-            names=tuple(given),
-            in_row_order=tuple(name for name, cost in costs.items() if isinstance(cost, da.Array)),
+            names=list(given),
+            in_row_order=[name for name, cost in costs.items() if isinstance(cost, da.Array)],
             meta=_with_index(empty, X._meta.index[:0], model, method),
             align_dataframes=False,
         )
@@ -172,7 +131,7 @@ def _lazy(model: Any, X: Any, method: str, costs: dict[str, Any]) -> Any:
         "i" if empty.ndim == 1 else "ik",
         *(X.rechunk({1: -1}), "ij", shared, None, *pairs),
         method=method,
-        names=tuple(given),
+        names=list(given),
         new_axes={} if empty.ndim == 1 else {"k": empty.shape[1]},
         concatenate=True,
         align_arrays=False,
@@ -201,17 +160,21 @@ def _cost_blocks(name: str, cost: Any, X: Any) -> Any:
             f"{name} must be a number, or a dask array or series with one value for each row of X, or the name of a "
             f"column of a data frame; got {_describe(cost)}. Use {fix}."
         )
-    if framed and isinstance(cost, da.Array):
-        _check_n_blocks(name, cost.npartitions, X.npartitions)
-        return dd.from_dask_array(cost)
     if not framed and isinstance(cost, dd.Series):
         cost = cost.to_dask_array()
     if known and not np.isnan(cost.chunks[0]).any():
         if len(cost) != X.shape[0]:
             raise ValueError(f"{name} must hold one value for each of the {X.shape[0]:,} rows of X; got {len(cost):,}.")
         return cost.rechunk((lengths,))
-    _check_n_blocks(name, cost.npartitions, X.npartitions if framed else X.numblocks[0])
-    if framed and X.known_divisions and cost.known_divisions and X.divisions != cost.divisions:
+    n_blocks = X.npartitions if framed else X.numblocks[0]
+    if cost.npartitions != n_blocks:
+        raise ValueError(
+            f"{name} must have as many blocks as X, {n_blocks:,}; got {cost.npartitions:,}. Repartition both alike, or "
+            "pass it as a column of a data frame by its name: Dask joins files of which it reads few columns."
+        )
+    if isinstance(cost, da.Array):
+        return dd.from_dask_array(cost) if framed else cost
+    if X.known_divisions and cost.known_divisions and X.divisions != cost.divisions:
         raise ValueError(
             f"{name} must have the divisions of X, {X.divisions}; got {cost.divisions}. Call "
             "repartition(divisions=X.divisions) on it."
@@ -219,30 +182,22 @@ def _cost_blocks(name: str, cost: Any, X: Any) -> Any:
     return cost
 
 
-def _check_n_blocks(name: str, got: int, expected: int) -> None:
-    if got != expected:
-        raise ValueError(
-            f"{name} must have as many blocks as X, {expected:,}; got {got:,}. Repartition both alike, or pass it as "
-            "a column of a data frame by its name: Dask joins files of which it reads few columns."
-        )
-
-
 def _columns(model: Any, X: Any, costs: set[str]) -> list[Any]:
     """Return the columns that the model was trained on, or all, without those of costs if that is their number."""
     names = getattr(model, "feature_names_in_", None)
-    if names is not None:
-        missing = [name for name in names if name not in X.columns]
-        if missing:
-            raise ValueError(
-                f"X has no column {missing[0]!r} ({len(missing):,} such columns), which {type(model).__name__} was "
-                f"trained on; its columns are {[*X.columns]}."
-            )
-        return list(names)
-    features = [name for name in X.columns if name not in costs]
-    if getattr(model, "n_features_in_", len(features)) != len(features):
-        features = list(X.columns)
-    _check_n_features(model, len(features))
-    return features
+    if names is None:
+        features = [name for name in X.columns if name not in costs]
+        if getattr(model, "n_features_in_", len(features)) != len(features):
+            features = list(X.columns)
+        _check_n_features(model, len(features))
+        return features
+    missing = [name for name in names if name not in X.columns]
+    if missing:
+        raise ValueError(
+            f"X has no column {missing[0]!r} ({len(missing):,} such columns), which {type(model).__name__} was trained "
+            f"on; its columns are {[*X.columns]}."
+        )
+    return list(names)
 
 
 def _check_n_features(model: Any, n_features: Any) -> None:
@@ -252,12 +207,7 @@ def _check_n_features(model: Any, n_features: Any) -> None:
 
 
 def _predict_block(
-    X: Any,
-    shared: _ModelRef,
-    *costs: Any,
-    method: str,
-    names: tuple[str, ...],
-    in_row_order: tuple[str, ...] = (),
+    X: Any, shared: _ModelRef, *costs: Any, method: str, names: Sequence[str], in_row_order: Sequence[str] = ()
 ) -> Any:
     """Call a method of the model on one block; costs `in_row_order` have no index of their own."""
     model, n_rows, framed = shared.model, X.shape[0], hasattr(X, "iloc")
@@ -273,32 +223,28 @@ def _predict_block(
                     "of them. Take both from the same data frame, or use the same chunks."
                 )
         rows = X.to_numpy() if framed and not hasattr(model, "feature_names_in_") else X
-        call = predict_with_costs(model, rows, of_rows) if method == PREDICT else getattr(model, method)(rows)
-        found = np.asarray(call)
-    return _with_index(found, X.index, model, method) if framed else found
+        found = predict_with_costs(model, rows, of_rows) if method == "predict" else getattr(model, method)(rows)
+    return _with_index(np.asarray(found), X.index, model, method) if framed else np.asarray(found)
 
 
 def _empty(model: Any, method: str) -> Any:
     """Return the result for no samples, with the type of all results."""
-    if method == PREDICT:
+    if method == "predict":
         return np.empty(0, dtype=np.asarray(model.classes_).dtype)
-    return np.empty((0, len(model.classes_)) if method == PROBABILITIES else 0)
+    return np.empty((0, len(model.classes_)) if method == "predict_proba" else 0)
 
 
 def _with_index(found: Any, index: Any, model: Any, method: str) -> Any:
     """Return a result as a series or as a data frame."""
     if found.ndim == 2:
         return pd.DataFrame(found, index=index, columns=list(model.classes_))
-    return pd.Series(found, index=index, dtype=_label_dtype(model) if method == PREDICT else found.dtype)
-
-
-def _label_dtype(model: Any) -> Any:
-    """Return the type of a series of labels; Dask writes strings to Parquet only if the type says that they are."""
-    classes = np.asarray(model.classes_)
-    if all(isinstance(label, str) for label in classes):
-        usual = pd.Series(["text"]).dtype  # object before pandas 3
-        return usual if isinstance(usual, pd.StringDtype) else pd.StringDtype("pyarrow")
-    return object if classes.dtype.kind == "S" else classes.dtype
+    classes, dtype = np.asarray(model.classes_), found.dtype
+    if method == "predict" and all(isinstance(label, str) for label in classes):
+        dtype = pd.Series(["text"]).dtype  # object before pandas 3, but Dask writes only typed strings to Parquet
+        dtype = dtype if isinstance(dtype, pd.StringDtype) else pd.StringDtype("pyarrow")
+    elif method == "predict":
+        dtype = object if classes.dtype.kind == "S" else classes.dtype
+    return pd.Series(found, index=index, dtype=dtype)
 
 
 def _describe(value: Any) -> str:

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -23,10 +24,6 @@ from distributed import Client, Future
 
 from .._runtime import threads
 
-NO_CLIENT = (
-    "CostSensitiveLinearSVC of cssvm.dask needs a client of a Dask cluster; there is none. Start one first: "
-    "from distributed import Client; client = Client()."
-)
 # Dask warns of large arguments, but states and models are sent on purpose.
 QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 KEPT_SHARE = 0.4  # of the workers' memory beyond that of their processes, for rows that are kept
@@ -35,9 +32,8 @@ UNLIMITED = 4 << 30  # assumed for a worker without a memory limit
 NO_WORKERS_SECONDS = 300.0  # longer than a nanny or a cloud takes to start a worker; Dask itself waits without end
 LOOK_SECONDS = 1.0  # between looks at whether there are workers
 
-Arguments = Callable[
-    [slice], Sequence[tuple[Any, ...]]
-]  # of the tasks of some partitions, made when they are submitted
+# Arguments of the tasks of some partitions, made when they are submitted.
+Arguments = Callable[[slice], Sequence[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True)
@@ -57,9 +53,21 @@ class Session:
     """Tasks on the cluster of a client, as long as the ``with`` block lasts."""
 
     def __init__(self, client: Client | None):
-        self.client = _running_client(client)
-        check_workers(self.client)
-        self.started = time.monotonic()
+        if client is None:
+            try:
+                client = distributed.default_client()
+            except ValueError as error:
+                raise ValueError(
+                    "CostSensitiveLinearSVC of cssvm.dask needs a client of a Dask cluster; there is none. Start one "
+                    "first: from distributed import Client; client = Client()."
+                ) from error
+        if not isinstance(client, Client) or client.asynchronous or client.status != "running":
+            raise ValueError(
+                f"client must be a connected distributed.Client that is not asynchronous; got {client!r}. Pass "
+                "client=Client()."
+            )
+        _check_versions(client)
+        self.client, self.started = client, time.monotonic()
         self._futures: WeakValueDictionary[str, Future] = WeakValueDictionary()
 
     def __enter__(self) -> Session:
@@ -68,8 +76,7 @@ class Session:
     def __exit__(self, *_: object) -> None:
         """Release all futures, after which the scheduler forgets their tasks, also those that are running.
 
-        Not `Client.cancel`: the scheduler closes the connection of a client that cancels a task on which others depend
-        of which nobody holds a future, and with it everything else that the client has.
+        After `Client.cancel` of a task on which others depend, the scheduler would close the connection of the client.
         """
         for future in list(self._futures.values()):
             future.release()
@@ -129,7 +136,9 @@ class Session:
 
         def submitted(part: slice) -> list[Future]:
             pairs = [(pair,) for pair in _delayed(name, task, arguments(part))]
-            return self.submit(_delayed(f"{name}_first", _first, pairs) + _delayed(f"{name}_second", _second, pairs))
+            return self.submit(
+                _delayed(f"{name}_first", itemgetter(0), pairs) + _delayed(f"{name}_second", itemgetter(1), pairs)
+            )
 
         for part, futures in _submit_ahead(submitted, len(names), at_once):
             n = len(futures) // 2
@@ -207,30 +216,7 @@ def identity(value: Any) -> Any:
     return value
 
 
-def _first(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
-
-
-def _second(pair: tuple[Any, Any]) -> Any:
-    return pair[1]
-
-
-def _running_client(client: Any) -> Client:
-    """Return the client given, or the one that was started last."""
-    if client is None:
-        try:
-            client = distributed.default_client()
-        except ValueError as error:
-            raise ValueError(NO_CLIENT) from error
-    if not isinstance(client, Client) or client.asynchronous or client.status != "running":
-        raise ValueError(
-            f"client must be a connected distributed.Client that is not asynchronous; got {client!r}. Pass "
-            "client=Client()."
-        )
-    return client
-
-
-def check_workers(client: Client) -> None:
+def _check_versions(client: Client) -> None:
     """Raise for workers without cssvm or with another version: Dask would wait for them without end."""
     wanted = pkgutil.resolve_name("cssvm:__version__")
     versions = client.run(pkgutil.resolve_name, "cssvm:__version__", on_error="return")
