@@ -6,12 +6,11 @@
                  alphabetical order; a missing value is the category ""; all 0 for a category not seen in training
 
 Features are in this order. Means, variances and categories are those of the training samples with positive weight, each
-counted once. All of them follow from sums over samples, so a cluster computes the same numbers in one pass.
+counted once; all of them follow from sums over samples, which a cluster computes in one pass.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,20 +30,17 @@ NUMBERS_AS_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal")
 
 
 def make_preprocessor(X: Any, *, min_frequency: int | None = None) -> Any:
-    """Make a transformer for a pipeline, which learns means, scales and categories from training samples only.
+    """Make the transformer of columns that ``cssvm train`` uses, to be fitted on training samples in a pipeline.
 
-    It is the preprocessing of ``cssvm train``, with and without a cluster. Numbers: missing values become the mean,
-    then columns are scaled to mean 0 and variance 1. Each numeric column with missing values in training gets an
-    indicator column, 1 where a value is missing. Strings, booleans and pandas categoricals: an indicator column for
-    each category seen in training, a missing value being a category; all 0 for an unseen category. Sparse matrices are
-    scaled by the largest absolute value of each column, which keeps zeros zero; ``siam1``, ``siam11`` and ``webspam``
-    have samples of length 1 and need no scaling.
+    Missing numbers become the mean, then numbers are scaled to mean 0 and variance 1; each numeric column with missing
+    values in training gets an indicator column. Strings, booleans and pandas categoricals get an indicator column for
+    each category seen in training, a missing value being a category; all 0 for an unseen one. Sparse matrices are
+    scaled by the largest absolute value of each column, which keeps zeros zero.
 
     Parameters
     ----------
     X : array, CSR matrix or pandas DataFrame, (n_samples, n_features)
         ``data`` or ``frame`` as returned by `load`; only its type and its columns are used.
-
     min_frequency : int, default=None
         Samples that a category needs for an indicator of its own; rarer ones share one, as do unseen categories. If
         None, each category has its own.
@@ -52,12 +48,8 @@ def make_preprocessor(X: Any, *, min_frequency: int | None = None) -> Any:
     Returns
     -------
     transformer : scikit-learn transformer
-        Not fitted. For a data frame it selects columns by type when it is fitted; other types, such as dates, raise an
-        error. It returns arrays or CSR matrices, also with ``sklearn.set_config(transform_output="pandas")``.
-
-    See Also
-    --------
-    load : The data.
+        Not fitted. It returns arrays or CSR matrices, also with ``sklearn.set_config(transform_output="pandas")``.
+        Columns of other types, such as dates, raise an error.
 
     Examples
     --------
@@ -89,11 +81,9 @@ def column_preprocessor(
     scale: bool = True,
     sparse: bool = True,
 ) -> ColumnTransformer:
-    """Return an unfitted transformer that applies the rule of this module.
+    """Return an unfitted transformer that applies the rule of this module to columns given to `ColumnTransformer`.
 
-    numbers, categories : columns, as `ColumnTransformer` takes them; known : the categories of each column, "auto" to
-    learn them; min_frequency : samples that a category needs for a column of its own, the others share one; scale :
-    whether to scale numbers; sparse : whether the result may be sparse.
+    known : the categories of each column, "auto" to learn them; sparse : whether the result may be sparse
     """
     scaling = [("scale", StandardScaler())] if scale else []
     # Without a mean and a variance the scaler only converts: None among objects becomes NaN, the missing value.
@@ -112,34 +102,32 @@ def column_preprocessor(
     return made.set_output(transform="default")  # sparse indicators are no data frame, whatever set_config says
 
 
-@dataclass(frozen=True)
-class ColumnStatistics:
-    """What the rule learns from n samples of numeric columns, (n_numbers,) each, and of categorical columns."""
+def fitted_preprocessor(
+    numbers: list[str],
+    scaler: StandardScaler,
+    has_missing: NDArray[np.bool_],
+    categories: dict[str, list[str]],
+    *,
+    scale: bool,
+) -> ColumnTransformer:
+    """Return the dense transformer of a data frame that was fitted on samples with these statistics.
 
-    n_samples: int
-    numbers: list[str]
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    has_missing: NDArray[np.bool_]
-    categories: dict[str, list[str]]
-
-
-def fitted_preprocessor(found: ColumnStatistics, *, scale: bool) -> ColumnTransformer:
-    """Return the dense transformer of a data frame that was fitted on samples with these statistics."""
+    scaler : of the numbers, fitted, whose means also replace missing values; categories : by the name of their column
+    """
     import pandas as pd
 
-    known = [np.array(categories, dtype=object) for categories in found.categories.values()]
-    made = column_preprocessor(found.numbers, [*found.categories], known=known, scale=scale, sparse=False)
+    known = [np.array(each, dtype=object) for each in categories.values()]
+    made = column_preprocessor(numbers, [*categories], known=known, scale=scale, sparse=False)
     # Fitted on two samples with the columns and the missing values; then statistics are those of all samples.
     pairs: dict[str, list[Any]] = {
-        name: [0.0, np.nan if missing else 1.0] for name, missing in zip(found.numbers, found.has_missing, strict=True)
+        name: [0.0, np.nan if missing else 1.0] for name, missing in zip(numbers, has_missing, strict=True)
     }
-    made.fit(pd.DataFrame(pairs | {name: each[:1] * 2 for name, each in found.categories.items()}))
-    if found.numbers:
+    made.fit(pd.DataFrame(pairs | {name: each[:1] * 2 for name, each in categories.items()}))
+    if numbers:
         steps = made.named_transformers_["numbers"]
-        steps["fill"].statistics_ = found.mean.copy()
+        steps["fill"].statistics_ = scaler.mean_.copy()
         if scale:
-            steps.steps[1] = ("scale", fitted_scaler(found.n_samples, found.mean, found.variance))
+            steps.steps[1] = ("scale", scaler)
     return made
 
 
@@ -162,7 +150,6 @@ class CategoriesAsText(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any = None) -> CategoriesAsText:
-        """Remember the names of the columns of X (n_samples, n_features)."""
         validate_data(self, X, skip_check_array=True)
         return self
 
@@ -187,21 +174,19 @@ class ColumnsOfKind:
         self.kind = kind
 
     def __call__(self, X: Any) -> list[Any]:
-        """Return the names of these columns of X."""
         return [name for k, name in enumerate(X.columns) if column_kind(X.iloc[:, k]) == self.kind]
 
 
 class ColumnsWithMissing:
     """Select those of some columns that have missing values in training: a callable for `ColumnTransformer`.
 
-    Where there are none the step is left out; one without outputs cannot be joined with sparse ones.
+    If there are none, the step is left out: one without outputs cannot be joined with sparse ones.
     """
 
     def __init__(self, columns: Any):
         self.columns = columns
 
     def __call__(self, X: Any) -> list[Any]:
-        """Return the names of these columns of X, or their positions in an array."""
         columns = self.columns(X) if callable(self.columns) else self.columns
         if hasattr(X, "iloc"):
             part = X[columns] if isinstance(columns, list) else X.iloc[:, columns]

@@ -227,7 +227,7 @@ def test_a_step_keeps_no_more_than_one_state_for_each_block(client, arrays, smal
     """Beside those of the blocks that are under way."""
     monkeypatch.setattr("cssvm._solvers.linear.active_set.FEW_ROWS", 10**6)
     monkeypatch.setattr("cssvm.dask._linear_svc.FEW_ROWS", 0)
-    monkeypatch.setattr(blocks.DaskBlocks, "_at_once", 2)
+    monkeypatch.setattr(blocks.DaskBlocks, "at_once", lambda self, n_cores: 2)
     move, kept = blocks.DaskBlocks._update_states, []
 
     def counted(self, function, step):

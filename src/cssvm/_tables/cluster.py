@@ -93,10 +93,10 @@ class _Labels:
         elif labels.dtype.kind == "f":
             labels = to_integers(labels)
         positive = find_pos_label(self.source, np.sort(labels), self.column, self.pos_label, self.costs)
-        for cost, n_with_cost in zip(self.costs.values(), found.n_with_cost.T, strict=True):
+        for cost, n_with_cost in zip(self.costs.values(), found.counts[:, 1:].T, strict=True):
             if cost.column in self.features:
                 check_cost_leakage(cost, one_class_only=np.count_nonzero(n_with_cost) == 1)
-        self.n_rows, self.n_positive = int(found.counts.sum()), int(found.counts[labels == positive].sum())
+        self.n_rows, self.n_positive = int(found.counts[:, 0].sum()), int(found.counts[labels == positive, 0].sum())
         return positive == "True" if boolean else positive
 
 

@@ -1,13 +1,11 @@
 """Blocks that are partitions of a Dask cluster: the alternative to `LocalBlocks`.
 
 Rows are read inside the tasks of each pass and released, or kept in the memory of workers if all of them fit. Chosen
-rows, a sample or those near their margin, are kept there, joined to blocks of a good size; if they are few, they are
-fetched, and an iteration takes no round trips. States stay with their blocks. None of this changes a bit of the sums,
-which depend on the partitions alone.
+rows are joined to blocks of a good size and kept there; if they are few, they are fetched. None of this changes a bit
+of the sums, which depend on the partitions alone.
 
 A state is computed from the one before it, so a worker that dies takes all iterations with it. Therefore every few
-iterations states are fetched and sent back as arguments of new tasks, from which the scheduler can restore them:
-32 bytes a row, which is little compared with the rows themselves.
+iterations states are fetched and sent back as arguments of new tasks, from which the scheduler can restore them.
 """
 
 from __future__ import annotations
@@ -40,7 +38,6 @@ class BlockReader:
     preparation: Preparation
 
     def __call__(self, *arguments: Any) -> Block:
-        """Return the rows with a positive upper bound."""
         X, values = self.problem.reader.everything(*arguments)
         linear, upper_bounds = self.problem.terms(values)
         counted = upper_bounds > 0.0
@@ -75,7 +72,7 @@ class DaskBlocks(Blocks):
 
     @property
     def n_bytes(self) -> int:
-        """Of the rows, in memory."""
+        """Bytes of all rows in memory."""
         return 8 * (self.n_features + 2) * int(self._counts.sum())
 
     def persist(self) -> DaskBlocks:
@@ -89,22 +86,18 @@ class DaskBlocks(Blocks):
         return LocalBlocks(blocks, self.least_rows)
 
     def counts(self) -> Vector:
-        """Implement `Blocks.counts`."""
         return self._counts.sum(axis=0)
 
     def _map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
-        task = Task(_of_block, {"function": function, "arguments": arguments})
-        return self._session.map_ordered(_name(function), task, self._arguments.__getitem__, self._names, self._at_once)
+        return self._answers(self._session.map_ordered, _of_block, function, arguments, self._arguments.__getitem__)
 
     def _map_states(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
-        task = Task(_of_state, {"function": function, "arguments": arguments})
-        return self._session.map_ordered(_name(function), task, self._with_states, self._names, self._at_once)
+        return self._answers(self._session.map_ordered, _of_state, function, arguments, self._with_states)
 
     def _update_states(self, function: Callable[..., Any], step: Step | None) -> Iterator[Any]:
         if step is None:
             self._states = [None] * len(self._arguments)
-        task = Task(_of_state, {"function": function, "arguments": (step,)})
-        pairs = self._session.map_pairs(_name(function), task, self._with_states, self._names, self._at_once)
+        pairs = self._answers(self._session.map_pairs, _of_state, function, (step,), self._with_states)
         self._n_moves = 0 if step is None else self._n_moves + 1
         for k, (state, answer) in enumerate(pairs):
             self._states[k] = state
@@ -113,22 +106,23 @@ class DaskBlocks(Blocks):
             self._checkpoint()
 
     def _map_subsets(self, function: Callable[..., Any], *arguments: Any) -> tuple[Blocks, list[Any]]:
-        task = Task(_choose_rows, {"function": function, "arguments": arguments})
-        pairs = self._session.map_pairs(_name(function), task, self._arguments.__getitem__, self._names, self._at_once)
+        pairs = self._answers(self._session.map_pairs, _subset, function, arguments, self._arguments.__getitem__)
         blocks, both = zip(*pairs, strict=True)
         counts, answers = zip(*both, strict=True)
         parts = groups([int(count.sum()) for count in counts], self.least_rows)
         merged = self._session.call("join", Task(joined), [(list(blocks[part]),) for part in parts])
-        names = [_range_name(self._names[part]) for part in parts]
+        names = [" to ".join(dict.fromkeys([self._names[part][0], self._names[part][-1]])) for part in parts]
         found = self._of_futures(merged, names, np.array([np.sum(counts[part], axis=0) for part in parts]))
         return (found.gather() if found.n_bytes <= HERE_BYTES else found), list(answers)
 
     def _of_futures(self, blocks: Sequence[Future], names: Sequence[str], counts: np.ndarray) -> DaskBlocks:
         return DaskBlocks(self._session, identity, [(block,) for block in blocks], names, counts, self.n_features)
 
-    @property
-    def _at_once(self) -> int:
-        return self.at_once(2 * self._session.n_cores)
+    def _answers(self, submit: Any, call: Any, function: Callable[..., Any], arguments: Any, given: Any) -> Any:
+        """Submit a function of each block by a method of the session; call : how a task calls it, given : with what."""
+        task = Task(call, {"function": function, "arguments": arguments})
+        at_once = self.at_once(2 * self._session.n_cores)
+        return submit(function.__name__.strip("_"), task, given, self._names, at_once)
 
     def _with_states(self, part: slice) -> list[tuple[Any, ...]]:
         return [(state, *own) for state, own in zip(self._states[part], self._arguments[part], strict=True)]
@@ -144,10 +138,6 @@ class DaskBlocks(Blocks):
             restored = self._session.share("restore", states)
             for k, state in zip(own, restored, strict=True):
                 self._states[k] = state
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return function.__name__.strip("_")
 
 
 def _read_all(read: Callable[..., Block], *partition: Any) -> Block:
@@ -171,12 +161,8 @@ def _of_state(
     return function(read(*partition), state, *arguments)
 
 
-def _choose_rows(
+def _subset(
     read: Callable[..., Block], *partition: Any, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> tuple[Block, tuple[Vector, Any]]:
     block, answer = function(read(*partition), *arguments)
     return block, (passes.count(block), answer)
-
-
-def _range_name(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"

@@ -9,6 +9,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from dask.base import is_dask_collection
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -27,9 +28,9 @@ from .._svm.base_svc import validate_parameters
 from . import _predict as lazy
 from ._blocks import BlockReader, DaskBlocks
 from ._partitions import Partition, Problem, Reader, Totals, read_partitions
-from ._preparation import MAP_ROWS, SPARE, Preparation
+from ._preparation import MAP_ROWS, SPARE, Preparation, rows_at
 from ._session import Session, Task
-from ._survey import LabelCounts, Survey, combine, survey
+from ._survey import LabelCounts, Survey, combine, evenly_spaced, survey
 
 OWN_CHECKS: dict[str, Any] = {
     "scale": (lambda value: isinstance(value, bool), "True or False", "scale=True"),
@@ -329,15 +330,9 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
 
 def _proportionate(kept: list[tuple[int, Any]]) -> Any:
     """Return the same share of the rows of each partition, at most `MAP_ROWS` in total."""
-    n = sum(each for each, _ in kept)
-    share = min([MAP_ROWS / max(1, n), 1.0, *(len(rows) / own for own, rows in kept if own)])
-    chosen = []
-    for own, rows in kept:
-        if own:
-            picked = np.unique(np.linspace(0, len(rows) - 1, max(1, round(share * own))).astype(np.intp))
-            chosen.append(rows.iloc[picked] if hasattr(rows, "iloc") else rows[picked])
+    n = sum(n_own for n_own, _ in kept)
+    share = min([MAP_ROWS / max(1, n), 1.0, *(len(rows) / n_own for n_own, rows in kept if n_own)])
+    chosen = [rows_at(rows, evenly_spaced(len(rows), max(1, round(share * n_own)))) for n_own, rows in kept if n_own]
     if hasattr(chosen[0], "iloc"):
-        import pandas as pd
-
         return pd.concat(chosen, ignore_index=True)
     return np.concatenate(chosen)

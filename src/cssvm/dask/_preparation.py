@@ -1,9 +1,7 @@
 """From raw columns to features: transformers of scikit-learn with the statistics of a survey.
 
 Columns of data frames are preprocessed by the rule of `cssvm._preprocessing`, but numbers are scaled only if `scale` is
-True. A feature map comes last, fitted on about `MAP_ROWS` rows, evenly spaced in each partition. Nothing is done to
-columns of numbers without missing values if `scale` is False. Data frames that are scaled may have missing values
-later, also where training had none; arrays may not.
+True. A feature map comes last. Nothing is done to columns of numbers without missing values if `scale` is False.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from sklearn.base import clone
 
 from .._core.types import RowNumbers, Vector
 from .._kernels.pairwise import far_mean
-from .._preprocessing import MISSING, ColumnStatistics, fitted_preprocessor, fitted_scaler
+from .._preprocessing import MISSING, fitted_preprocessor, fitted_scaler
 from .._solvers.linear.rows import DenseRows, DenseTile, centre_from_sums, tile_rows
 from ._survey import CATEGORICAL, NUMBER, UNKNOWN, Survey, plain_frame
 
@@ -83,49 +81,35 @@ def _fitted_columns(found: Survey, names: Any, *, scale: bool, mapped: bool) -> 
     empty = [names[k] for k in np.flatnonzero(found.kinds == UNKNOWN)]
     if empty:
         warnings.warn(f"columns without any entry are left out: {empty}.", UserWarning, stacklevel=5)
-    statistics = ColumnStatistics(
-        n_samples=found.n_rows,
-        numbers=[names[k] for k in numbers],
-        mean=found.mean[numbers],
-        variance=variance,
-        has_missing=has_missing,
-        categories={
-            names[k]: sorted(found.categories[k] | ({MISSING} if found.missing[k] else set()))
-            for k in categorical.tolist()
-        },
-    )
-    return fitted_preprocessor(statistics, scale=scale)
+    categories = {
+        names[k]: sorted(found.categories[k] | ({MISSING} if found.missing[k] else set())) for k in categorical.tolist()
+    }
+    scaler = fitted_scaler(found.n_rows, found.mean[numbers], variance)
+    return fitted_preprocessor([names[k] for k in numbers], scaler, has_missing, categories, scale=scale)
 
 
 class PreparedRows:
-    """Rows whose features are computed a slab at a time, whenever they are needed: `Rows`.
-
-    Slabs are whole tiles, so that tiles are those of the same features in memory.
-    """
+    """Rows whose features are computed a slab at a time, whenever they are needed: `Rows`; slabs are whole tiles."""
 
     def __init__(self, X: Any, preparation: Preparation, centre: Vector):
         self.n, self.n_features = len(X), preparation.n_features
         self._X, self._preparation, self._centre = X, preparation, centre
 
     def centred(self, centre: Vector) -> PreparedRows:
-        """Implement `Rows.centred`."""
         return PreparedRows(self._X, self._preparation, centre)
 
     def take(self, chosen: RowNumbers) -> DenseRows:
-        """Implement `Rows.take`."""
-        some = PreparedRows(_rows_at(self._X, chosen), self._preparation, self._centre)
+        some = PreparedRows(rows_at(self._X, chosen), self._preparation, self._centre)
         slabs = [values for _, values in some._slabs()]
         values = np.concatenate(slabs) if slabs else np.empty((0, self.n_features))
         return DenseRows(values).centred(self._centre)
 
     def tiles(self) -> Iterator[tuple[slice, DenseTile]]:
-        """Implement `Rows.tiles`."""
         for first, values in self._slabs():
             for part, tile in DenseRows(values).centred(self._centre).tiles():
                 yield slice(first + part.start, first + part.stop), tile
 
     def moments(self) -> tuple[Vector, Vector]:
-        """Implement `Rows.moments`."""
         total, squares = np.zeros((2, self.n_features))
         for _, values in self._slabs():
             own = DenseRows(values).moments()
@@ -136,8 +120,9 @@ class PreparedRows:
         step = tile_rows(self.n_features)
         step *= max(1, SLAB_BYTES // (8 * max(1, self.n_features) * step))
         for first in range(0, self.n, step):
-            yield first, self._preparation.transform(_rows_at(self._X, slice(first, first + step)))
+            yield first, self._preparation.transform(rows_at(self._X, slice(first, first + step)))
 
 
-def _rows_at(X: Any, rows: Any) -> Any:
+def rows_at(X: Any, rows: Any) -> Any:
+    """Return rows of an array or of a data frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -1,16 +1,16 @@
 """One pass over all rows: labels, and of each column its kind, mean, variance, missing values and categories.
 
-Kinds are those of `cssvm._preprocessing`; columns of arrays are numbers, none of them missing. Means and variances are
-those of the known entries, combined in the order of partitions without cancellation (Chan, Golub and LeVeque, 1983).
-Samples of weight 0 are left out; others count once, as when a transformer is fitted in one process.
+Kinds are those of `cssvm._preprocessing`. Means and variances of the known entries are combined without cancellation
+(Chan, Golub and LeVeque, 1983). Samples of weight 0 are left out; others count once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from .._core.costs import check_sample_weight
@@ -25,19 +25,27 @@ MOST_CATEGORIES = 1000  # of a column, each of which becomes a feature
 
 
 class LabelCounts(NamedTuple):
-    """Labels (k,), how many rows have each, and on how many fn_cost and fp_cost are neither 0 nor missing, (k, 2)."""
+    """Labels (k,), and on how many rows of each: of all, and of those where fn_cost and fp_cost are known and not 0.
+
+    counts : (k, 3)
+    """
 
     labels: NDArray[Any]
-    counts: NDArray[Any]
-    n_with_cost: NDArray[Any]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def from_rows(cls, labels: NDArray[Any], counts: NDArray[np.int64]) -> LabelCounts:
+        """Sum the counts (n, 3) of equal labels (n,)."""
+        codes, found = pd.factorize(labels)
+        total = np.zeros((len(found), 3), dtype=np.int64)
+        np.add.at(total, codes, counts)
+        return cls(np.asarray(found), total)
 
     def plus(self, other: LabelCounts) -> LabelCounts:
         """Return the counts of the partitions of both."""
-        if len(other.labels) == 0:
-            return self
-        labels = np.concatenate([self.labels, other.labels]) if len(self.labels) else other.labels
-        counts, costs = (np.concatenate(pair) for pair in zip(self[1:], other[1:], strict=True))
-        return _count_labels(labels, counts, costs)
+        if not len(self.labels) or not len(other.labels):
+            return self if len(self.labels) else other
+        return LabelCounts.from_rows(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
 
 
 @dataclass
@@ -70,12 +78,17 @@ def survey(frame: Any, *separate: Any, reader: Reader, n_keep: int) -> Survey:
     counted = check_sample_weight(values["sample_weight"], len(values["y"])) > 0.0
     if not counted.all():
         X = X[counted]
-    found = _of_array(X, np.flatnonzero(counted)) if reader.names is None else _of_frame(X, reader.names)
-    rows = None
+    kinds, known, missing = np.zeros((3, X.shape[1]), dtype=np.int64)
+    mean, spread = np.zeros((2, X.shape[1]))
+    found = Survey(len(X), labels, kinds, known, mean, spread, missing, {})
+    if reader.names is None:
+        _add_array(found, X, np.flatnonzero(counted))
+    else:
+        _add_columns(found, X, reader.names)
     if n_keep:
-        chosen = np.unique(np.linspace(0, len(X) - 1, min(n_keep, len(X))).astype(np.intp))
-        rows = X[chosen] if reader.names is None else plain_frame(X.iloc[chosen], reader.names, found.kinds)
-    return replace(found, labels=labels, rows=rows)
+        chosen = evenly_spaced(len(X), min(n_keep, len(X)))
+        found.rows = X[chosen] if reader.names is None else plain_frame(X.iloc[chosen], reader.names, found.kinds)
+    return found
 
 
 def combine(one: Survey, other: Survey, names: tuple[str, ...]) -> Survey:
@@ -109,10 +122,13 @@ def combine(one: Survey, other: Survey, names: tuple[str, ...]) -> Survey:
     )
 
 
+def evenly_spaced(n: int, n_chosen: int) -> RowNumbers:
+    """Return the numbers of about `n_chosen` of n rows."""
+    return np.unique(np.linspace(0, n - 1, n_chosen).astype(np.intp))
+
+
 def plain_frame(frame: Any, names: Any, kinds: NDArray[Any]) -> Any:
     """Return numbers as float64 with NaN for missing values, categories as strings with "" for them."""
-    import pandas as pd
-
     if all(kind == NUMBER and frame[name].dtype == np.float64 for name, kind in zip(names, kinds, strict=True)):
         return frame  # without a copy
     return pd.DataFrame(
@@ -127,33 +143,21 @@ def plain_frame(frame: Any, names: Any, kinds: NDArray[Any]) -> Any:
 
 def _read_labels(values: dict[str, Any], reader: Reader) -> LabelCounts:
     """Count the labels of a partition; those beyond `MOST_LABELS` are left out."""
-    import pandas as pd
-
     y = values["y"]
     n_missing = int(pd.isna(y).sum())
     if n_missing:
         whose = f"column {reader.columns['y']!r} (y)" if "y" in reader.columns else "y"
         raise ValueError(f"{whose} contains missing values: {n_missing:,} labels are missing. Drop these rows.")
-    costs = np.zeros((len(y), 2))
-    for k, name in enumerate(("fn_cost", "fp_cost")):
+    counts = np.zeros((len(y), 3), dtype=np.int64)
+    counts[:, 0] = 1
+    for k, name in enumerate(("fn_cost", "fp_cost"), start=1):
         if np.ndim(values[name]):
-            costs[:, k] = np.nan_to_num(np.asarray(values[name], dtype=np.float64)) != 0.0
-    found = _count_labels(np.asarray(y), np.ones(len(y), dtype=np.int64), costs)
+            counts[:, k] = np.nan_to_num(np.asarray(values[name], dtype=np.float64)) != 0.0
+    found = LabelCounts.from_rows(np.asarray(y), counts)
     return LabelCounts(*(each[:MOST_LABELS] for each in found))
 
 
-def _count_labels(y: NDArray[Any], counts: NDArray[Any], costs: NDArray[Any]) -> LabelCounts:
-    """Sum the counts (n,) and the costs (n, 2) of equal labels (n,)."""
-    import pandas as pd
-
-    codes, labels = pd.factorize(y)
-    total, with_cost = np.zeros(len(labels), dtype=np.int64), np.zeros((len(labels), 2))
-    np.add.at(total, codes, counts)
-    np.add.at(with_cost, codes, costs)
-    return LabelCounts(np.asarray(labels), total, with_cost)
-
-
-def _of_array(X: np.ndarray, numbers: RowNumbers) -> Survey:
+def _add_array(found: Survey, X: np.ndarray, numbers: RowNumbers) -> None:
     """Survey an array (n, n_features), whose rows have these numbers in the partition."""
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X must hold numbers; got entries of type {X.dtype}.")
@@ -164,16 +168,13 @@ def _of_array(X: np.ndarray, numbers: RowNumbers) -> Survey:
             f"X contains {X[row, column]} in row {numbers[row]} of the partition, column {column} ({wrong.sum()} such "
             "entries). Fill these entries or drop the rows; missing values of a dataframe are filled."
         )
-    found = _empty_survey(len(X), X.shape[1])
     found.kinds[:], found.known[:] = NUMBER, len(X)
     if len(X):
         found.mean = X.mean(axis=0, dtype=np.float64)
         found.spread = np.square(X - found.mean).sum(axis=0)
-    return found
 
 
-def _of_frame(frame: Any, names: tuple[str, ...]) -> Survey:
-    found = _empty_survey(len(frame), len(names))
+def _add_columns(found: Survey, frame: Any, names: tuple[str, ...]) -> None:
     for k, name in enumerate(names):
         column = frame[name]
         known = column.notna().to_numpy()
@@ -190,14 +191,6 @@ def _of_frame(frame: Any, names: tuple[str, ...]) -> Survey:
             raise ValueError(f"column {name!r} contains infinity. Clip these entries, or leave them empty.")
         found.kinds[k], found.known[k], found.mean[k] = NUMBER, len(values), values.mean()
         found.spread[k] = np.square(values - found.mean[k]).sum()
-    return found
-
-
-def _empty_survey(n_rows: int, n_features: int) -> Survey:
-    kinds, known, missing = np.zeros((3, n_features), dtype=np.int64)
-    mean, spread = np.zeros((2, n_features))
-    labels = LabelCounts(np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 2)))
-    return Survey(n_rows, labels, kinds, known, mean, spread, missing, {})
 
 
 def _check_categories(categories: set[str], name: str) -> None:
