@@ -49,6 +49,12 @@ def unused_color(ax: Axes) -> str:
     return min(PALETTE, key=lambda color: used.count(color))
 
 
+def draw_point(ax: Axes, x: float, y: float, color: str, label: str | None = None, **style: Any) -> Any:
+    """A marker without a line, above all curves."""
+    common: dict[str, Any] = {"marker": "o", "markersize": 8, "markerfacecolor": color, "markeredgecolor": BLACK}
+    return ax.plot([x], [y], linestyle="none", zorder=3, label=label, **common | style)[0]
+
+
 def label_once(ax: Axes, label: str) -> str:
     """The label, or if the legend has it already, the label that keeps an artist out of the legend."""
     _, labels = ax.get_legend_handles_labels()

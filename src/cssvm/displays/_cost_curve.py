@@ -21,7 +21,7 @@ from ..metrics import CostCurve
 from ..metrics._curves import cost_curve_of_samples
 from ..metrics._scored import ScoredSamples
 from ..metrics._threshold_costs import BOTH_ERRORS
-from ._canvas import BLACK, GREY, axis_or_new, label_once, legend_above_curves, unused_color
+from ._canvas import GREY, axis_or_new, draw_point, label_once, legend_above_curves, unused_color
 from ._scored import FoldsDisplayMixin, ScoredFolds
 
 Curve = tuple[Vector, Vector]
@@ -102,7 +102,7 @@ class CostCurveDisplay(FoldsDisplayMixin):
         )
 
     def plot(self, ax: Any = None, *, color: str | None = None) -> CostCurveDisplay:
-        """Draw the curve, the constant predictions and the operating point.
+        """Draw the curve, the constant predictions and the operating point; return the display.
 
         Parameters
         ----------
@@ -110,11 +110,6 @@ class CostCurveDisplay(FoldsDisplayMixin):
             Axes to draw on. If None, a new figure is created. Several models may share axes.
         color : str, default=None
             Colour of the curve. If None, the next one of the palette.
-
-        Returns
-        -------
-        CostCurveDisplay
-            The display itself.
         """
         ax = axis_or_new(ax)
         color = unused_color(ax) if color is None else color
@@ -126,16 +121,7 @@ class CostCurveDisplay(FoldsDisplayMixin):
         self.fold_lines_ = [ax.plot(*curve, color=color, linewidth=0.7, alpha=0.5)[0] for curve in self.fold_curves]
         label = f"{self.name or 'model'}: {self.operating_cost:.3g} at these costs"
         (self.line_,) = ax.plot(self.probability_cost, self.cost, color=color, label=label)
-        (self.point_,) = ax.plot(
-            [self.operating_point],
-            [self.operating_cost],
-            marker="o",
-            markersize=8,
-            markerfacecolor=color,
-            markeredgecolor=BLACK,
-            linestyle="none",
-            zorder=3,
-        )
+        self.point_ = draw_point(ax, self.operating_point, self.operating_cost, color)
         ax.set(
             xlabel="probability-cost PC(+): share of the positive class in the cost",
             ylabel="normalised expected cost",

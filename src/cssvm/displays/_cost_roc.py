@@ -21,7 +21,7 @@ from ..metrics._curves import hull_of_samples, roc_curve_of_samples
 from ..metrics._risk import minimum_risk, risk_of_predictions
 from ..metrics._scored import ScoredSamples
 from ..metrics._threshold_costs import BOTH_ERRORS
-from ._canvas import BLACK, GREY, LEGEND_POINTS, axis_or_new, label_once, unused_color
+from ._canvas import BLACK, GREY, LEGEND_POINTS, axis_or_new, draw_point, label_once, unused_color
 from ._scored import ScoredDisplayMixin
 
 BEST, CHOSEN, OWN = "Risk*", "TH-Risk", "NOTH-Risk"
@@ -157,7 +157,7 @@ class CostRocDisplay(ScoredDisplayMixin):
         )
 
     def plot(self, ax: Any = None, *, color: str | None = None, plot_hull: bool = True) -> CostRocDisplay:
-        """Draw the curve, the line and the points.
+        """Draw the curve, the line and the points; return the display.
 
         Parameters
         ----------
@@ -167,40 +167,23 @@ class CostRocDisplay(ScoredDisplayMixin):
             Colour of the curve and its points. If None, the next one of the palette.
         plot_hull : bool, default=True
             Whether to draw the convex hull.
-
-        Returns
-        -------
-        CostRocDisplay
-            The display itself.
         """
         ax = axis_or_new(ax)
         color = unused_color(ax) if color is None else color
         (self.line_,) = ax.plot(self.fpr, self.tpr, color=color, label=self.name or "ROC curve")
         if plot_hull:
-            (self.hull_line_,) = ax.plot(
-                self.hull_fpr,
-                self.hull_tpr,
-                color=GREY,
-                linestyle="--",
-                linewidth=1.0,
-                label=label_once(ax, "convex hull"),
-            )
+            hull = label_once(ax, "convex hull")
+            (self.hull_line_,) = ax.plot(self.hull_fpr, self.hull_tpr, color=GREY, ls="--", linewidth=1.0, label=hull)
         x, y = self.iso_cost_line()
         (self.iso_cost_line_,) = ax.plot(x, y, color=BLACK, linewidth=1.0, label=label_once(ax, "equal risk"))
         # The widest marker first, so that coinciding points are all seen.
         self.point_lines_ = {}
         for name, point in self.points.items():
-            (self.point_lines_[name],) = ax.plot(
-                [point.fpr],
-                [point.tpr],
-                marker=MARKERS[name],
-                markersize=MARKER_SIZES[name],
-                markerfacecolor=color if name == BEST else "white",
-                markeredgecolor=BLACK if name == BEST else color,
-                linestyle="none",
-                zorder=3,
-                label=f"{LABELS[name]}: {point.risk:.3g}",
-            )
+            style: dict[str, Any] = {"marker": MARKERS[name], "markersize": MARKER_SIZES[name]}
+            if name != BEST:
+                style |= {"markerfacecolor": "white", "markeredgecolor": color}
+            label = f"{LABELS[name]}: {point.risk:.3g}"
+            self.point_lines_[name] = draw_point(ax, point.fpr, point.tpr, color, label, **style)
         weighting = ", samples weighted by cost" if self.cost_weighted else ""
         ax.set(
             xlabel=f"false positive rate{weighting}",

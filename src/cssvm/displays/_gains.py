@@ -106,7 +106,7 @@ class GainsDisplay(ScoredDisplayMixin):
         return float(self.gain.max())
 
     def plot(self, ax: Any = None, *, total: bool = False, currency: str = "") -> GainsDisplay:
-        """Draw the curve, the baselines and the predictions of the model.
+        """Draw the curve, the baselines and the predictions of the model; return the display.
 
         Parameters
         ----------
@@ -116,11 +116,6 @@ class GainsDisplay(ScoredDisplayMixin):
             Whether to show totals of all samples instead of costs per sample.
         currency : str, default=""
             Named at the axis.
-
-        Returns
-        -------
-        GainsDisplay
-            The display itself.
         """
         self.ax_ = ax = axis_or_new(ax)
         self.figure_ = ax.figure

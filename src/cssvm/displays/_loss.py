@@ -36,14 +36,10 @@ class LossCurves(NamedTuple):
         Title of the row of panels.
     f, pos_loss, neg_loss : ndarray of shape (n_scores,)
         Scores, and the loss of y = +1 and of y = -1 at these.
-    eta, min_risk, link : ndarray of shape (n_etas,)
-        Probabilities from 0 to 1, the minimum conditional risk and the optimal score, which may be infinite.
-    zero_one_risk : ndarray of shape (n_etas,)
-        The minimum conditional risk of the zero-one loss with the same costs.
-    threshold : float
-        The eta above which +1 is predicted.
-    costs : tuple of two floats
-        C1 and C_minus1, the costs whose Bayes rule the loss implements.
+    eta, min_risk, zero_one_risk, link : ndarray of shape (n_etas,)
+        Probabilities from 0 to 1, the minimum conditional risks of this and of the zero-one loss, the optimal score.
+    threshold, costs : float, tuple of two floats
+        The eta above which +1 is predicted, and C1 and C_minus1, whose Bayes rule the loss implements.
     printed_risk : ndarray of shape (n_etas,) or None
         For `CostSensitiveHinge`, if it differs, the minimum risk as printed in the paper.
     """
@@ -114,7 +110,7 @@ class LossDisplay:
         names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> LossDisplay:
-        """Draw one or more losses, below each other.
+        """Draw one or more losses, below each other; return the display.
 
         Parameters
         ----------
@@ -128,11 +124,6 @@ class LossDisplay:
             Titles of the losses. If None, the repr of each loss.
         ax
             As in `plot`.
-
-        Returns
-        -------
-        LossDisplay
-            The display, drawn.
         """
         losses = [losses] if isinstance(losses, Loss) else losses
         if len(losses) == 0:
@@ -144,17 +135,12 @@ class LossDisplay:
         return cls(curves, panels=panels).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> LossDisplay:
-        """Draw the panels.
+        """Draw the panels; return the display.
 
         Parameters
         ----------
         ax : matplotlib Axes or array of them, default=None
             One axis for each loss and panel, of shape (n_losses, n_panels) or flat. If None, a new figure is created.
-
-        Returns
-        -------
-        LossDisplay
-            The display itself.
         """
         unknown = [panel for panel in self.panels if panel not in PANELS]
         if unknown or len(self.panels) == 0:
@@ -203,8 +189,8 @@ def _loss_curves(loss: Loss, name: str, f_range: tuple[float, float]) -> LossCur
         raise ValueError(f"f_range must be two finite scores, the smaller first; got f_range={f_range!r}.")
     if np.size(loss.threshold) != 1:
         raise ValueError(
-            f"A display shows a loss with one pair of costs; {type(loss).__name__} has {np.size(loss.threshold)}. "
-            "Draw the loss of a single sample, for example HingeLoss(pos_slope=c)."
+            f"losses must have one pair of costs each; {type(loss).__name__} has {np.size(loss.threshold)}. Draw the "
+            "loss of a single sample, for example HingeLoss(pos_slope=c)."
         )
     threshold = float(loss.threshold)
     f = np.linspace(low, high, N_POINTS)

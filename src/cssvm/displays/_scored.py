@@ -64,7 +64,7 @@ class ScoredDisplayMixin:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Score X with a fitted classifier and draw the display.
+        """Score X with a fitted classifier, draw the display and return it.
 
         Parameters
         ----------
@@ -88,11 +88,6 @@ class ScoredDisplayMixin:
             Axes to draw on. If None, a new figure is created.
         **options : dict
             The options of the class, see its other parameters, and the arguments of `plot`.
-
-        Returns
-        -------
-        display
-            The display, drawn.
         """
         computing, drawing = cls._split(options, "from_estimator", cls._from_samples)
         scores = positive_class_scores(estimator, X, pos_label=pos_label, response_method=response_method)
@@ -121,7 +116,7 @@ class ScoredDisplayMixin:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Draw the display of given scores.
+        """Draw the display of given scores and return it.
 
         Parameters
         ----------
@@ -137,11 +132,6 @@ class ScoredDisplayMixin:
             Name in the legend.
         **options : dict
             The options of the class, see its other parameters, and the arguments of `plot`.
-
-        Returns
-        -------
-        display
-            The display, drawn.
         """
         own = ("own_threshold",) if cls._shows_predictions else ()
         computing, drawing = cls._split(options, "from_predictions", cls._from_samples, also=own)
@@ -200,7 +190,7 @@ class FoldsDisplayMixin(ScoredDisplayMixin):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Draw a thin line for the validation samples of each fold, and one for all folds.
+        """Draw a thin line for the validation samples of each fold, and one for all folds; return the display.
 
         Parameters
         ----------
@@ -212,11 +202,6 @@ class FoldsDisplayMixin(ScoredDisplayMixin):
             As in `from_estimator`.
         **options : dict
             The options of the class, see its other parameters, and the arguments of `plot`.
-
-        Returns
-        -------
-        display
-            The display, drawn.
         """
         computing, drawing = cls._split(options, "from_cv_results", cls._from_folds)
         scored = score_folds(

@@ -12,7 +12,7 @@ from .._core.types import Vector
 from ..metrics._risk import risk_at
 from ..metrics._scored import ScoredSamples
 from ..metrics._threshold_costs import threshold_costs
-from ._canvas import BLACK, axis_or_new, legend_above_curves, unused_color
+from ._canvas import BLACK, axis_or_new, draw_point, legend_above_curves, unused_color
 from ._scored import FoldsDisplayMixin, ScoredFolds
 
 FOLD = "one fold"
@@ -103,15 +103,8 @@ class ThresholdDisplay(FoldsDisplayMixin):
         random_state: Any = None,
         name: str | None = None,
     ) -> ThresholdDisplay:
-        costs = threshold_costs(
-            scored,
-            threshold=threshold,
-            thresholds=thresholds,
-            normalize=normalize,
-            n_resamples=n_resamples,
-            confidence=confidence,
-            random_state=random_state,
-        )
+        resampling = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
+        costs = threshold_costs(scored, threshold=threshold, thresholds=thresholds, normalize=normalize, **resampling)
         return cls(**costs._asdict(), name=name)
 
     @classmethod
@@ -132,7 +125,7 @@ class ThresholdDisplay(FoldsDisplayMixin):
         return cls(**costs._asdict(), fold_costs=by_fold, name=name)
 
     def plot(self, ax: Any = None, *, color: str | None = None) -> ThresholdDisplay:
-        """Draw the cost, its band or its folds, and the chosen threshold.
+        """Draw the cost, its band or its folds, and the chosen threshold; return the display.
 
         Parameters
         ----------
@@ -140,24 +133,13 @@ class ThresholdDisplay(FoldsDisplayMixin):
             Axes to draw on. If None, a new figure is created.
         color : str, default=None
             Colour of the curve. If None, the next one of the palette.
-
-        Returns
-        -------
-        ThresholdDisplay
-            The display itself.
         """
         ax = axis_or_new(ax)
         color = unused_color(ax) if color is None else color
         self.band_ = self.interval_line_ = None
         if self.band is not None:
-            self.band_ = ax.fill_between(
-                self.thresholds,
-                *self.band,
-                color=color,
-                alpha=0.2,
-                linewidth=0,
-                label=f"{self.confidence:.0%} of resamples",
-            )
+            label = f"{self.confidence:.0%} of resamples"
+            self.band_ = ax.fill_between(self.thresholds, *self.band, color=color, alpha=0.2, linewidth=0, label=label)
         self.fold_lines_ = [
             ax.plot(self.thresholds, cost, color=color, linewidth=0.7, alpha=0.5, label=FOLD if i == 0 else None)[0]
             for i, cost in enumerate(() if self.fold_costs is None else self.fold_costs)
@@ -170,17 +152,7 @@ class ThresholdDisplay(FoldsDisplayMixin):
             (self.interval_line_,) = ax.plot(
                 self.threshold_interval, [self.threshold_cost] * 2, color=BLACK, marker="|", markersize=8, linewidth=1.5
             )
-        (self.point_,) = ax.plot(
-            [position],
-            [self.threshold_cost],
-            marker="o",
-            markersize=8,
-            markerfacecolor=color,
-            markeredgecolor=BLACK,
-            linestyle="none",
-            zorder=3,
-            label=self._describe_choice(),
-        )
+        self.point_ = draw_point(ax, position, self.threshold_cost, color, self._describe_choice())
         ax.set(
             xlabel="threshold (positive if the score is at least this)",
             ylabel="cost, normalised" if self.normalized else "cost per sample",
