@@ -47,18 +47,12 @@ class Kernel(ABC):
     coef0: float = 0.0
 
     name: ClassVar[str]
-    # Which of gamma, degree and coef0 it has.
-    parameters: ClassVar[tuple[str, ...]] = ()
-    # Whether |k(x, z)| <= 1 for all x, z.
-    bounded: ClassVar[bool] = False
-    # Whether a relative error u of its pairwise term changes k by at most u, whatever the parameters.
-    tolerates_rounding: ClassVar[bool] = False
-    # Whether k(x, z) = <phi(x), phi(z)> for some features phi, whatever the parameters in their usual ranges.
-    positive_definite: ClassVar[bool] = False
-    # Whether these features are those of x itself.
-    is_linear: ClassVar[bool] = False
-    # Whether X is the kernel matrix instead of features.
-    pairwise: ClassVar[bool] = False
+    parameters: ClassVar[tuple[str, ...]] = ()  # which of gamma, degree and coef0 it has
+    bounded: ClassVar[bool] = False  # |k(x, z)| <= 1 for all x, z
+    tolerates_rounding: ClassVar[bool] = False  # a relative error u of its pairwise term changes k by at most u
+    positive_definite: ClassVar[bool] = False  # k(x, z) = <phi(x), phi(z)>, for parameters in their usual ranges
+    is_linear: ClassVar[bool] = False  # phi(x) = x
+    pairwise: ClassVar[bool] = False  # X is the kernel matrix instead of features
 
     @classmethod
     def select(cls, X: Any, rows: Any, columns: Any) -> Any:
@@ -82,17 +76,10 @@ class Kernel(ABC):
 
     @abstractmethod
     def gram(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
-        """The Gram matrix of X for the solver.
+        """The Gram matrix of X for the solver, in the precision that `upper_bounds` (n,) and `tol` demand.
 
-        Parameters
-        ----------
-        X : (n, d) array or CSR matrix; for a pairwise kernel the (n, n) Gram matrix
-        upper_bounds : (n,) float64
-            Upper bounds of the dual variables; with `tol` they decide the precision of kernel values.
-        tol : float
-            Tolerance of the fit.
-        cache_size : "auto" or float
-            Budget for kernel values in megabytes; "auto" takes half of the memory available now.
+        X : (n, d) array or CSR matrix, or an (n, n) kernel matrix; cache_size : in megabytes, or "auto" for half of the
+        memory available
         """
 
     def diagonal_of(self, X: Any) -> np.ndarray:
@@ -106,14 +93,13 @@ class Kernel(ABC):
 
     @abstractmethod
     def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
-        """The function X -> sum over j of ``coef[j] * k(X[i], vectors[j])``, (len(X),) float64, the vectors prepared.
+        """The function X -> sum over j of ``coef[j] * k(X[i], vectors[j])``, (len(X),) float64.
 
-        support : (n_SV,) row numbers of the training X; vectors : those rows, as `vectors` gave them; dtype : their
-        `expansion_dtype`, if known.
+        support : (n_SV,) row numbers of the training X; vectors : those rows; dtype : their `expansion_dtype`, if known
         """
 
     def expand(self, X: Any, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> np.ndarray:
-        """The `expansion` at X, for callers that need it once."""
+        """The `expansion` at X."""
         return self.expansion(support, vectors, coef, dtype)(X)
 
     @abstractmethod
@@ -122,20 +108,15 @@ class Kernel(ABC):
 
     @abstractmethod
     def shared(self, X: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> SharedValues:
-        """What all kernels of this class have in common on the samples X, whatever their parameters.
-
-        Call it for the largest gamma: `allowed` is the error of a kernel value that rounding may leave.
-        """
+        """What all kernels of this class and gamma, or less, share on X; `allowed` is the error of their values."""
 
 
 class ComputedKernel(Kernel):
     """A kernel that is a function of a pairwise term: k(x, z) = function(gamma term(x, z), ...)."""
 
     term: ClassVar[PairwiseTerm]
-    # Completes the advice to scale the features.
-    remedy: ClassVar[str] = ""
-    # Largest |dk/dt| for t = gamma times the term; only read for distances.
-    lipschitz: ClassVar[float] = 1.0
+    remedy: ClassVar[str] = ""  # completes the advice to scale the features
+    lipschitz: ClassVar[float] = 1.0  # largest |dk/dt| for t = gamma times the term; only read for distances
 
     @classmethod
     def gamma_unit(cls, spread: float, n_features: int) -> float:
@@ -152,8 +133,9 @@ class ComputedKernel(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             bound = self.bound(float(self.term.sizes(X).max(initial=0.0)))
         if not np.isfinite(bound):
+            largest = np.abs(X.data if sp.issparse(X) else X).max(initial=0.0)
             raise ValueError(
-                f'kernel="{self.name}" overflows on this X, whose entries are as large as {_largest(X):.3g}. Scale the '
+                f'kernel="{self.name}" overflows on this X, whose entries are as large as {largest:.3g}. Scale the '
                 f"features, for example with StandardScaler{self.remedy}."
             )
 
@@ -213,11 +195,6 @@ class ComputedKernel(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             exact = cancellation(self, centred_sizes(self.term, X)) <= allowed
         return SharedTerm.from_samples(self.term if exact else self.term.by_differences, X, dtype)
-
-
-def _largest(X: Any) -> float:
-    """The largest |x_ij|."""
-    return float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0))
 
 
 def feature_moments(X: Any, weights: Vector) -> tuple[Vector, Vector]:

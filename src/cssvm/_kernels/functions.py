@@ -1,14 +1,9 @@
 """The kernels, one class each, and the registry that everything else reads.
 
-A kernel states its pairwise term, its parameters, whether it is bounded and positive definite, and the function
-itself, written once as a scalar function that Numba compiles into a loop over tiles and NumPy applies to arrays:
-
-- kernels of a distance: ``function(x)`` of x = -gamma * distance, which rounding may leave slightly above 0;
-- kernels of the inner product: ``function(x, degree)`` of x = gamma * product + coef0.
-
-To add a kernel, write its function with `register_jitable` and its class below, and enter the class in `KERNELS`. All
-that a kernel's loop is compiled from is in this file: Numba keeps compiled code on disk and looks at the file of the
-loop alone to see whether it is out of date.
+A kernel's function is written once, as a scalar function that Numba compiles into a loop over tiles and NumPy applies
+to arrays: ``function(x)`` of x = -gamma * distance, which rounding may leave above 0, or ``function(x, degree)`` of
+x = gamma * product + coef0. All that its loop is compiled from is in this file: Numba keeps compiled code on disk
+and looks at the file of the loop alone to see whether it is out of date.
 """
 
 from __future__ import annotations
@@ -298,10 +293,7 @@ class Laplacian(DistanceKernel):
 
 
 class Matern32(DistanceKernel):
-    """(1 + s) exp(-s), s = sqrt(6 gamma) |x - z|_2: the Matern kernel of nu = 3/2 and length scale 1 / sqrt(2 gamma).
-
-    With that scale gamma means what it means for rbf, which is the limit of Matern kernels as nu grows.
-    """
+    """(1 + s) exp(-s), s = sqrt(6 gamma) |x - z|_2: nu = 3/2, length scale 1 / sqrt(2 gamma) as for the limit, rbf."""
 
     name = "matern32"
     term = SquaredDistance()
@@ -310,7 +302,7 @@ class Matern32(DistanceKernel):
 
 
 class Matern52(DistanceKernel):
-    """(1 + s + s^2 / 3) exp(-s), s = sqrt(10 gamma) |x - z|_2: the one of nu = 5/2, scaled like `Matern32`."""
+    """(1 + s + s^2 / 3) exp(-s), s = sqrt(10 gamma) |x - z|_2: nu = 5/2, scaled like `Matern32`."""
 
     name = "matern52"
     term = SquaredDistance()

@@ -1,12 +1,8 @@
 """Gram matrices: as the solver reads them, within a byte budget, and what all kernels of a search share.
 
-`ComputedGram` computes kernel values whenever they are asked for. `CachedGram`, for kernels that are costly to compute,
-keeps the rows it has summed, within its budget, and evicts the least recently used. `LinearGram` sums features in place
-of kernel values. `MatrixGram` reads a matrix in memory.
-
-`SharedTerm` holds the pairwise term of all pairs of samples, `SharedValues` the kernel values given by the user: any
-block of the Gram matrix, for any gamma, degree and coef0, is one pass over these numbers. Distances may be rounded to
-the precision of kernel values: a relative error u in gamma |x - z|^2 = e changes exp(-e) by e exp(-e) u < u / 2.
+Any block of a Gram matrix, for any gamma, degree and coef0, is one pass over the numbers of a `SharedTerm`. Distances
+may be rounded to the precision of kernel values: a relative error u in gamma |x - z|^2 = e changes exp(-e) by
+e exp(-e) u < u / 2.
 """
 
 from __future__ import annotations
@@ -17,13 +13,13 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._core.types import RowNumbers, Vector
 from .._runtime import threads
 from .._runtime.sums import update_gathered, update_minus_rows
-from .pairwise import PairwiseTerm, centred, far_centre
+from .pairwise import PairwiseTerm, far_centre
 from .tiles import (
-    Points,
     error_allowed,
     precisions,
     prepare_points,
@@ -45,24 +41,15 @@ SMALL_BUDGET = 64 * MEGABYTE  # bytes
 
 
 class GramRows(ABC):
-    """The Gram matrix K of n samples, as the solver uses it.
-
-    n : number of samples
-    dtype : type of the kernel values
-    diagonal : (n,) float64
-    budget : bytes that the solver may use for kernel values
-    rank : upper bound of the rank of K, as far as is known without looking at K
-    errors : (n,) float64, rounding errors that cancelling distances leave in kernel values of samples close together
-    computes_columns : whether a sum over fewer columns takes proportionally less time; stored rows are read as a whole
-    """
+    """The Gram matrix K of n samples, as the solver uses it."""
 
     n: int
     dtype: np.dtype
-    diagonal: np.ndarray
-    budget: int
-    rank: int
-    errors: np.ndarray
-    computes_columns = False
+    diagonal: np.ndarray  # (n,) float64
+    budget: int  # bytes that the solver may use for kernel values
+    rank: int  # upper bound, as far as is known without looking at K
+    errors: np.ndarray  # (n,) float64, that cancelling distances leave in kernel values of samples close together
+    computes_columns = False  # whether a sum over fewer columns takes less time; stored rows are read as a whole
 
     @abstractmethod
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
@@ -88,8 +75,7 @@ class GramRows(ABC):
 class ComputedGram(GramRows):
     """Kernel values among samples X, computed on demand.
 
-    dtypes : of the values of tiles, and of kernel values; `allowed` is the error of a kernel value above which
-        distances are computed by differences.
+    dtypes : of the values of tiles, and of kernel values; allowed : error above which distances are differences
     """
 
     computes_columns = True
@@ -104,7 +90,7 @@ class ComputedGram(GramRows):
     def _prepare(self, compute: Any, keep: Any) -> None:
         self.points, _ = prepare_points(self.kernel, self.X, self.X, compute, self.allowed)
         self.errors, self.dtype = rounding_errors(self.points), np.dtype(keep)
-        self._narrow: tuple[Any, Any] = (None, self.points)
+        self._narrow: tuple[Any, Any] = (None, self.points)  # the last columns summed, often the same many times
 
     def update_block(self, out: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         if right is left:
@@ -113,13 +99,9 @@ class ComputedGram(GramRows):
             update_values(self.points.take(left), self.points.take(right), out)
 
     def update_gradient(self, gradient: Vector, indices: RowNumbers, change: Vector, columns: Any = None) -> None:
-        update_minus_sums(self.points.take(indices), self._right(columns), change, gradient, self.dtype)
-
-    def _right(self, columns: Any) -> Points:
-        """The points of these columns; the last ones are kept, as the solver asks for the same ones many times."""
         if self._narrow[0] is not columns:
             self._narrow = (columns, self.points if columns is None else self.points.take(columns))
-        return self._narrow[1]
+        update_minus_sums(self.points.take(indices), self._narrow[1], change, gradient, self.dtype)
 
     def reference_values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return self.kernel.from_term(self.kernel.term.reference_values(self.X[left], self.X[right]))
@@ -135,8 +117,7 @@ class ComputedGram(GramRows):
 class LinearGram(ComputedGram):
     """Inner products relative to a centre: with sum(beta) = 0, K beta changes by a constant, the `intercept_offset`.
 
-    Samples far from zero then keep the digits of their differences. A sum of rows of K is a sum of features, followed
-    by a product with each sample.
+    A sum of rows of K is a sum of features, followed by a product with each sample.
     """
 
     def __init__(self, kernel: ComputedKernel, X: Any, dtypes: tuple[Any, Any], allowed: float, budget: int):
@@ -256,13 +237,10 @@ def row_budget(cache_size: Any, n: int) -> int:
 
 
 def memory_budget(cache_size: Any, wanted: int) -> int:
-    """Bytes for kernel values: `cache_size` in megabytes, or "auto" for half of the memory available.
-
-    If little is `wanted`, the system is not asked.
-    """
+    """Bytes for kernel values: `cache_size` in megabytes, or "auto" for half of the memory available."""
     if cache_size != "auto":
         return int(cache_size * MEGABYTE)
-    return SMALL_BUDGET if wanted <= SMALL_BUDGET else available_bytes() // 2
+    return SMALL_BUDGET if wanted <= SMALL_BUDGET else available_bytes() // 2  # that asks the system
 
 
 def available_bytes() -> int:
@@ -300,9 +278,9 @@ class SharedTerm(SharedValues):
 
     @classmethod
     def from_samples(cls, term: PairwiseTerm, X: Any, dtype: Any) -> SharedTerm:
-        """Computed from samples X (n, d), kept in `dtype`."""
+        """Computed from samples X (n, d), kept in `dtype`; sparse ones stay sparse, without a centre."""
         base = np.empty((X.shape[0], X.shape[0]), dtype)
-        term.update_matrix(base, centred(X) if term.is_centred else X)
+        term.update_matrix(base, X - X.mean(axis=0, dtype=np.float64) if term.is_centred and not sp.issparse(X) else X)
         return cls(base, dtype)
 
     def update_block(self, out: np.ndarray, kernel: ComputedKernel, left: np.ndarray, right: np.ndarray) -> None:

@@ -1,23 +1,16 @@
 """Pairwise terms: the one number for each pair of samples that a kernel is a function of.
 
-================ ==================================================
-InnerProduct     <x, z>
-SquaredDistance  |x - z|_2^2
-L1Distance       |x - z|_1
-================ ==================================================
-
 Tiles compute it as size(x) + size(z) + factor * value(x, z), in which only the value is computed for each pair:
 
+================ ============ ====== ===========================================================
+term             size         factor value
 ================ ============ ====== ===========================================================
 InnerProduct     0            1      <x, z>
 SquaredDistance  |x|_2^2      -2     <x, z>
 L1Distance       0            1      |x - z|_1 on dense samples
                  |x|_1        1      |x - z|_1 - |x|_1 - |z|_1 on sparse ones: common features only
-Differences      0            1      |x - z|_2^2 or |x - z|_1, feature by feature
+Differences      0            1      |x - z|_2^2 or |x - z|_1, feature by feature, without cancellation
 ================ ============ ====== ===========================================================
-
-Sums of sizes and values lose the digits that cancel when samples are far from the centre and close to each other;
-`Differences` are the distances for that case, and take longer.
 """
 
 from __future__ import annotations
@@ -43,10 +36,7 @@ PAST_ALL = np.iinfo(np.int64).max  # stands for the feature of a sample that has
 
 
 def difference_loop(term: Callable[[Any], Any]) -> Callable[..., None]:
-    """out[i, j] = sum of term(x - z) over all features of left_i and right_j, compiled.
-
-    `right_columns` is (n_features, n_right): the inner loop is contiguous.
-    """
+    """out[i, j] = sum of term(x - z) over all features; `right_columns` is (n_features, n_right)."""
 
     @njit
     def update(left, right_columns, out):  # type: ignore[no-untyped-def]
@@ -63,7 +53,7 @@ def difference_loop(term: Callable[[Any], Any]) -> Callable[..., None]:
 
 
 def sparse_difference_loop(term: Callable[[Any], Any]) -> Callable[..., None]:
-    """The same for rows in CSR with sorted indices, compiled: two rows are walked through together."""
+    """The same for rows in CSR with sorted indices: two rows are walked through together."""
 
     @njit
     def update(indptr, indices, data, other_indptr, other_indices, other_data, out):  # type: ignore[no-untyped-def]
@@ -88,11 +78,7 @@ def sparse_difference_loop(term: Callable[[Any], Any]) -> Callable[..., None]:
 
 
 def sparse_loop(term: Callable[[Any, Any], Any]) -> Callable[..., None]:
-    """out[i, j] = sum of term(x, z) over the features that left_i and right_j share, compiled.
-
-    left in CSR, right by columns: only common features are touched. An unsigned index spares the check for a negative
-    one.
-    """
+    """out[i, j] = sum of term(x, z) over the features that left_i, in CSR, and right_j, by columns, share."""
 
     @njit
     def update(indptr, indices, data, by_column, column_rows, column_data, out):  # type: ignore[no-untyped-def]
@@ -102,6 +88,7 @@ def sparse_loop(term: Callable[[Any, Any], Any]) -> Callable[..., None]:
             for entry in range(indptr[i], indptr[i + 1]):
                 x, feature = data[entry], indices[entry]
                 for other in range(by_column[feature], by_column[feature + 1]):
+                    # An unsigned index needs no check for a negative one.
                     target[np.uintp(column_rows[other])] += term(x, column_data[other])
 
     return update
@@ -144,25 +131,24 @@ def update_mirrored(out, top, start, n_rows, n_columns):  # type: ignore[no-unty
 
 
 class PairwiseTerm(ABC):
-    """One number for each pair of samples, by the tables that open this module."""
+    """One number for each pair of samples, by the table that opens this module."""
 
-    # Whether it depends on x - z only.
-    is_distance: bool
-    # Whether samples are taken relative to their mean, so that products lose the common part that costs digits.
-    is_centred = False
+    is_distance: bool  # it depends on x - z only
+    is_centred = False  # samples are taken relative to their mean: products lose the common part that costs digits
     metric = ""  # SciPy's name for a distance
     factor = 1.0
-    # Up to so many features computing a row of kernel values again takes less time than reading a stored one.
-    max_recomputed_features: int
+    max_recomputed_features: int  # up to which computing a row of kernel values takes less time than reading it
 
     @property
     def by_differences(self) -> PairwiseTerm:
         """The same term computed without cancellation."""
         return self
 
-    @abstractmethod
     def sizes(self, X: Any) -> np.ndarray:
         """|x|_2^2 or |x|_1 of samples (n, d), dense or sparse, (n,) float64."""
+        if sp.issparse(X):
+            return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
     def tile_sizes(self, X: Any) -> np.ndarray:
         """The size of the second table, (n,) float64."""
@@ -227,9 +213,6 @@ class InnerProduct(PairwiseTerm):
     is_distance = False
     max_recomputed_features = 256
 
-    def sizes(self, X: Any) -> np.ndarray:
-        return squared_norms(X)
-
     def diagonal_of(self, X: Any) -> np.ndarray:
         return self.sizes(X)
 
@@ -252,15 +235,24 @@ class SquaredDistance(PairwiseTerm):
     def by_differences(self) -> PairwiseTerm:
         return Differences(self, update_squared_distances, update_sparse_squared_distances)
 
-    def sizes(self, X: Any) -> np.ndarray:
-        return squared_norms(X)
-
     def tile_sizes(self, X: Any) -> np.ndarray:
         return self.sizes(X)
 
     def update_matrix(self, out: np.ndarray, X: Any) -> None:
         squares = self.sizes(X.astype(np.float64, copy=False))
-        _for_product_tiles(X, lambda products, top, start: update_distances(out, products, squares, top, start))
+
+        def write(products: np.ndarray, top: int, start: int) -> None:
+            """Write |x|^2 + |z|^2 - 2 <x, z>, at least 0, and 0 for a sample with itself."""
+            n_rows, n_columns = products.shape
+            products *= -2.0
+            products += squares[top : top + n_rows, np.newaxis]
+            products += squares[start : start + n_columns]
+            target = out[top : top + n_rows, start : start + n_columns]
+            np.maximum(products, 0.0, out=target, casting="same_kind")
+            same = np.arange(max(top, start), min(top + n_rows, start + n_columns))
+            target[same - top, same - start] = 0.0
+
+        _for_product_tiles(X, write)
 
 
 class L1Distance(PairwiseTerm):
@@ -334,23 +326,8 @@ def _with_sorted_features(rows: Any) -> Any:
     return rows if rows.has_sorted_indices else rows.sorted_indices()
 
 
-def squared_norms(X: Any) -> np.ndarray:
-    """|x|_2^2 of samples (n, d), dense or sparse, (n,) float64."""
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
-
-
-def centred(X: Any) -> Any:
-    """Dense samples less their mean; sparse ones, which would no longer be sparse, unchanged."""
-    return X if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)
-
-
 def far_mean(mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """Means (d,) of the features that are `FAR` from zero, 0 for the others.
-
-    Relative to it products keep the digits that a large common part takes. Features with values near zero keep them.
-    """
+    """Means (d,) of the features that are `FAR` from zero, 0 for the others: what costs products their digits."""
     return np.where(np.abs(mean) > FAR * deviation, mean, 0.0)
 
 
@@ -389,15 +366,3 @@ def _for_product_tiles(X: Any, write: Callable[[np.ndarray, int, int], Any]) -> 
             write(rows @ X[start : start + TILE].T, first, start)
 
     threads.run(band, _bands(X.shape[0]))
-
-
-def update_distances(out: np.ndarray, products: np.ndarray, squares: np.ndarray, top: int, start: int) -> None:
-    """out[top + i, start + j] = |x|^2 + |z|^2 - 2 <x, z>, at least 0, and 0 for a row with itself."""
-    n_rows, n_columns = products.shape
-    products *= -2.0
-    products += squares[top : top + n_rows, np.newaxis]
-    products += squares[start : start + n_columns]
-    target = out[top : top + n_rows, start : start + n_columns]
-    np.maximum(products, 0.0, out=target, casting="same_kind")
-    same = np.arange(max(top, start), min(top + n_rows, start + n_columns))
-    target[same - top, same - start] = 0.0

@@ -49,9 +49,7 @@ FLOAT32_ROUNDING = 2.0**-24 / 3**0.5  # root mean square of a relative rounding 
 ROUNDING_ALLOWED = 4.0  # times tol; upper bounds overstate |beta| several times over
 SAMPLE = (64, 512)  # samples whose kernel values show how large a typical one is
 COLUMNS, PREDICTION_COLUMNS = 32, 16  # samples at which errors are estimated
-# Errors allowed in a prediction, relative to the size of scores and to that of sum_i |coef_i K_ij|. Scores are about 1,
-# so the first is a tenth of what the usual tolerance of a fit leaves open.
-SCORE_ERROR, SUM_ERROR = 1e-4, 1e-6
+SCORE_ERROR, SUM_ERROR = 1e-4, 1e-6  # allowed in a prediction, relative to scores and to sum_i |coef_i K_ij|
 SCORE_TOL = 1e-5  # error that cancelling distances may leave in scores, whatever the size of the coefficients
 
 _scratch = threading.local()
@@ -68,10 +66,7 @@ def _buffer(name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
 
 
 class Points(ABC):
-    """Samples prepared for one kernel: `rows`, and gamma times their `sizes`.
-
-    term : that of the kernel, or the same by differences; centre : subtracted from dense samples for distances
-    """
+    """Samples prepared for one kernel, or its term by differences: `rows` less `centre`, and gamma times `sizes`."""
 
     tile_columns: int
 
@@ -172,11 +167,9 @@ def prepare_points(
 
 
 def prepare_vectors(kernel: ComputedKernel, vectors: Any, dtype: Any, allowed: float = KERNEL_ERROR) -> Points:
-    """The right side of kernel values, prepared; sparse samples above `DENSE_ENOUGH` are made dense.
-
-    Distances are computed by differences if float64 would leave an error above `allowed` in a kernel value.
-    """
-    sparse = sp.issparse(vectors) and density(vectors) <= DENSE_ENOUGH
+    """The right side of kernel values, prepared, by differences if float64 would leave errors above `allowed`."""
+    stored = vectors.nnz / max(1, vectors.shape[0] * vectors.shape[1]) if sp.issparse(vectors) else 1.0
+    sparse = stored <= DENSE_ENOUGH
     kind: Any = SparsePoints if sparse else DensePoints
     term = kernel.term
     with np.errstate(over="ignore", invalid="ignore"):
@@ -198,11 +191,6 @@ def cancellation(kernel: ComputedKernel, sizes: np.ndarray) -> float:
 def rounding_errors(points: Points) -> np.ndarray:
     """Rounding errors of cancelling distances in kernel values of points close to each other, (n,) float64."""
     return float(np.finfo(points.sizes.dtype).eps) * points.kernel.lipschitz * points.sizes.astype(np.float64)
-
-
-def density(rows: Any) -> float:
-    """Share of stored entries of a sparse matrix."""
-    return rows.nnz / max(1, rows.shape[0] * rows.shape[1])
 
 
 def update_values(left: Points, right: Points, out: np.ndarray) -> None:
@@ -256,10 +244,7 @@ def _update_tile(part: Points, tile: Points, out: np.ndarray, top: int, start: i
 
 
 def precisions(kernel: ComputedKernel, X: Any, upper_bounds: np.ndarray, tol: float) -> tuple[Any, Any]:
-    """Precision of the values of tiles and of kernel values, from the error that float32 would bring to a fit.
-
-    For the latter the root mean square of some kernel values stands for all.
-    """
+    """Precision of the values of tiles and of kernel values, of which some stand for all."""
     n = len(upper_bounds)
     distance = kernel.term.is_distance
     if n <= (EXACT_ROWS if distance else EXACT_ROWS_OF_PRODUCTS):
@@ -282,10 +267,9 @@ def error_allowed(upper_bounds: np.ndarray, tol: float) -> float:
 
 
 def prediction_precision(kernel: ComputedKernel, vectors: Any, coef: Vector) -> Any:
-    """Precision in which sums over support vectors are computed, whatever samples are predicted.
+    """Precision of sums over support vectors: errors at these stand for all, as distance kernels vanish far from them.
 
-    Errors at the support vectors stand for all others: far from all of them a kernel of distances is near 0. Products
-    grow with the new sample, so kernels of products stay in float64.
+    Products grow with the new sample, so kernels of products stay in float64.
     """
     if len(coef) <= EXACT_ROWS or not kernel.term.is_distance:
         return np.float64

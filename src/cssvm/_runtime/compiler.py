@@ -6,9 +6,7 @@ are set that change no result but NaN, except `contract` (fused multiply-add): s
 are repeatable. Infinities keep their meaning.
 
 `solve_positive` calls LAPACK from compiled code: Numba's `np.linalg` takes seconds to compile, and SciPy's functions
-need the GIL. SciPy publishes the addresses of
-its LAPACK for Cython; compiled code is given the address as a number, because Numba would not keep code on disk that
-contains one.
+need the GIL. The address of the function is an argument, because Numba would not keep code on disk that contains one.
 """
 
 from __future__ import annotations
@@ -121,8 +119,8 @@ _posv = intrinsic(_call)
 def solve_positive(matrix, n, sides, numbers, address):  # type: ignore[no-untyped-def]
     """Overwrite the first n entries of each row of `sides` by the solution for it; False if not positive definite.
 
-    Of `matrix`, C-ordered, the lower triangle of the first n rows and columns is read, and overwritten. `numbers` (6,)
-    int32 is room for LAPACK's arguments; `address` is that of `POSV` for the type of both arrays.
+    The lower triangle of the first n rows and columns of `matrix`, C-ordered, is overwritten. numbers : (6,) int32 for
+    LAPACK's arguments; address : that of `POSV` for the type of both arrays
     """
     numbers[0], numbers[1], numbers[2] = UPPER, n, sides.shape[0]
     numbers[3], numbers[4], numbers[5] = matrix.shape[1], sides.shape[1], 0

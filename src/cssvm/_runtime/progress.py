@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-# Plain lines are written at most this often, in seconds.
-EVERY = 5.0
+EVERY = 5.0  # seconds at least between plain lines
 _raised = ContextVar("raised", default=False)
 
 
@@ -27,6 +26,7 @@ class Silent:
 
     def skip(self, count: int) -> None:
         """Count units that were done before."""
+        self.advance(count)
 
 
 class Lines(Silent):
@@ -40,20 +40,17 @@ class Lines(Silent):
     def advance(self, count: int) -> None:
         """Count units that are done, and report if it is time."""
         self.done += count
-        self._report()
-
-    def skip(self, count: int) -> None:
-        """Count units that were done before."""
-        self.done += count
-        self.before += count
-
-    def _report(self) -> None:
         now = time.monotonic()
         if now - self.reported < EVERY and self.done < self.total:
             return
         self.reported = now
         left = (now - self.begun) / max(1, self.done - self.before) * (self.total - self.done)
         say(f"{self.done} of {self.total} {self.unit}, {left:.0f} s left", self.what)
+
+    def skip(self, count: int) -> None:
+        """Count units that were done before."""
+        self.done += count
+        self.before += count
 
 
 class Bar(Silent):
@@ -67,10 +64,6 @@ class Bar(Silent):
         """Count units that are done."""
         self.bar.advance(self.task, count)
 
-    def skip(self, count: int) -> None:
-        """Count units that were done before."""
-        self.bar.advance(self.task, count)
-
 
 @contextmanager
 def progress(verbose: int, total: int, what: str = "search", unit: str = "fits") -> Iterator[Silent]:
@@ -79,15 +72,8 @@ def progress(verbose: int, total: int, what: str = "search", unit: str = "fits")
         yield Silent()
         return
     try:
+        from rich import progress as rich
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
     except ImportError:
         yield Lines(total, what, unit)
         return
@@ -96,10 +82,10 @@ def progress(verbose: int, total: int, what: str = "search", unit: str = "fits")
         yield Lines(total, what, unit)
         return
     columns = (
-        TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn(unit),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        rich.TextColumn(what), rich.BarColumn(), rich.MofNCompleteColumn(), rich.TextColumn(unit),
+        rich.TimeElapsedColumn(), rich.TextColumn("left"), rich.TimeRemainingColumn(),
     )  # fmt: skip
-    with Progress(*columns, console=console) as bar:
+    with rich.Progress(*columns, console=console) as bar:
         yield Bar(bar, total)
 
 

@@ -1,7 +1,4 @@
-"""Weighted sums of rows of a matrix in memory, and copies of parts of it.
-
-Parts of a matrix in memory, copied row by row.
-"""
+"""Weighted sums of rows of a matrix in memory, and copies of parts of it."""
 
 from __future__ import annotations
 

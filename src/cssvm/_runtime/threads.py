@@ -1,13 +1,9 @@
 """Threads: results do not depend on the number of threads.
 
 Work is cut into tasks whose number and shape depend on the data alone; each task runs on one thread with a
-single-threaded BLAS, and no two tasks write to the same place.
-
-The number of threads is what BLAS is allowed in this process when a computation starts, so the usual controls apply:
-``OMP_NUM_THREADS``, ``threadpoolctl.threadpool_limits`` and the limits joblib sets in its workers. All computations
-of a process share one pool, so fits that run side by side in threads do not oversubscribe the machine.
-
-`in_this_process` keeps joblib from sending work to a cluster.
+single-threaded BLAS, and no two tasks write to the same place. The number of threads is what BLAS is allowed in this
+process when a computation starts, so the usual controls apply: ``OMP_NUM_THREADS``, ``threadpool_limits`` and those
+that joblib sets in its workers. All computations of a process share one pool.
 """
 
 from __future__ import annotations
@@ -76,10 +72,9 @@ _limit = _Limit()
 
 @contextmanager
 def single_threaded_blas() -> Iterator[int]:
-    """Limit BLAS to one thread and yield the number of threads that `run` will use; may be nested.
+    """Limit BLAS of this process to one thread and yield the number of threads that `run` will use; may be nested.
 
-    The limit holds for the process, so a computation that begins on another thread meanwhile uses one thread. Numbers
-    that underflow are zero, whatever `np.seterr` says: kernels are made so that most of their values do.
+    Numbers that underflow are zero, whatever `np.seterr` says: many kernel values do.
     """
     if _allowance.n_threads:
         yield _allowance.n_threads
@@ -94,10 +89,7 @@ def single_threaded_blas() -> Iterator[int]:
 
 
 def run(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> None:
-    """Call ``function(*task)`` for every task, on as many threads as the enclosing `single_threaded_blas` allows.
-
-    Call it from the thread that owns the computation, never from within a task.
-    """
+    """Call ``function(*task)`` for every task, on the threads that `single_threaded_blas` allows; not within a task."""
     tasks = list(tasks)
     if _allowance.n_threads <= 1 or len(tasks) == 1:
         for task in tasks:
@@ -120,8 +112,7 @@ def imap_unordered(
 ) -> Iterator[Any]:
     """Yield ``function(*task)`` of every task as it is done, up to `n_at_once` of them computed side by side.
 
-    As with `run`, tasks must not call `run`. Whatever ends the iteration, `stop` is called, by which tasks under way
-    may be told to end early, and they are waited for.
+    Tasks must not call `run`. Whatever ends the iteration, `stop` is called, and tasks under way are waited for.
     """
     waiting = iter(tasks)
     if n_at_once <= 1:
@@ -146,10 +137,7 @@ def n_cores() -> int:
 
 
 def effective_n_threads(n_jobs: int | None) -> int:
-    """Threads of this process that `n_jobs` means: all cores for None, -1 for all and -2 for all but one, or itself.
-
-    ``joblib.effective_n_jobs`` would count the cores of a cluster where one is configured.
-    """
+    """Threads that `n_jobs` means in this process: all cores for None; joblib's count may be that of a cluster."""
     if n_jobs is None:
         return n_cores()
     return int(n_jobs) if n_jobs > 0 else max(1, n_cores() + 1 + int(n_jobs))
@@ -196,8 +184,7 @@ if hasattr(os, "register_at_fork"):
 def in_this_process() -> Iterator[None]:
     """Keep joblib from sending work to a cluster set by ``joblib.parallel_config``; threads remain.
 
-    The transformers of a search would send each of their calls there, and a fit on a worker would wait for parts of
-    itself: with joblib 1.6 and Dask, three nested levels of it deadlock.
+    With joblib 1.6 and Dask, three nested levels of that deadlock: a fit on a worker waits for parts of itself.
     """
     backend, _ = get_active_backend()
     if isinstance(backend, tuple(BACKENDS[name] for name in ON_THIS_MACHINE if name in BACKENDS)):
