@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from .._core.classifier import BinaryClassifier, resolve_cost, unchanged_on_failure
 from .._core.costs import WeightedCostTotals, is_tied, margins_and_upper_bounds, resolve_C
@@ -40,7 +40,7 @@ CHECKS: dict[str, Check] = COMMON_CHECKS | {
 
 
 class BaseSVC(BinaryClassifier):
-    """A support vector classifier; subclasses implement `_solve`, `_store`, `_summary` and `_advice`.
+    """A support vector classifier.
 
     min over w, b:  1/2 |w|^2 + C sum_i s_i cost_i max(0, m_i - y_i f(x_i))
     """
@@ -140,6 +140,33 @@ class BaseSVC(BinaryClassifier):
         if self.verbose >= 2 and hasattr(solution, "profile"):
             print(f"{name}: " + ", ".join(f"{phase} {time:.3f} s" for phase, time in solution.profile.items()))
 
+    def decision_function(self, X: Any) -> Vector:
+        """Score f of each sample, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            For ``kernel="precomputed"`` the kernel between X and the training samples, (n_samples, n_training).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self._scores(X)
+        if not np.isfinite(scores).all():
+            row = np.argmin(np.isfinite(scores))
+            raise ValueError(
+                f"decision values of X must be finite; got {scores[row]} in sample {row}, whose entries are too large "
+                "for this kernel. Scale the features as for the fit, or drop the sample."
+            )
+        return scores
+
+    @abstractmethod
+    def _scores(self, X: Any) -> Vector:
+        """Validate X; its scores, which may overflow."""
+
     @abstractmethod
     def _summary(self, solution: Any) -> str:
         """How the solver stopped, after how many steps and how far from the optimum."""
@@ -213,13 +240,3 @@ def validate_transformed(values: Any, transformer: Any) -> Any:
             f"{error}. Add steps that encode strings and impute missing values, for example OneHotEncoder and "
             "SimpleImputer."
         ) from error
-
-
-def check_scores(scores: Vector) -> None:
-    """Raise if a score is not finite, which happens for samples much larger than those of the fit."""
-    if not np.isfinite(scores).all():
-        row = np.argmin(np.isfinite(scores))
-        raise ValueError(
-            f"decision values of X must be finite; got {scores[row]} in sample {row}, whose entries are too large for "
-            "this kernel. Scale the features as for the fit, or drop the sample."
-        )

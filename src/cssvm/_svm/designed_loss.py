@@ -1,9 +1,4 @@
-"""Training with any loss of `cssvm.losses`: L-BFGS for the smooth ones, the exact dual solver for hinges.
-
-    min over w, b:   1/2 |w|^2 + C sum_i s_i loss(y_i, f(x_i)),    f(x) = w'phi(x) + b
-
-y_i = +1 is the positive class, s_i the sample weight, phi(x) = x or Nystroem features of a kernel.
-"""
+"""Training with any loss of `cssvm.losses`: L-BFGS for the smooth ones, the exact dual solver for hinges."""
 
 from __future__ import annotations
 
@@ -24,7 +19,7 @@ from .._core.validation import POSITIVE_C, Check, align_to_samples
 from .._kernels import DEFAULT_KERNEL, KERNELS, LINEAR_KERNEL, kernel_class, make_kernel
 from .._solvers.linear import minimise_smooth
 from ..losses import HingeLoss, LogisticLoss, Loss
-from .base_svc import validate_parameters, validate_samples
+from .base_svc import SCALING, validate_parameters, validate_samples
 from .feature_map import nystroem
 from .kernel_svc import CostSensitiveSVC, resolve_gamma
 
@@ -45,7 +40,7 @@ class DesignedLossClassifier(BinaryClassifier):
 
     With y = +1 for the positive class, f(x) = w'phi(x) + b minimises::
 
-        1/2 |w|^2 + C sum_i s_i loss(y_i, f(x_i))
+        1/2 |w|^2 + C sum_i s_i loss(y_i, f(x_i)),    phi(x) = x or Nystroem features of a kernel,
 
     and the positive class is predicted where f > 0. In the limit of many samples this is the rule of least expected
     cost, P(y = +1 | x) above the threshold of the loss.
@@ -77,8 +72,6 @@ class DesignedLossClassifier(BinaryClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The class labels, sorted.
     coef_ : ndarray of shape (1, n_features) or (1, n_components), or None
         The weights w, positive for ``classes_[1]``; None for a hinge with a kernel other than the linear one.
     intercept_ : ndarray of shape (1,)
@@ -93,10 +86,8 @@ class DesignedLossClassifier(BinaryClassifier):
         The fitted feature map; None for the linear kernel and for a hinge.
     svc_ : CostSensitiveSVC or None
         The model that solved the dual problem of a hinge; None for a smooth loss.
-    n_features_in_ : int
-        Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has string column names.
+    classes_, n_features_in_, feature_names_in_
+        As in `CostSensitiveSVC`.
 
     Notes
     -----
@@ -207,8 +198,7 @@ class DesignedLossClassifier(BinaryClassifier):
         if not solution.converged:
             warnings.warn(
                 f"{type(self).__name__} did not converge: L-BFGS stopped after {solution.n_iter} iterations with slope "
-                f"{solution.slope:.2g} (tol={self.tol:g}): {solution.message}. Raise max_iter, lower C, "
-                "scale the features (for example with StandardScaler) or raise tol.",
+                f"{solution.slope:.2g} (tol={self.tol:g}): {solution.message}. Raise max_iter, {SCALING}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -295,7 +285,7 @@ class DesignedLossClassifier(BinaryClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to score.
+            As for `decision_function`.
 
         Returns
         -------

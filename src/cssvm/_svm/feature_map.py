@@ -1,13 +1,12 @@
 """Feature maps that approximate a kernel, and how far a linear SVM on their features may be from the kernel SVM.
 
-The map z approximates a kernel, K(x, x') ~ z(x)'z(x'). The dual variables beta of the linear SVM are feasible in the
-dual problem of the kernel SVM too. So with f(x) = sum_i beta_i K(x, x_i) and the best intercept b
+The dual variables beta of the linear SVM are feasible in the dual problem of the kernel SVM too. So with
+f(x) = sum_i beta_i K(x, x_i), the best intercept b and every t for which t beta stays within its bounds
 
     t p'beta - 1/2 t^2 beta'K beta    <=    optimum    <=    1/2 beta'K beta + sum_i c_i max(0, m_i - y_i (f(x_i) + b))
 
-for every t for which t beta stays within its bounds. The decision function of a Nystroem map is itself a function of
-the kernel, sum_j a_j K(x, v_j) over its components v, of squared norm a'K(v, v)a, so its objective is an upper bound as
-well.
+The decision function of a Nystroem map is sum_j a_j K(x, v_j) over its components v, of squared norm a'K(v, v)a, so its
+objective is an upper bound as well.
 """
 
 from __future__ import annotations
@@ -46,16 +45,13 @@ class KernelFunction(PairwiseFunction):
         self.kernel = kernel
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        """The kernel values (len(X), len(Y))."""
         return self.kernel.matrix(X, X if Y is None else Y)
 
     def diag(self, X: Any) -> np.ndarray:
-        """The k(x, x)."""
         return self.kernel.matrix(X, X).diagonal()
 
     def is_stationary(self) -> bool:
-        """Not used here."""
-        return False
+        return False  # not used here
 
 
 def nystroem(kernel: Kernel, n_components: int, random_state: Any) -> Nystroem:
@@ -107,10 +103,8 @@ def feature_map_gap(
 ) -> FeatureMapGap:
     """Bound how far a linear SVM on a feature map is from the SVM of the kernel that the map approximates.
 
-    The kernel SVM is never trained: the bounds take one pass over the kernel values of all samples with the support
-    vectors. If `gap` is small, more components or an exact fit would change little. Otherwise the map or the bounds are
-    too coarse: with many samples the upper bound of random features and the lower one of a Nystroem map are loose.
-    ``feature_map_gap(nystroem, X, y).combined(feature_map_gap(sampler, X, y))`` has the better ones of two maps.
+    The kernel SVM is never trained. If `gap` is small, more components or an exact fit would change little. Otherwise
+    the map or the bounds are too coarse; `FeatureMapGap.combined` has the better ones of two maps.
 
     Parameters
     ----------
@@ -199,9 +193,8 @@ class _Problem(NamedTuple):
         map_objective = float(0.5 * w @ w + self._loss(self.Z @ w))
         if not abs(map_objective - svm.primal_objective_) <= (SAME_PROBLEM + svm.dual_gap_) * svm.primal_objective_:
             raise ValueError(
-                f"X, y, costs and weights must be those that model was fitted on; with these its objective is "
-                f"{map_objective:.6g}, in its fit it was {svm.primal_objective_:.6g}. Pass the training samples, and "
-                "to feature_map_gap what was passed to fit."
+                "X, y, costs and weights must be those that model was fitted on; with these its objective is "
+                f"{map_objective:.6g}, in its fit it was {svm.primal_objective_:.6g}. Pass what was passed to fit."
             )
         solution = LinearFunction(w, float(svm.intercept_[0]))
         beta = recover_dual(self.Z, self.linear, self.upper_bounds, solution, tol=svm.tol)

@@ -1,8 +1,8 @@
 """Kernel support vector classifiers: from margins and upper bounds to the dual solver, and from its solution to scores.
 
-    f(x) = sum_j coef_j K(x, v_j) + bias,    coef_j = y_j a_j,    v_j the support vectors (a_j > 0)
+f(x) = sum_j coef_j K(x, v_j) + bias,    coef_j = y_j a_j,    a_j > 0
 
-Here y_j = +1 means classes_[1]; which of the classes is positive enters only through margins and upper bounds.
+with y_j = +1 for classes_[1]; which of the classes is positive enters only through margins and upper bounds.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .._core.types import Vector
 from .._kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, kernel_class, make_kernel
 from .._kernels.base import feature_moments
 from .._solvers.dual import DualProblem, Solution, solve
-from .base_svc import SCALING, STOPPED, BaseSVC, check_scores, validate_samples
+from .base_svc import SCALING, STOPPED, BaseSVC, validate_samples
 
 ROUNDING_SHARE = 0.1  # of tol, above which rounding errors are named as the reason
 SAFE = (1e-100, 1e100)  # entries whose squares, and sums of many of them, are normal numbers
 CONSTANT_ULPS = 8  # a standard deviation below so many units of rounding of the mean is that of a constant X
 
-# Support vectors prepared for scoring, with what they were made of, by estimator. They are not attributes since
-# prediction must not change an estimator; copies and files do not contain them.
+# Support vectors prepared for scoring, with what they were made of. They are not attributes: prediction must not change
+# an estimator, and copies and files do not contain them.
 _expansions: WeakKeyDictionary[KernelSVC, tuple[tuple[Any, ...], Expansion]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
 class KernelSolution(Solution):
-    """A solution with its support vectors: their indices in the training set, their features and coefficients."""
+    """A solution with its support vectors: indices among the training samples, features and coefficients."""
 
     kernel: Kernel
     support: NDArray[np.int32]
@@ -108,24 +108,8 @@ class KernelSVC(BaseSVC):
             raise AttributeError(f'coef_ is only defined for kernel="linear"; this {type(self).__name__} has another')
         return self._kernel.weights(self.support_vectors_, self.dual_coef_[0])[np.newaxis, :]
 
-    def decision_function(self, X: Any) -> Vector:
-        """Score f of each sample, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            For ``kernel="precomputed"`` the kernel between X and the training samples, (n_samples, n_training).
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = validate_samples(self, X, pairwise=self._kernel.pairwise)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = self._expansion()(X) + self.intercept_[0]
-        check_scores(scores)
-        return scores
+    def _scores(self, X: Any) -> Vector:
+        return self._expansion()(validate_samples(self, X, pairwise=self._kernel.pairwise)) + self.intercept_[0]
 
     def _expansion(self) -> Expansion:
         """The sum over the support vectors, prepared in the first prediction and kept for later ones."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._core.costs import SCALE
 from .._core.samples import Samples
 from .._core.types import Vector
 from .._solvers.linear import COORDINATE, LinearSolution, linear_scores, solve_linear
-from .base_svc import SCALING, STOPPED, BaseSVC, check_scores, validate_samples
+from .base_svc import SCALING, STOPPED, BaseSVC, validate_samples
 
 
 class CostSensitiveLinearSVC(BaseSVC):
@@ -115,21 +114,5 @@ class CostSensitiveLinearSVC(BaseSVC):
             return f'Convergence was too slow: {SCALING}, or use CostSensitiveSVC(kernel="linear").'
         return f"Rounding errors prevent a smaller gap: {SCALING}."
 
-    def decision_function(self, X: Any) -> Vector:
-        """Score f of each sample, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = validate_samples(self, X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = linear_scores(X, self.coef_[0], self.intercept_[0])
-        check_scores(scores)
-        return scores
+    def _scores(self, X: Any) -> Vector:
+        return linear_scores(validate_samples(self, X), self.coef_[0], self.intercept_[0])
