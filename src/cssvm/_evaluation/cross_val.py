@@ -120,7 +120,7 @@ def warn_cost_leakage(models: Iterable[Any], costs: dict[str, Any], positive: Ma
         if name in taken and cost.ndim and not np.nan_to_num(cost[others]).any():
             warnings.warn(
                 f"{name} is 0 or missing for every sample of the class it does not apply to, and the model uses it to "
-                "predict: this reveals the class, so the estimated costs are too low. Pass what an error on each sample "
+                "predict: this reveals the class, so the estimates are too low. Pass what an error on each sample "
                 "would cost whatever its class; if amounts are known for positives only, use DirectCostClassifier.",
                 UserWarning,
                 stacklevel=3,

@@ -58,8 +58,26 @@ def train_on_cluster(
     costs = {name: CostSpec.parse(name, cost, names) for name, cost in (("fn_cost", fn_cost), ("fp_cost", fp_cost))}
     features = [name for name in names if name not in (*not_features, *drop)]
     labels = _Labels(source.name, target, pos_label, costs, features)
+    numbers: dict[str, Any] = {name: cost.factor for name, cost in costs.items() if cost.column is None}
+    columns = {name: f"{name} of {cost.column}" for name, cost in costs.items() if cost.column is not None}
+    by_column = {column: costs[name] for name, column in columns.items()}
     with connect(scheduler) as client, redirect_stdout(sys.stderr):
-        model = _fit(client, parts, labels, weight, C, verbose)
+        from ..dask import CostSensitiveLinearSVC
+        from ..dask._partitions import FrameParts
+
+        rows = [_CostedPart(part, by_column) for part in parts]
+        on_cluster = CostSensitiveLinearSVC(C=C, scale=True, verbose=verbose, client=client, **numbers)
+        on_cluster._fit(
+            FrameParts(rows, [*features, *not_features, *by_column]),
+            target,
+            features,
+            labels.choose,
+            fn_cost=columns.get("fn_cost"),
+            fp_cost=columns.get("fp_cost"),
+            kappa=None,
+            sample_weight=weight,
+        )
+        model = on_cluster.set_params(verbose=0).to_local()  # the saved model must not print progress
     card = ModelCard.from_model(
         model,
         target=target,
@@ -98,29 +116,6 @@ class _Labels:
                 check_cost_leakage(cost, one_class_only=np.count_nonzero(n_with_cost) == 1)
         self.n_rows, self.n_positive = int(found.counts[:, 0].sum()), int(found.counts[labels == positive, 0].sum())
         return positive == "True" if boolean else positive
-
-
-def _fit(client: Any, parts: Sequence[ParquetPart], labels: _Labels, weight: str | None, C: Any, verbose: int) -> Any:
-    """The fitted model without the cluster."""
-    from ..dask import CostSensitiveLinearSVC
-    from ..dask._partitions import FrameParts
-
-    numbers: dict[str, Any] = {name: cost.factor for name, cost in labels.costs.items() if cost.column is None}
-    columns = {name: f"{name} of {cost.column}" for name, cost in labels.costs.items() if cost.column is not None}
-    costs = {column: labels.costs[name] for name, column in columns.items()}
-    names = [*labels.features, labels.column, *([] if weight is None else [weight]), *costs]
-    model = CostSensitiveLinearSVC(C=C, scale=True, verbose=verbose, client=client, **numbers)
-    model._fit(
-        FrameParts([_CostedPart(part, costs) for part in parts], names),
-        labels.column,
-        labels.features,
-        labels.choose,
-        fn_cost=columns.get("fn_cost"),
-        fp_cost=columns.get("fp_cost"),
-        kappa=None,
-        sample_weight=weight,
-    )
-    return model.set_params(verbose=0).to_local()  # the saved model must not print progress
 
 
 @dataclass(frozen=True)

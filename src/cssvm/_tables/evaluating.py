@@ -30,7 +30,7 @@ from ..metrics._risk import ranked_min_risk
 from ..metrics._scored import ScoredSamples
 from .chunk import TableError
 from .cost_spec import read_weight_column
-from .scoring import TableScorer
+from .predicting import TableScorer
 from .sources import open_table
 
 BEST = "cost per case at the best threshold"
