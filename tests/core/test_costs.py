@@ -227,16 +227,16 @@ def test_totals_of_partitions_add_up_to_those_of_all_rows(unit):
     rng = np.random.default_rng(0)
     weights, cost = rng.integers(0, 3, 90).astype(float), unit * rng.exponential(size=90)
     parts = [slice(0, 0), slice(0, 40), slice(40, 41), slice(41, 90)]
-    whole = WeightedCostTotals.of(weights, weights * cost)
+    whole = WeightedCostTotals.from_samples(weights, weights * cost)
     added = reduce(
-        WeightedCostTotals.plus, (WeightedCostTotals.of(weights[part], (weights * cost)[part]) for part in parts)
+        WeightedCostTotals.plus, (WeightedCostTotals.from_samples(weights[part], (weights * cost)[part]) for part in parts)
     )
     assert added[:3] == pytest.approx(whole[:3], rel=1e-14)
-    assert not added.plain
+    assert not added.unit_costs
     assert resolve_C("scale", added) == pytest.approx(1 / (np.average(cost / unit, weights=weights) * unit), rel=1e-12)
     assert reduce(
-        WeightedCostTotals.plus, [WeightedCostTotals.of(weights[part], weights[part]) for part in parts]
-    ).plain
+        WeightedCostTotals.plus, [WeightedCostTotals.from_samples(weights[part], weights[part]) for part in parts]
+    ).unit_costs
 
 
 @pytest.mark.filterwarnings("error")
@@ -313,19 +313,19 @@ def test_only_a_whole_class_without_costs_is_refused():
 
 def test_C_is_a_number_or_one_over_the_mean_cost():
     weights, cost = np.array([1.0, 2.0, 1.0]), np.array([4.0, 2.0, 0.0])
-    totals = WeightedCostTotals.of(weights, weights * cost)
+    totals = WeightedCostTotals.from_samples(weights, weights * cost)
     assert resolve_C("scale", totals) == pytest.approx(4.0 / 8.0)
     assert resolve_C(3, totals) == 3.0
     assert type(resolve_C(3, totals)) is float
-    assert resolve_C("scale", WeightedCostTotals.of(weights, weights)) == 1.0  # no costs
-    assert resolve_C("scale", WeightedCostTotals.of(weights, np.zeros(3))) == 1.0
-    one_half = WeightedCostTotals.of(weights, weights * 0.5)
+    assert resolve_C("scale", WeightedCostTotals.from_samples(weights, weights)) == 1.0  # no costs
+    assert resolve_C("scale", WeightedCostTotals.from_samples(weights, np.zeros(3))) == 1.0
+    one_half = WeightedCostTotals.from_samples(weights, weights * 0.5)
     assert resolve_C("scale", one_half) == pytest.approx(2.0)
-    nothing = WeightedCostTotals.of(np.zeros(0), np.zeros(0))
+    nothing = WeightedCostTotals.from_samples(np.zeros(0), np.zeros(0))
     assert nothing.plus(nothing).relative == 0.0
-    plain = WeightedCostTotals.of(weights, weights)
-    assert not plain.plus(totals).plain
-    assert not totals.plus(plain).plain
+    plain = WeightedCostTotals.from_samples(weights, weights)
+    assert not plain.plus(totals).unit_costs
+    assert not totals.plus(plain).unit_costs
 
 
 def test_boxes_of_all_samples_together_stay_below_the_largest_total():
@@ -363,7 +363,7 @@ def test_samples_without_costs_leave_C_at_exactly_one():
     rng = np.random.default_rng(0)
     for _ in range(20):  # in floating point sum(w) / (sum(w / largest) * largest) is not always 1
         weights = rng.exponential(size=7)
-        assert resolve_C("scale", WeightedCostTotals.of(weights, weights)) == 1.0
+        assert resolve_C("scale", WeightedCostTotals.from_samples(weights, weights)) == 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert WeightedCostTotals.of(np.ones(3), np.zeros(3)) == (3.0, 0.0, 0.0, False)
+        assert WeightedCostTotals.from_samples(np.ones(3), np.zeros(3)) == (3.0, 0.0, 0.0, False)

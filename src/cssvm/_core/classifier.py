@@ -16,7 +16,7 @@ from .costs import is_tied
 from .positive_class import PositiveClass, format_labels
 from .samples import Samples, one_dimensional
 from .types import Mask
-from .validation import is_number
+from .validation import is_missing, is_number
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
@@ -42,7 +42,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[above.astype(np.intp)]
 
     def _read_labels(self, y: NDArray[Any]) -> tuple[PositiveClass, Mask]:
-        """Set `classes_` and the positive class; returns it, and which samples are positive."""
+        """Set `classes_` and the positive class, and return it with the mask of the positive samples."""
         self.classes_, index = two_classes(y, whose=type(self).__name__)
         self._positive_class = PositiveClass.from_labels(
             self.classes_, getattr(self, "pos_label", None), whose=f"pos_label of {type(self).__name__}"
@@ -56,7 +56,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return sample
 
     def _read_scored_sample(self, y: Any, *, fn_cost: Any, fp_cost: Any, sample_weight: Any) -> Samples:
-        """Samples to be scored by the fitted classifier, whose labels it must have seen in `fit`."""
+        """Samples to score with the fitted classifier, whose labels it must have seen in `fit`."""
         labels = one_dimensional("y", y)
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
@@ -99,24 +99,16 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or a missing value of pandas, which is not imported."""
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or (is_number(label) and label != label)
-
-
 def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """The sorted classes (2,) and the class index of each sample (n_samples,); raises unless there are two."""
-    missing = sum(map(_is_missing, y.tolist())) if y.dtype == object else 0
+    missing = sum(map(is_missing, y.tolist())) if y.dtype == object else 0
+    missing = int(np.isnan(y).sum()) if y.dtype.kind == "f" else missing
     if missing:
         raise ValueError(f"Input y contains NaN: {missing} labels of {whose} are missing. Drop these samples.")
     if y.dtype == object and len({isinstance(label, str) for label in y.tolist()}) > 1:
         raise ValueError(
             f"y of {whose} must hold labels of one type; got strings and other labels, such as "
             f"{reprlib.repr(list(dict.fromkeys(y.tolist())))}. Turn all of them into strings, or into numbers."
-        )
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        raise ValueError(
-            f"Input y contains NaN: {np.isnan(y).sum()} labels of {whose} are missing. Drop these samples."
         )
     whole = y.dtype.kind in "biu"  # scikit-learn's test takes a tenth of a small fit
     kind = "multiclass" if whole else type_of_target(y, input_name="y", raise_unknown=True)
@@ -147,10 +139,7 @@ def fit_costs(**costs: Any) -> dict[str, float | None]:
 
 
 def resolve_cost(estimator: BaseEstimator, name: str, given: Any) -> Any:
-    """The cost given to `fit`, or the constructor's, which must be a number, as it applies to all samples.
-
-    An array in the constructor raises: clones in a cross-validation would apply it to other samples.
-    """
+    """The cost given to `fit`, or the constructor's: a number, as clones in a cross-validation get other samples."""
     if given is not None:
         return given
     value = getattr(estimator, name)

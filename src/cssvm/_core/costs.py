@@ -1,6 +1,6 @@
 """Costs given by the user, translated to the margins, upper bounds and bounds of the dual problem.
 
-The positive class (y = +1) is the target, the one that costs more to miss. The loss of row i of weight s_i is
+With y_i = +1 for the positive class, the loss of sample i of weight s_i is
 
     y_i = +1:   s_i fn_cost_i max(0, 1       - f(x_i))
     y_i = -1:   s_i fp_cost_i max(0, kappa_i + f(x_i))
@@ -17,10 +17,8 @@ or, in the signed variables beta_i = y_i a_i that the solver works with,
     y_i = +1:   linear term p_i =  m_i,   bounds [0, c_i]
     y_i = -1:   linear term p_i = -m_i,   bounds [-c_i, 0]
 
-This module is the only place that knows these tables: below it, only a linear term and bounds exist.
-
-Values are checked sample by sample, so that a fold or a partition can be checked alone. Checks that need all samples,
-that not all of them cost or weigh nothing, are `check_nonzero_costs` and `check_nonzero_weights`.
+This module is the only place that knows these tables: below it, only a linear term and bounds exist. Values are checked
+sample by sample, so that a fold or a partition can be checked alone; `check_nonzero_*` need all samples.
 """
 
 from __future__ import annotations
@@ -54,19 +52,19 @@ def paper_costs(C1: Any, C_minus1: Any) -> dict[str, Any]:
     C1 : float or array-like
         Cost C_1 > 0 of a false negative; an array holds one per sample.
     C_minus1 : float or array-like
-        Cost C_{-1} > 1/2 of a false positive; an array holds one per sample. Costs of at most 1/2 have no such loss:
-        divide all costs, C_1 too, by the smallest C_{-1}, and multiply C by it.
+        Cost C_{-1} > 1/2 of a false positive, likewise. If it is smaller, divide all costs, C_1 too, by the smallest
+        C_{-1}, and multiply C by it.
 
     Returns
     -------
     dict
-        ``fn_cost``, ``fp_cost`` and ``kappa``: numbers for the constructor, arrays for `fit`. Missing values (nan) in
-        an array stay missing: samples of the other class have no cost.
+        ``fn_cost``, ``fp_cost`` and ``kappa``: numbers for the constructor, arrays for `fit`, in which nan stays nan:
+        samples of the other class have no cost.
 
     Notes
     -----
-    The paper states its loss for C_{-1} >= 1 and C_1 >= 2 C_{-1} - 1. Then the positive class has the larger margin and
-    the steeper loss, as its figures show. Training does not need this condition, and it is not checked.
+    The paper states its loss for C_{-1} >= 1 and C_1 >= 2 C_{-1} - 1, where the positive class has the larger margin
+    and the steeper loss. Training does not need this condition, and it is not checked.
 
     Examples
     --------
@@ -97,7 +95,7 @@ def paper_costs(C1: Any, C_minus1: Any) -> dict[str, Any]:
 
 
 def _costs_above(name: str, value: Any, minimum: float, fix: str) -> Any:
-    """A float, or an array of them in which nan stands for a sample without such a cost."""
+    """A float above the minimum, or an array of them in which nan stands for a sample without such a cost."""
     values = as_floats(name, value, "Pass one number, or one per sample.")
     valid = (values > minimum) & (values < np.inf) | (np.isnan(values) & (values.ndim > 0))
     expected = f"{name} must be a finite number above {minimum:g}"
@@ -131,14 +129,10 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Vector:
 
 
 def check_error_costs(positive: Mask, fn_cost: Any, fp_cost: Any) -> Vector:
-    """The cost of a wrong prediction of each sample: fn_cost_i on the positive class, fp_cost_i on the negative class.
-
-    fn_cost, fp_cost : a number or (n_samples,), checked only on the samples of their own class.
-    """
+    """The cost of a wrong prediction of each sample: fn_cost_i or fp_cost_i, checked on their own class only."""
     fn = check_sample_values("fn_cost", fn_cost, len(positive), on=positive, where=OF_POSITIVE)
-    return np.where(
-        positive, fn, check_sample_values("fp_cost", fp_cost, len(positive), on=~positive, where=OF_NEGATIVE)
-    )
+    fp = check_sample_values("fp_cost", fp_cost, len(positive), on=~positive, where=OF_NEGATIVE)
+    return np.where(positive, fn, fp)
 
 
 def check_nonzero_weights(weights: Vector) -> None:
@@ -155,36 +149,36 @@ def check_nonzero_costs(positive: Mask, cost: Vector) -> None:
 
 
 class WeightedCostTotals(NamedTuple):
-    """Sums over rows of weights and weighted costs, a stake being weight times cost; those of partitions add up.
+    """The sum of weights and of weighted costs; those of partitions add up.
 
-    relative : sum of stake / `largest` stake, as sums of costs of 1e300 are no number
-    plain : whether each stake is the weight itself
+    relative : sum of weighted cost / `largest` weighted cost, as a sum of costs of 1e300 overflows
+    unit_costs : whether each weighted cost is the weight itself
     """
 
     weights: float
     largest: float
     relative: float
-    plain: bool
+    unit_costs: bool
 
     @classmethod
-    def of(cls, weights: Vector, weighted_costs: Vector) -> WeightedCostTotals:
-        """Those of some rows, (n,) each."""
+    def from_samples(cls, weights: Vector, weighted_costs: Vector) -> WeightedCostTotals:
+        """Totals of some samples, (n,) each."""
         largest = float(weighted_costs.max(initial=0.0))
         relative = float((weighted_costs / largest).sum()) if largest > 0.0 else 0.0
         return cls(float(weights.sum()), largest, relative, np.array_equal(weighted_costs, weights))
 
     def plus(self, other: WeightedCostTotals) -> WeightedCostTotals:
-        """Those of the rows of both."""
+        """Totals of the samples of both."""
         largest = max(self.largest, other.largest)
         relative = sum(each.relative * each.largest / largest if largest > 0.0 else 0.0 for each in (self, other))
-        return WeightedCostTotals(self.weights + other.weights, largest, relative, self.plain and other.plain)
+        return WeightedCostTotals(self.weights + other.weights, largest, relative, self.unit_costs and other.unit_costs)
 
 
 def resolve_C(C: Any, totals: WeightedCostTotals) -> float:
-    """C as a number: "scale" is 1 / the weighted mean cost of a row, so that the unit of the costs does not matter."""
+    """C as a number: "scale" is 1 / the weighted mean cost, so that the unit of the costs does not matter."""
     if not isinstance(C, str):
         return float(C)
-    if not totals.largest > 0.0 or totals.plain:
+    if not totals.largest > 0.0 or totals.unit_costs:
         return 1.0
     return totals.weights / totals.relative / totals.largest
 
@@ -192,29 +186,27 @@ def resolve_C(C: Any, totals: WeightedCostTotals) -> float:
 def margins_and_upper_bounds(
     positive: Mask, weighted_costs: Vector, *, C: float = 1.0, kappa: Any = 1.0, fp_cost: Any = 1.0
 ) -> tuple[Vector, Vector]:
-    """Margins m and upper bounds c for weighted costs s_i cost_i, by the table above, (n_samples,) each.
-
-    kappa : a number, (n_samples,) or "tied", that is kappa_i = 1 / fp_cost_i; fp_cost is read only for that.
-    """
+    """Margins m and upper bounds c (n_samples,) by the table above; fp_cost is read only for kappa "tied"."""
     margins = check_margins(positive, kappa, fp_cost)
     with np.errstate(over="ignore"):
         upper_bounds = C * weighted_costs
         total = upper_bounds.sum()
     if not (np.isfinite(margins).all() and total < LARGEST_TOTAL):
         raise ValueError(
-            f"C={C!r} times cost times sample_weight, or a tied kappa = 1 / fp_cost, overflows: the sum over all rows, "
-            f"{total:.3g}, must be below {LARGEST_TOTAL:g}. Divide the costs by their mean and adapt C instead."
+            f"C={C!r} times cost times sample_weight, or a tied kappa = 1 / fp_cost, overflows: the sum over all "
+            f"samples, {total:.3g}, must be below {LARGEST_TOTAL:g}. "
+            "Divide the costs by their mean and adapt C instead."
         )
     return margins, upper_bounds
 
 
 def signed_terms(y: NDArray[Any], margins: Vector, upper_bounds: Vector) -> tuple[Vector, Vector, Vector]:
-    """Linear term, lower and upper bounds of the signed variables, by the last table that opens this module."""
+    """Linear term, lower and upper bounds of the signed variables, by the second table above."""
     return y * margins, np.where(y > 0, 0.0, -upper_bounds), np.where(y > 0, upper_bounds, 0.0)
 
 
 def check_margins(positive: Mask, kappa: Any, fp_cost: Any) -> Vector:
-    """The margin of each sample: 1 for the positive class, else kappa_i, checked there; "tied" is 1 / fp_cost_i."""
+    """The margin of each sample: 1 for the positive class, else kappa_i, which is 1 / fp_cost_i if "tied"."""
     own: dict[str, Any] = {"on": ~positive, "where": OF_NEGATIVE}
     if not isinstance(kappa, str):
         margins = check_sample_values("kappa", kappa, len(positive), above=0.0, **own)

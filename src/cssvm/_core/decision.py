@@ -47,50 +47,49 @@ class CostMatrix:
 
     def keys(self) -> Iterator[str]:
         """Names of the entries, for ``**``."""
-        return iter(("fn_cost", "fp_cost"))
+        return iter(COSTS)
 
     def __getitem__(self, name: str) -> Any:
-        if name not in ("fn_cost", "fp_cost"):
+        if name not in COSTS:
             raise KeyError(name)
         return getattr(self, name)
 
     @property
     def n_fixed(self) -> int:
-        """Rows on which the better action does not depend on the class."""
+        """Number of samples on which the better action does not depend on the class."""
         return int(np.count_nonzero(self.fixed))
 
     def training(self, y: Any, *, pos_label: Any = None) -> tuple[NDArray[Any], dict[str, Any]]:
-        """Labels and costs to train with, for decisions that know no costs of single rows.
+        """Labels and costs to train with, for decisions that know no costs of single samples.
 
-        A row of the target that is better left alone counts as one of the other class, at what acting on it costs more;
-        a row of the other class that is better acted on counts as a target.
+        A positive sample that is better left alone gets the negative label, at what acting on it costs more; a negative
+        sample that is better acted on gets the positive label.
 
         Parameters
         ----------
         y : array-like of shape (n_samples,)
             Labels of two classes.
         pos_label : label, default=None
-            The target; None means the larger label.
+            The positive class. If None, the larger label.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         costs : dict with fn_cost and fp_cost
         """
-        given = align_to_samples(None, y, **self.outcomes)
-        sample = Samples.from_labels(y, pos_label=pos_label)
-        missed, alarmed = (np.broadcast_to(each, len(sample)) for each in _differences(given))
-        own = np.where(sample.positive, missed, alarmed)
-        turned = own < 0.0
+        samples = Samples.from_labels(y, pos_label=pos_label)
+        fn_cost, fp_cost = _differences(align_to_samples(None, y, **self.outcomes))
+        own = np.where(samples.positive, fn_cost, fp_cost)
         labels = np.asarray(y).copy()
-        labels[turned & sample.positive] = sample.positive_class.other
-        labels[turned & ~sample.positive] = sample.positive_class.label
+        labels[(own < 0.0) & samples.positive] = samples.positive_class.other
+        labels[(own < 0.0) & ~samples.positive] = samples.positive_class.label
         return labels, {"fn_cost": np.abs(own), "fp_cost": np.abs(own)}
 
     def __repr__(self) -> str:
-        rows = f", {np.size(self.fixed):,} rows, {self.n_fixed:,} of them decided by their costs"
-        costs = f"fn_cost={_shown(self.fn_cost)}, fp_cost={_shown(self.fp_cost)}"
-        return f"CostMatrix({costs}{rows if np.ndim(self.fixed) else ''})"
+        costs = ", ".join(f"{name}={_format_range(self[name])}" for name in COSTS)
+        if not np.ndim(self.fixed):
+            return f"CostMatrix({costs})"
+        return f"CostMatrix({costs}, {np.size(self.fixed):,} samples, {self.n_fixed:,} of them decided by their costs)"
 
 
 def decision_costs(*, tp_cost: Any = 0.0, fp_cost: Any = 0.0, tn_cost: Any = 0.0, fn_cost: Any = 0.0) -> CostMatrix:
@@ -99,16 +98,16 @@ def decision_costs(*, tp_cost: Any = 0.0, fp_cost: Any = 0.0, tn_cost: Any = 0.0
     Parameters
     ----------
     tp_cost, fp_cost : float or array-like of shape (n_samples,), default=0.0
-        What acting on a row costs, if it is of the target class and if it is not. Negative: it earns that much. Missing
-        values stay missing: the amount of a row that is of the other class may not be known.
+        What acting on a positive and on a negative sample costs. Negative: it earns that much. Missing values stay
+        missing: the amount of a negative sample may not be known.
     tn_cost, fn_cost : float or array-like of shape (n_samples,), default=0.0
-        What leaving a row alone costs, if it is of the other class and if it is of the target.
+        What leaving a negative and a positive sample alone costs.
 
     Returns
     -------
     CostMatrix
         It unpacks with ``**`` into fn_cost = fn_cost - tp_cost and fp_cost = fp_cost - tn_cost, each at least 0, and
-        says which rows are decided by their costs alone (`fixed`, `n_fixed`).
+        marks the samples that are decided by their costs alone (`fixed`, `n_fixed`).
 
     Examples
     --------
@@ -119,84 +118,74 @@ def decision_costs(*, tp_cost: Any = 0.0, fp_cost: Any = 0.0, tn_cost: Any = 0.0
     >>> costs.fn_cost.round(2), costs.fp_cost
     (array([ 9.32, 19.32,  0.  ]), array([0.68, 0.68, 0.68]))
     >>> costs
-    CostMatrix(fn_cost=0 to 19.3, fp_cost=0.68, 3 rows, 1 of them decided by their costs)
+    CostMatrix(fn_cost=0 to 19.3, fp_cost=0.68, 3 samples, 1 of them decided by their costs)
     """
     given = {"tp_cost": tp_cost, "fp_cost": fp_cost, "tn_cost": tn_cost, "fn_cost": fn_cost}
     indexes = [value.index for value in given.values() if is_pandas(value)]
     if not all(index.equals(indexes[0]) for index in indexes):
         raise ValueError("costs that are pandas Series must have the same index; got different ones.")
-    missed, alarmed = _differences(given)
-    upside_down = (missed < 0.0) & (alarmed < 0.0)
-    if upside_down.any():
-        row = np.argmax(np.atleast_1d(upside_down))
+    fn, fp = _differences(given)
+    both_negative = (fn < 0.0) & (fp < 0.0)
+    if both_negative.any():
         raise ValueError(
-            "fn_cost - tp_cost and fp_cost - tn_cost must not both be negative: finding a target would cost more than "
-            f"missing it, and a false alarm less than none; got this in {np.count_nonzero(upside_down)} rows, first in "
-            f"row {row}. Check the signs: what earns money is a negative cost."
+            "fn_cost - tp_cost and fp_cost - tn_cost must not both be negative, as wrong decisions would be the better "
+            f"ones; got this on {np.count_nonzero(both_negative)} samples, first in row {np.argmax(both_negative)}. "
+            "Check the signs: what earns money is a negative cost."
         )
-    leaving = (missed < 0.0) | ((missed == 0.0) & (alarmed >= 0.0))
-    acting = (alarmed < 0.0) | ((alarmed == 0.0) & (missed > 0.0))
+    leaving = (fn < 0.0) | ((fn == 0.0) & (fp >= 0.0))
+    acting = (fp < 0.0) | ((fp == 0.0) & (fn > 0.0))
     fixed = np.where(leaving, -1, np.where(acting, 1, 0))
     index = indexes[0] if indexes else None
     return CostMatrix(
-        fn_cost=_clipped(missed, alarmed, index),
-        fp_cost=_clipped(alarmed, missed, index),
-        fixed=_number(fixed),
+        fn_cost=_clipped(fn, fp, index),
+        fp_cost=_clipped(fp, fn, index),
+        fixed=fixed if fixed.ndim else fixed.item(),
         outcomes=given,
     )
 
 
 def _differences(given: dict[str, Any]) -> tuple[Vector, Vector]:
-    """What a miss costs more than a hit, and a false alarm more than none: numbers or (n,) each."""
-    tp, fp, tn, fn = (as_floats(name, given[name], "Pass one number, or one for each row.") for name in OUTCOMES)
-    shapes = {value.shape for value in (tp, fp, tn, fn) if value.ndim}
+    """fn_cost - tp_cost and fp_cost - tn_cost, numbers or (n,) each."""
+    costs = {name: as_floats(name, given[name], "Pass one number, or one for each sample.") for name in OUTCOMES}
+    shapes = {value.shape for value in costs.values() if value.ndim}
     if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
         raise ValueError(
-            f"{', '.join(OUTCOMES)} must be numbers, or hold one value for each row, all of one length; got shapes "
-            f"{[value.shape for value in (tp, fp, tn, fn)]}."
+            f"{', '.join(OUTCOMES)} must be numbers, or hold one value for each sample, all of one length; got shapes "
+            f"{[value.shape for value in costs.values()]}."
         )
-    for name, value in zip(OUTCOMES, (tp, fp, tn, fn), strict=True):
+    for name, value in costs.items():
         if np.isinf(value).any():
             raise ValueError(f"{name} must be finite; got {name}={value[np.isinf(value)].flat[0]}.")
-    return fn - tp, fp - tn
+    return costs["fn_cost"] - costs["tp_cost"], costs["fp_cost"] - costs["tn_cost"]
 
 
 def _clipped(own: Vector, other: Vector, index: Any) -> Any:
-    """At least 0: a number, an array, or a Series with the index that the costs came with.
+    """A difference of costs, at least 0: a number, an array, or a Series with the index that the costs came with.
 
-    Where one difference is 0 and the other negative, the first is next to nothing, but positive: with two costs of 0
-    nobody could tell which action was better.
+    Where it is 0 and the other one negative, it is negligible but positive, so that acting is still the better one.
     """
     values = np.where((own == 0.0) & (other < 0.0), NEGLIGIBLE * np.abs(other), np.maximum(own, 0.0))
-    if values.ndim == 0 or index is None:
-        return _number(values)
+    if values.ndim == 0:
+        return values.item()
+    if index is None:
+        return values
     import pandas as pd  # the costs came as a Series of it
 
     return pd.Series(np.broadcast_to(values, len(index)), index=index)
 
 
-def _number(values: Any) -> Any:
-    return values if np.ndim(values) else values.item()
-
-
-def _shown(values: Any) -> str:
+def _format_range(values: Any) -> str:
     low, high = np.nanmin(values), np.nanmax(values)
     return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
 
 
 def expected_saving(probability: Any, fn_cost: Any, fp_cost: Any) -> Any:
-    """P * fn_cost - (1 - p) * fp_cost: how much less predicting the positive class is expected to cost, (n,) float64.
-
-    Bayes' rule predicts the positive class where it is positive; 0 is a tie.
-    """
+    """P * fn_cost - (1 - p) * fp_cost, (n,): by how much predicting positive lowers the expected cost."""
     return probability * fn_cost - (1.0 - probability) * fp_cost
 
 
 def relative_saving(probability: Any, fn_cost: Any, fp_cost: Any) -> Any:
-    """`expected_saving` divided by the sum of both costs, p - fp_cost / (fn_cost + fp_cost).
-
-    -1 where both costs are 0: such a sample is predicted negative. No rounding of a threshold moves a tie.
-    """
+    """`expected_saving` / (fn_cost + fp_cost), (n,); -1 where both costs are 0, so that the prediction is negative."""
     total = np.asarray(fn_cost + fp_cost, dtype=np.float64)
     saving = expected_saving(probability, fn_cost, fp_cost)
     return np.divide(saving, total, out=np.full_like(saving, -1.0), where=total > 0)
@@ -207,10 +196,7 @@ class FreeDecisionWarning(UserWarning):
 
 
 def check_decision_costs(fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Vector, Vector]:
-    """Both costs of samples whose labels are not known, shape () or (n_samples,) each: checked on all samples.
-
-    Samples on which both are 0 are predicted negative (`relative_saving`), with a warning that counts them.
-    """
+    """`check_both_costs` of samples to predict; warns if both are 0 on some, and raises if they are on all."""
     fn, fp = check_both_costs(fn_cost, fp_cost, n_samples, reason="as the labels are not known")
     if fn.ndim == 0 and fp.ndim == 0 and fn == fp == 0:
         raise ValueError("fn_cost and fp_cost must not both be 0 for all samples. Give one of the costs a value.")
@@ -228,23 +214,17 @@ def check_decision_costs(fn_cost: Any, fp_cost: Any, n_samples: int) -> tuple[Ve
 def check_both_costs(
     fn_cost: Any, fp_cost: Any, n_samples: int, *, reason: str, fix: str = ""
 ) -> tuple[Vector, Vector]:
-    """Both costs of all samples, whatever their labels, shape () or (n_samples,) each.
-
-    reason : why all samples need both costs; fix : a further remedy.
-    """
-    given = {"fn_cost": fn_cost, "fp_cost": fp_cost}
-    fn, fp = (
-        check_sample_values(name, value, n_samples, where=f", {reason}", fix=fix) for name, value in given.items()
-    )
-    return fn, fp
+    """Both costs of all samples whatever their labels, shape () or (n_samples,) each; `reason` says why both."""
+    where = f", {reason}"
+    fn = check_sample_values("fn_cost", fn_cost, n_samples, where=where, fix=fix)
+    return fn, check_sample_values("fp_cost", fp_cost, n_samples, where=where, fix=fix)
 
 
 def costs_for_predict(estimator: Any) -> list[str]:
     """Names of the costs per sample that the predictions of a fitted classifier, pipeline or search depend on.
 
-    These are parameters of `predict` of the estimator that decides inside. A classifier may say in `decides_by_costs`
-    whether it decides by costs, or by which of them. With metadata routing costs can be declined:
-    ``set_predict_request(fn_cost=False)``; a request that is not set is not declined.
+    These are parameters of `predict` of the deciding estimator, unless its `decides_by_costs` (a bool or names)
+    excludes them, or metadata routing declines them: ``set_predict_request(fn_cost=False)``.
     """
     inner = deciding_estimator(estimator)
     own = getattr(inner, "decides_by_costs", True)
@@ -266,8 +246,7 @@ def predict_with_costs(estimator: Any, X: Any, costs: dict[str, Any]) -> NDArray
 def known_costs(estimator: Any, X: Any, costs: dict[str, Any]) -> dict[str, Any]:
     """Both costs as a fitted classifier that decides by costs knows them when it predicts.
 
-    A cost that its `predict` takes is that of the samples, any other is what the classifier estimates or was made with:
-    the true amount may reveal the class. If it has neither, the cost is that of the samples too.
+    A cost that its `predict` does not take is what it estimates or was made with, as the true one may reveal the class.
     """
     inner, taken, known = deciding_estimator(estimator), costs_for_predict(estimator), dict(costs)
     for name in COSTS:

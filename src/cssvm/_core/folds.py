@@ -1,8 +1,6 @@
 """Folds for cross-validation, and out-of-fold values: what models return for samples that they have not seen.
 
-An integer means stratified folds of *shuffled* samples, always shuffled in the same way. scikit-learn does not shuffle,
-and tables often come in order: by class, by date of entry, by customer. Unshuffled folds of such a table select badly.
-For time-ordered data, where the future is to be predicted, pass ``TimeSeriesSplit``.
+An integer means stratified folds of *shuffled* samples, always shuffled in the same way, as tables often come in order.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .sklearn_compat import take_rows
 from .types import Mask, RowNumbers, Vector
-from .validation import is_number, take_samples
+from .validation import is_missing, is_number, take_samples
 
 DEFAULT_FOLDS = 5
 SEED = 0  # of the shuffle
@@ -32,10 +30,7 @@ class Fold(NamedTuple):
 
 
 class OutOfFold(NamedTuple):
-    """Values of the samples that each fold holds out, by a model that was trained on the others.
-
-    samples : sample numbers (n_held_out,) for each fold; values : (n_held_out, ...) for each fold.
-    """
+    """Sample numbers (n_held_out,) and values (n_held_out, ...) of each fold, by a model trained on the others."""
 
     samples: list[RowNumbers]
     values: list[NDArray[Any]]
@@ -53,7 +48,7 @@ class OutOfFold(NamedTuple):
 
 
 def fit_on(estimator: Any, X: Any, y: Any, samples: RowNumbers, metadata: dict[str, Any]) -> Any:
-    """Fit the estimator itself on some samples; metadata : arguments of `fit`, one value per sample or a number."""
+    """Fit the estimator itself on some samples; metadata : arguments of `fit`, numbers or one value per sample."""
     X_own, y_own = take_rows(estimator, X, y, samples)
     return estimator.fit(X_own, y_own, **{name: take_samples(value, samples) for name, value in metadata.items()})
 
@@ -88,8 +83,7 @@ def make_splits(
 ) -> list[Fold]:
     """The folds of `cv`: an integer, None for 5, a splitter or an iterable of splits.
 
-    positive : (n,) bool; weights : (n,), samples of weight zero are in no fold made here; groups : (n,), never split
-    across the folds made here.
+    Folds made here for a number leave out samples of weight zero and never split groups.
     """
     groups = check_groups(groups, len(positive))
     if cv is None or is_number(cv):
@@ -105,13 +99,10 @@ def make_splits(
 
 
 def separate_missing_groups(groups: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Groups (n,) in which each missing or empty entry is a group of its own, and the number of these entries.
-
-    Without missing entries the groups are returned as they are, else numbers in place of them.
-    """
+    """Groups (n,), as numbers if some are missing or empty, each a group of its own, and how many these are."""
     if groups.dtype.kind in "iub":
         return groups, 0
-    missing = np.array([_is_missing(entry) for entry in groups.tolist()], dtype=bool)
+    missing = np.array([is_missing(entry) or entry == "" for entry in groups.tolist()], dtype=bool)
     n_missing = int(np.count_nonzero(missing))
     codes = np.empty(len(groups), dtype=np.intp)
     try:
@@ -125,11 +116,6 @@ def separate_missing_groups(groups: NDArray[Any]) -> tuple[NDArray[Any], int]:
         return groups, 0
     codes[missing] = len(known) + np.arange(n_missing)
     return codes, n_missing
-
-
-def _is_missing(entry: Any) -> bool:
-    """Whether an entry is None, nan, empty, or what pandas has for missing values."""
-    return entry is None or type(entry).__name__ in ("NAType", "NaTType") or entry == "" or bool(entry != entry)
 
 
 def check_groups(groups: Any, n_samples: int) -> NDArray[Any] | None:
@@ -153,7 +139,7 @@ def check_groups(groups: Any, n_samples: int) -> NDArray[Any] | None:
 
 
 def _row_numbers(part: Any, n: int, number: int) -> RowNumbers:
-    """Sorted sample numbers of a part of the split of this number; negative ones count from the end, as in NumPy."""
+    """Sorted sample numbers of a part of a split; negative ones count from the end, as in NumPy."""
     given = np.asarray(part)
     if given.dtype == bool and given.shape == (n,):
         return np.flatnonzero(given)
@@ -170,7 +156,7 @@ def _row_numbers(part: Any, n: int, number: int) -> RowNumbers:
 
 
 def _shuffled(cv: Any, positive: Mask, groups: Any) -> Any:
-    """`cv` stratified folds of shuffled samples or groups; fewer, with a warning, if the rarer class is smaller."""
+    """A splitter into `cv` folds; fewer, with a warning, if the rarer class is smaller."""
     if not np.isfinite(cv) or cv != int(cv) or cv < 2:
         raise ValueError(f"cv must be an integer of at least 2, a splitter or an iterable of splits; got cv={cv!r}.")
     rarest = int(min(np.sum(positive), np.sum(~positive)))

@@ -1,10 +1,4 @@
-"""Estimators inside estimators: pipelines, searches, calibrations, ensembles and wrappers.
-
-inner_estimators          directly inside another
-iter_nested_estimators    from the outside in: the estimator, what it wraps, what that wraps, ...
-final_step                of pipelines, also of pipelines in pipelines; `split_final_step` with its parameter prefix
-deciding_estimator        what makes the predictions of fitted pipelines and searches
-"""
+"""Estimators inside estimators: pipelines, searches, calibrations, ensembles and wrappers."""
 
 from __future__ import annotations
 
@@ -19,12 +13,7 @@ FURTHER = ("amount_estimator", "final_estimator")
 
 
 def iter_nested_estimators(estimator: Any, *, branches: bool = False) -> Iterator[Any]:
-    """The estimator, then what is inside it, from the outside in.
-
-    Of a pipeline that is its last step, of a search or a wrapper the fitted estimator inside, if there is one, else the
-    unfitted one; of an ensemble the first member, or with `branches` each member, depth first: also the model of each
-    fold of a calibration, and regressors and final estimators.
-    """
+    """The estimator, then what is inside it, from the outside in: the first at each level, or all with `branches`."""
     yield estimator
     inside = inner_estimators(estimator)
     for each in inside if branches else inside[:1]:
@@ -41,7 +30,7 @@ def iter_outermost(estimator: Any, attribute: str) -> Iterator[Any]:
 
 
 def inner_estimators(estimator: Any) -> list[Any]:
-    """The estimators directly inside another that are trained on y."""
+    """The estimators directly inside another that are trained on y, fitted ones if there are any."""
     if hasattr(estimator, "steps"):
         found = [estimator.steps[-1][1]]
     elif hasattr(estimator, "calibrated_classifiers_"):
@@ -56,7 +45,7 @@ def inner_estimators(estimator: Any) -> list[Any]:
 
 
 def final_step(estimator: Any) -> Any:
-    """The estimator, or the last step of a pipeline."""
+    """The estimator, or the last step of a pipeline, which may be a pipeline's."""
     return split_final_step(estimator)[1]
 
 
@@ -70,7 +59,7 @@ def split_final_step(estimator: Any) -> tuple[str, Any]:
 
 
 def deciding_estimator(estimator: Any) -> Any:
-    """The estimator that decides in fitted pipelines and searches."""
+    """The estimator that makes the predictions of fitted pipelines and searches."""
     while estimator is not (inside := unwrap(estimator)):
         estimator = inside
     return estimator

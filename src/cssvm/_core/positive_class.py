@@ -1,8 +1,7 @@
-"""Which of two classes is the positive one, and which sign of a score stands for it: the one place that decides.
+"""Which of two classes is the positive one, and which sign of a score stands for it.
 
-Two conventions meet in this library. In all that concerns costs, +1 is the *positive class*: the class that `pos_label`
-names, whose false negatives cost `fn_cost`. In all that concerns f, +1 is ``classes_[1]``, as in scikit-learn. They
-differ where the positive class is ``classes_[0]``, and `sign` translates:
+For costs, +1 is the *positive class*: the class that `pos_label` names, whose false negatives cost `fn_cost`. For f, +1
+is ``classes_[1]``, as in scikit-learn. They differ where the positive class is ``classes_[0]``, and `sign` translates:
 
     sign = +1 if the positive class is classes_[1], -1 otherwise
     score for the positive class = sign * f          f = sign * score for the positive class
@@ -27,11 +26,7 @@ DEFAULT_THRESHOLDS = {"decision_function": 0.0, "predict_proba": 0.5}
 
 @dataclass(frozen=True, eq=False)
 class PositiveClass:
-    """Two classes, and which of them is positive.
-
-    classes : (2,) labels, in the order of ``classes_``; index : 0 or 1, that of the positive class; named : whether the
-    user has named it, or it is the larger label by default.
-    """
+    """Two classes (2,), the index of the positive one, and whether the user has named it."""
 
     classes: NDArray[Any]
     index: int
@@ -39,7 +34,7 @@ class PositiveClass:
 
     @classmethod
     def from_labels(cls, classes: NDArray[Any], pos_label: Any, *, whose: str = "pos_label") -> PositiveClass:
-        """The class `pos_label`, by default the last; `whose` is the parameter named in the error message."""
+        """The class `pos_label`, by default the last; `whose` names the parameter in the error message."""
         if pos_label is None:
             return cls(classes, 1, named=False)
         labels = classes.tolist()
@@ -93,20 +88,20 @@ class PositiveClass:
         return self.classes[np.where(positive, self.index, 1 - self.index)]
 
     def to_positive_sign(self, response: NDArray[Any]) -> Vector:
-        """Decision values (n,) or probabilities (n, 2) as scores that are higher for the positive class, (n,)."""
+        """Decision values (n,) or probabilities (n, 2) as scores for the positive class, (n,)."""
         return response[:, self.index] if response.ndim == 2 else self.sign * response
 
     def to_classes_sign(self, scores: Any) -> Any:
-        """Scores for the positive class, their signs or thresholds, turned so that positive means ``classes_[1]``."""
+        """Scores for the positive class, or thresholds, turned so that positive means ``classes_[1]``."""
         return self.sign * scores
 
     def probability_columns(self, probability: Vector) -> NDArray[np.float64]:
-        """Probabilities of the positive class (n,) as those of both classes, (n, 2) in the order of `classes`."""
+        """Probabilities (n, 2) of both classes, given those of the positive class (n,)."""
         both = (1 - probability, probability) if self.index == 1 else (probability, 1 - probability)
         return np.column_stack(both)
 
     def predicted_positive(self, scores: NDArray[Any]) -> Mask:
-        """The predictions for scores of the positive class: f > 0 is ``classes_[1]``, so f = 0 is ``classes_[0]``."""
+        """The predictions for scores of the positive class; f = 0 is ``classes_[0]``."""
         return scores > 0 if self.index == 1 else scores >= 0
 
 
@@ -132,8 +127,7 @@ def positive_class_scores(
 ) -> PositiveClassScores:
     """Scores of a fitted classifier for the positive class, whichever of ``classes_`` that is.
 
-    The sign of `decision_function` is that of ``classes_[1]``. Metrics expect scores that are higher for the positive
-    class: ``min_cost_risk(y, positive_class_scores(model, X), fn_cost=5)`` passes them those, and which class it is.
+    Metrics take them in place of an array: ``min_cost_risk(y, positive_class_scores(model, X), fn_cost=5)``.
 
     Parameters
     ----------
@@ -144,8 +138,8 @@ def positive_class_scores(
     pos_label : label, default=None
         The positive class. If None, the estimator's own `pos_label`, or else ``classes_[1]``.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-        The method that returns the scores; ``"auto"`` is the first that the estimator has, and for scikit-learn's
-        threshold classifiers the one that they compare with their threshold.
+        The method that returns the scores; ``"auto"`` is the first that the estimator has, or that by which a threshold
+        classifier of scikit-learn decides.
 
     Returns
     -------
@@ -182,7 +176,7 @@ def response_and_threshold(
 ) -> tuple[str, float]:
     """The method that returns the scores of a fitted classifier, and the score at which `predict` turns positive.
 
-    scikit-learn's threshold classifiers have a threshold of their own; for another method than theirs it is nan.
+    For scikit-learn's threshold classifiers, which have their own, it is nan if the method is not theirs.
     """
     from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 
@@ -229,10 +223,7 @@ def find_response_method(estimator: Any, response_method: str = "auto") -> str:
 
 
 def stated_pos_label(estimator: Any) -> Any:
-    """The `pos_label` of an estimator or of what is inside it; None if none is given.
-
-    A classifier with costs of its own counts for all that is inside it, also if its `pos_label` is None.
-    """
+    """The `pos_label` of an estimator or of what is inside it, down to the first that has costs; None if not given."""
     stating = _stating_pos_label(estimator)
     return None if stating is None else stating.pos_label
 
@@ -259,7 +250,7 @@ def check_same_positive_class(estimator: Any, positive_class: PositiveClass) -> 
     if own.index != positive_class.index:
         raise ValueError(
             f"The positive class of {name} is {own.label_repr}, as its pos_label={stating.pos_label!r}, but costs are "
-            f"to be counted for {positive_class.label_repr}. Pass pos_label={own.label_repr}, or give the classifier "
+            f"counted for {positive_class.label_repr}. Pass pos_label={own.label_repr}, or give the classifier "
             f"pos_label={positive_class.label_repr}."
         )
 

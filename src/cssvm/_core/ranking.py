@@ -44,9 +44,8 @@ ONE_MARGIN = 1.0
 class Ranking(NamedTuple):
     """Order of the samples by falling score.
 
-    order : (n_samples,) int, indices of the samples; last : (n_runs,) int, where in `order` each run ends;
-    lowest, highest : (n_runs,), the ends of each run, falling, which are one array where runs have one score each;
-    tie : neighbouring scores that differ by no more than this are equal, in runs less than twice as wide.
+    order : (n_samples,) sample numbers; last : (n_runs,), where in `order` each run ends; lowest, highest : (n_runs,),
+    the extreme scores of each run, falling; tie : scores that differ by no more than this are equal.
     """
 
     order: RowNumbers
@@ -85,11 +84,7 @@ class Ranking(NamedTuple):
         return false / false[..., -1:], (true[..., -1:] - true) / true[..., -1:]
 
     def cost_at_cuts(self, positive: Mask, weighted_costs: Vector) -> Vector:
-        """Sum of the weighted costs of the false negatives and false positives of each cut, (..., n_cuts).
-
-        Predicting a positive sample positive takes its cost off the sum, predicting a negative one positive adds its
-        cost.
-        """
+        """Sum of the weighted costs of the false negatives and false positives of each cut, (..., n_cuts)."""
         all_negative = np.where(positive, weighted_costs, 0.0).sum(axis=-1, keepdims=True)
         return all_negative + self.sums_above(np.where(positive, -weighted_costs, weighted_costs))
 
@@ -100,9 +95,8 @@ class Ranking(NamedTuple):
     def thresholds(self, cuts: RowNumbers, *, beyond: float = np.inf) -> Vector:
         """(n_cuts,) float64: half-way between the lowest score predicted positive and the highest predicted negative.
 
-        If there is no such score, it is `beyond` away from the extreme one, infinite by default. The middle is rounded
-        to the type of the scores. If it falls on the lower score, there being no number between the two, the higher one
-        is the threshold: "score >= threshold" predicts what the cut predicts.
+        At the ends, `beyond` away from the extreme score. Where no number lies between the two scores, the higher one
+        is the threshold, so that "score >= threshold" predicts what the cut predicts.
         """
         levels = np.where(cuts == 0, float(self.highest[0]) + beyond, float(self.lowest[-1]) - beyond)
         inner = (cuts > 0) & (cuts < len(self.lowest))
@@ -119,8 +113,7 @@ class Ranking(NamedTuple):
 def _apart(falling: NDArray[Any], tie: float) -> Mask:
     """Whether a run ends between neighbouring scores, (n - 1,) bool.
 
-    Scores linked by gaps of at most `tie` are a chain. Many samples make one long chain of all scores, so a chain is
-    split into parts of equal width, at least `tie` each.
+    Scores linked by differences of at most `tie` are a chain, which is split into parts of equal width, at least `tie`.
     """
     ends = np.append(np.flatnonzero(falling[:-1] - falling[1:] > tie), len(falling) - 1)
     lengths = np.diff(ends, prepend=-1)
@@ -140,10 +133,7 @@ def score_tie(tol: float) -> float:
 def cheapest_threshold(
     ranking: Ranking, positive: Mask, weighted_costs: Vector, *, prefer: Preference = "highest", beyond: float = np.inf
 ) -> float:
-    """The threshold of least cost for samples already sorted by score.
-
-    positive, weighted_costs : (n_samples,) in the order of the ranking.
-    """
+    """The threshold of least cost; positive, weighted_costs : (n_samples,) in the order of the ranking."""
     cost = ranking.cost_at_cuts(positive, weighted_costs)
     equal = cost <= cost.min() + RISK_TIE * weighted_costs.sum()
     if prefer == "highest":
@@ -163,13 +153,9 @@ def threshold_of_least_cost(
     beyond: float = np.inf,
     tie: float = 0.0,
 ) -> float:
-    """`cheapest_threshold` of scored samples (n_samples,) in any order, of which at least one has a positive cost.
-
-    Samples without a cost are absent: they do not even decide where between two scores the threshold lies. Scores that
-    differ by at most `tie` are equal.
-    """
+    """`cheapest_threshold` of samples in any order, of which at least one has a cost; those without one are absent."""
     counted = weighted_costs > 0
     scores, positive, weighted_costs = scores[counted], positive[counted], weighted_costs[counted]
     ranking = Ranking.from_scores(scores, tie=tie)
-    order = ranking.order
-    return cheapest_threshold(ranking, positive[order], weighted_costs[order], prefer=prefer, beyond=beyond)
+    positive, weighted_costs = positive[ranking.order], weighted_costs[ranking.order]
+    return cheapest_threshold(ranking, positive, weighted_costs, prefer=prefer, beyond=beyond)

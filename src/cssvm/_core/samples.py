@@ -1,11 +1,4 @@
-"""Samples with labels, weights and costs, checked once: what estimators, metrics, search and displays share.
-
-`Samples` hold which samples are positive, what each weighs, and what a wrong prediction of it costs. A pandas Series of
-values is aligned to the index of y (`validation.py`), so that the folds of a cross-validation find their own values.
-
-`Samples.from_mask` checks sample by sample, for a fold or a partition. Checks that need all samples are separate:
-`check_totals`, `check_both_classes_weighted` and `check_both_classes`. `Samples.from_labels` is for what a user passes.
-"""
+"""Samples with labels, weights and costs, checked once: what estimators, metrics, search and displays share."""
 
 from __future__ import annotations
 
@@ -53,7 +46,7 @@ class Samples:
         sample_weight: Any = None,
         index: Any = None,
     ) -> Samples:
-        """Check the weights and costs of samples whose classes are known."""
+        """Check the weights and costs of samples of known classes, which may be a fold or a partition."""
         positive_class.require_pos_label(fn_cost=fn_cost, fp_cost=fp_cost)
         weights = check_sample_weight(sample_weight, len(positive))
         fn_cost = sample_values("fn_cost", fn_cost, len(positive))
@@ -72,7 +65,7 @@ class Samples:
         fp_cost: Any = 1.0,
         sample_weight: Any = None,
     ) -> Samples:
-        """Check labels, weights and costs of all samples; a single class is accepted.
+        """Check labels, weights and costs of all samples, aligned to the index of y_true; a single class is accepted.
 
         y_pred : predictions, in which the other label is found if `y_true` has only one; pos_label : a label, a
         `PositiveClass`, or None for the larger label.
@@ -119,7 +112,7 @@ class Samples:
         return any(np.ptp(self.cost[own]) > 0 for own in (self.positive, ~self.positive) if own.any())
 
     def mean_costs(self) -> tuple[float, float]:
-        """fn_cost and fp_cost: the numbers given for the classes, or weighted means over the samples of each class."""
+        """fn_cost and fp_cost as given for the classes, or their weighted means over the samples of each class."""
         means = [
             float(np.average(self.cost[own], weights=self.weights[own])) if np.ndim(cost) else float(cost)
             for cost, own in ((self.fn_cost, self.positive), (self.fp_cost, ~self.positive))
@@ -146,12 +139,12 @@ class Samples:
         return np.flatnonzero(self.weights > 0)
 
     def drop_zero_weights(self, values: NDArray[Any]) -> tuple[Samples, NDArray[Any]]:
-        """The samples of positive weight with their `values` (..., n): the others are absent from every metric."""
+        """The samples of positive weight with their `values` (..., n)."""
         counted = self.nonzero_weights()
         return (self, values) if isinstance(counted, slice) else (self.take(counted), values[..., counted])
 
     def with_cost_factors(self, fn_factor: float, fp_factor: float) -> Samples:
-        """The same samples with other costs: the factor for a cost of a class, factor * cost for costs per sample."""
+        """The same samples with other costs: the factor in place of a cost of a class, factor * cost per sample."""
         fn_cost = fn_factor if np.ndim(self.fn_cost) == 0 else fn_factor * self.fn_cost
         fp_cost = fp_factor if np.ndim(self.fp_cost) == 0 else fp_factor * self.fp_cost
         return replace(self, cost=check_error_costs(self.positive, fn_cost, fp_cost), fn_cost=fn_cost, fp_cost=fp_cost)
@@ -191,11 +184,17 @@ class Samples:
     def predicted_positive(self, y_pred: Any) -> Mask:
         """Whether each sample was predicted positive, from predicted labels."""
         labels = self._aligned_predictions("y_pred", y_pred)
-        self._check_booleans(labels)
+        known, label = self.positive_class.other, self.positive_class.label_repr
+        # True == 1, also where 1 is not the positive class.
+        given = [each for each in (self.positive_class.label, known) if each is not None]
+        if isinstance(labels[0], bool | np.bool_) and not all(each in (0, 1) for each in given):
+            raise ValueError(
+                f"y_pred must hold the labels of y_true, such as {label}; got {bool(labels[0])}. "
+                "Pass labels, for example np.where(predicted_positive, pos_label, other_label)."
+            )
         predicted = _equals(labels, self.positive_class.label)
         rest = labels[~predicted]
         if len(rest):
-            known, label = self.positive_class.other, self.positive_class.label_repr
             other = rest[:1].tolist()[0] if known is None else to_python(known)
             unknown = ~_equals(rest, other)
             if unknown.any():
@@ -223,15 +222,6 @@ class Samples:
                 f"({wrong.sum()} such samples). Drop these samples, or give them a finite score."
             )
         return scores
-
-    def _check_booleans(self, labels: NDArray[Any]) -> None:
-        """Raise on True and False for labels other than 1 and 0: True == 1, also where 1 is not the positive class."""
-        known = [label for label in (self.positive_class.label, self.positive_class.other) if label is not None]
-        if isinstance(labels[0], bool | np.bool_) and not all(label in (0, 1) for label in known):
-            raise ValueError(
-                f"y_pred must hold the labels of y_true, such as {self.positive_class.label_repr}; got "
-                f"{bool(labels[0])}. Pass labels, for example np.where(predicted_positive, pos_label, other_label)."
-            )
 
     def _aligned_predictions(self, name: str, value: Any) -> NDArray[Any]:
         values = one_dimensional(name, align_predictions(name, value, self.index))
@@ -268,7 +258,7 @@ def _equals(labels: NDArray[Any], label: Any) -> Mask:
 
 
 def _find_positive(labels: NDArray[Any], y_pred: Any, pos_label: Any) -> tuple[PositiveClass, Mask]:
-    """The positive class among labels, of which one may be missing, and which samples are of it."""
+    """The positive class among one or two labels, and which samples are of it."""
     known = pos_label if isinstance(pos_label, PositiveClass) else None
     if known is not None:
         pos_label = known.label
@@ -288,7 +278,7 @@ def _find_positive(labels: NDArray[Any], y_pred: Any, pos_label: Any) -> tuple[P
 
 
 def _larger_label(labels: NDArray[Any], y_pred: Any) -> Any:
-    """The larger of two labels, of which predictions may hold the second; if 0, -1 or booleans are the only one, 1."""
+    """The larger of two labels, of which predictions may hold the second; 1 if 0, -1 or booleans are the only one."""
     first = labels[0]
     others = labels[~_equals(labels, first)]
     if not len(others) and not is_string(first) and (first in (0, -1) or isinstance(first, bool | np.bool_)):
@@ -309,10 +299,7 @@ def _larger_label(labels: NDArray[Any], y_pred: Any) -> Any:
 
 
 def _split_labels(labels: NDArray[Any], pos_label: Any) -> tuple[Mask, Any]:
-    """Where y_true is pos_label, and the other label; None if there is no other.
-
-    Comparing with the first other label takes one pass, where `np.unique` would sort all of them.
-    """
+    """Where y_true is pos_label, and the other label or None; takes one pass, where `np.unique` would sort."""
     same_kind = is_string(labels[0]) == is_string(pos_label)
     positive = _equals(labels, pos_label)
     others = labels[~positive]

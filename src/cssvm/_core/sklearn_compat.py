@@ -1,14 +1,12 @@
 """What this library uses of scikit-learn beyond its public names: the only module that imports private ones.
 
-    safe_indexing           no public function takes rows of arrays, sparse matrices, pandas and polars frames alike
-    BaseSearchCV            the only common base class of grid searches and random searches
-    PlattScaling            CalibratedClassifierCV fits the same sigmoid, but not to scores that are given
-    Scorer                  scorers made by the public `make_scorer` cannot pass costs to `predict`
-    column_indices          a ColumnTransformer keeps the columns of each transformer in a private attribute
-    rbf_sampler_gamma       so does an RBFSampler the gamma that "scale" means
-    metadata_requests       the public `get_routing_for_object` copies the requests and hides them in routers
-
-The rest replaces private functions by few lines of public ones.
+safe_indexing           no public function takes rows of arrays, sparse matrices, pandas and polars frames alike
+BaseSearchCV            the only common base class of grid searches and random searches
+PlattScaling            CalibratedClassifierCV fits the same sigmoid, but not to scores that are given
+Scorer                  scorers made by the public `make_scorer` cannot pass costs to `predict`
+column_indices          a ColumnTransformer keeps the columns of each transformer in a private attribute
+rbf_sampler_gamma       so does an RBFSampler the gamma that "scale" means
+metadata_requests       the public `get_routing_for_object` copies the requests and hides them in routers
 """
 
 from __future__ import annotations
@@ -21,16 +19,7 @@ from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-__all__ = [
-    "clone_with_seed",
-    "column_indices",
-    "is_search",
-    "metadata_requests",
-    "rbf_sampler_gamma",
-    "safe_indexing",
-    "take_rows",
-    "uses_groups",
-]
+__all__ = ["safe_indexing"]  # is imported from here
 
 LARGEST_SEED = np.iinfo(np.int32).max
 
@@ -67,7 +56,7 @@ def metadata_requests(estimator: Any, method: str) -> dict[str, Any] | None:
 
 
 def take_rows(estimator: Any, X: Any, y: Any, rows: Any, fitted_on: Any = None) -> tuple[Any, Any]:
-    """These rows of X and y; of a kernel matrix, if the estimator takes one, also only the columns it is fitted on."""
+    """These rows of X and y; of a kernel matrix, if the estimator takes one, only the columns it is fitted on."""
     if not get_tags(estimator).input_tags.pairwise:
         return safe_indexing(X, rows), safe_indexing(y, rows)
     if not hasattr(X, "shape") or X.shape[0] != X.shape[1]:

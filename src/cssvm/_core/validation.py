@@ -1,15 +1,8 @@
 """Checks of what users pass: numbers, one value per sample, pandas objects and constructor parameters.
 
-A value "per sample" is a number, which holds for all samples, or an array-like with one entry for each of them:
-
-    align_to_samples      values of a pandas Series in the order of X and y, found by its index
-    sample_values         a number as it is, or (n_samples,) float64; `aligned_sample_values` aligns first
-    check_sample_values   the same with the range checked, on all samples or on some
-
-A pandas Series belongs to samples by its index, never by its order: costs, weights and groups are columns of a table.
-Predictions are mostly made in the order of the samples: see `align_predictions`.
-
-Each message names the parameter, the value received, the value expected and the fix.
+A value "per sample" is a number, which holds for all samples, or an array-like with one entry for each of them. A
+pandas Series belongs to samples by its index, never by its order: costs, weights and groups are columns of a table.
+Predictions are mostly made in the order of the samples (`align_predictions`).
 """
 
 from __future__ import annotations
@@ -36,11 +29,28 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def as_floats(name: str, value: Any, fix: str) -> Vector:
-    """A number or an array-like (list, NumPy, pandas or polars) as float64; anything else raises, with the fix.
+def is_finite_number(value: Any) -> bool:
+    """Whether `value` is a real number that a float can hold; bool does not count."""
+    try:
+        return is_number(value) and bool(np.isfinite(float(value)))
+    except OverflowError:
+        return False
 
-    Strings are rejected even where they spell a number: a column read as text is a mistake somewhere before.
-    """
+
+def is_missing(value: Any) -> bool:
+    """Whether `value` is None, NaN, or a missing value of pandas, which is not imported."""
+    if value is None or isinstance(value, str):
+        return value is None
+    return type(value).__name__ in ("NAType", "NaTType") or (np.ndim(value) == 0 and bool(value != value))
+
+
+def is_one_of(value: Any, names: tuple[str, ...]) -> bool:
+    """Whether `value` is one of these strings."""
+    return isinstance(value, str) and value in names
+
+
+def as_floats(name: str, value: Any, fix: str) -> Vector:
+    """A number or an array-like as float64; anything else raises, also strings that spell a number."""
     cause = None
     try:
         found = np.asarray(value)
@@ -60,10 +70,7 @@ def _is_numeric(values: np.ndarray) -> bool:
 
 
 def sample_values(name: str, value: Any, n_samples: int, *, of: str = "X") -> Any:
-    """A number or None as it is; one value per sample as (n_samples,) float64.
-
-    of : what has the samples, "X" or "y_true", for the message.
-    """
+    """A number or None as it is; one value per sample of X or y_true (`of`) as (n_samples,) float64."""
     if value is None or is_number(value):
         return value
     values = as_floats(name, value, f"Pass one number, or one for each sample of {of}.")
@@ -97,11 +104,11 @@ def check_sample_values(
     where: str = "",
     fix: str = "",
 ) -> Vector:
-    """`sample_values` in float64, which must be finite and in range; a number stays one, shape ().
+    """`sample_values` in float64, finite and in range; a number stays one, shape ().
 
     on : (n_samples,), the samples on which the values are read; elsewhere they may be anything and become 0.
-    above : the exclusive minimum; if None, `at_least` is the inclusive one, -inf for any finite number.
-    where : follows "every sample" in the message, such as " of the positive class"; fix : a further remedy.
+    above : the exclusive minimum; if None, `at_least` is the inclusive one.
+    where, fix : follow "every sample" in the message, and its last sentence.
     """
     values = np.asarray(sample_values(name, value, n_samples), dtype=np.float64)
     if on is not None and values.ndim == 0 and not on.any():
@@ -129,7 +136,7 @@ def _range(above: float | None, at_least: float) -> str:
 
 
 def check_some_positive(name: str, some: bool, n_samples: int, where: str = "") -> None:
-    """Raise if values are zero on all of so many samples."""
+    """Raise if there are samples, and the values of all of them are zero."""
     if n_samples and not some:
         raise ValueError(
             f"{name} must be positive on at least one sample{where}; got zero on all {n_samples} of them. "
@@ -148,10 +155,7 @@ def is_pandas(value: Any) -> bool:
 
 
 def align_to_samples(X: Any, y: Any = None, **values: Any) -> dict[str, Any]:
-    """Values for the samples of X and y by name; those of a pandas Series in the order of the samples.
-
-    The samples have the index of y, or of X if y has none. Anything but a Series is in order already.
-    """
+    """Values for the samples of X and y; those of a pandas Series in the order of the index of y, or else of X."""
     return {
         name: _align_to_index_of(name, value, X, y) if is_pandas(value) else value for name, value in values.items()
     }
@@ -163,17 +167,14 @@ def _align_to_index_of(name: str, value: Any, X: Any, y: Any) -> Any:
         return align_series(name, value, None)
     if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
         raise ValueError(
-            f"{name} is a pandas Series, which belongs to samples by its index, but X and y have different indexes. "
-            f"Give them the same one, or pass {name}.to_numpy() in the order of the samples."
+            f"{name} is a pandas Series, which is aligned by its index, but X and y have different indexes. Give them "
+            f"the same one, or pass {name}.to_numpy() in the order of the samples."
         )
     return align_series(name, value, indexes[0])
 
 
 def align_series(name: str, value: Any, index: Any) -> NDArray[Any]:
-    """Values as an array, those of a Series in the order of `index`, which is that of the samples.
-
-    If `index` is None, the samples are numbered: a Series with other labels raises, as its order may be another.
-    """
+    """Values as an array, those of a Series in the order of `index`; if None, its labels must be 0, 1, 2, ..."""
     values = np.asarray(value)
     if not is_pandas(value):
         return values
@@ -189,11 +190,10 @@ def align_series(name: str, value: Any, index: Any) -> NDArray[Any]:
 
 
 def align_predictions(name: str, value: Any, index: Any) -> NDArray[Any]:
-    """Predictions or scores as an array in the order of the samples, whose index is `index`; None if they have none.
+    """Predictions or scores as an array in the order of the samples, whose index is `index` or None.
 
-    A Series is aligned by label, unless it is numbered 0, 1, 2, ... as ``pd.Series(model.predict(X))`` is: if the
-    samples have other labels, it is in their order. If they have the same labels in another order, it is ambiguous
-    which of the two is meant, and it raises.
+    A Series is aligned by label, unless it is numbered 0, 1, 2, ... as ``pd.Series(model.predict(X))`` is, and the
+    samples have other labels. If they have the same ones in another order, it is ambiguous, and it raises.
     """
     if index is None or not is_pandas(value) or value.index.equals(index):
         return align_series(name, value, index)
@@ -201,9 +201,8 @@ def align_predictions(name: str, value: Any, index: Any) -> NDArray[Any]:
     reordered = contained and len(value) == len(index) and value.index.is_unique
     if reordered and (_is_numbered(value.index) or _is_numbered(index)):
         raise ValueError(
-            f"{name} is a pandas Series with the labels of y_true in another order, one of them numbered 0, 1, 2, ..., "
-            f"so that its values may be meant by label or by position. Pass {name}.to_numpy() if it is in the order of "
-            f"y_true, or {name}.loc[y_true.index] if it is to be found by its labels."
+            f"{name} is a pandas Series with the labels of y_true in another order, one of them numbered 0, 1, 2, ...: "
+            f"pass {name}.to_numpy() if it is in the order of y_true, or {name}.loc[y_true.index] to match labels."
         )
     return np.asarray(value) if _is_numbered(value.index) and not contained else align_series(name, value, index)
 
@@ -213,7 +212,7 @@ def _is_numbered(index: Any) -> bool:
 
 
 def _positions(name: str, given: Any, wanted: Any) -> Any:
-    """Where the labels of the index `wanted` are in the index `given`."""
+    """The positions of the labels of the index `wanted` in the index `given`."""
     if given.equals(wanted):
         return slice(None)
     positions = given.get_indexer(wanted) if given.is_unique else np.full(len(wanted), -1)
@@ -225,19 +224,6 @@ def _positions(name: str, given: Any, wanted: Any) -> Any:
         f"{label!r} ({(positions < 0).sum()} such samples). Pass the Series of all samples with unique "
         f"labels, or an array in the order of the samples: {name}.to_numpy()."
     )
-
-
-def is_finite_number(value: Any) -> bool:
-    """Whether `value` is a real number that a float can hold; bool does not count."""
-    try:
-        return is_number(value) and bool(np.isfinite(float(value)))
-    except OverflowError:
-        return False
-
-
-def is_one_of(value: Any, names: tuple[str, ...]) -> bool:
-    """Whether `value` is one of these strings."""
-    return isinstance(value, str) and value in names
 
 
 LARGEST_DEGREE = 2**63  # compiled code counts to there
@@ -281,7 +267,7 @@ CHECKS: dict[str, Check] = {
 
 
 def option(name: str, allowed: tuple[str, ...], or_none: str = "") -> Check:
-    """The check of a parameter that is one of these strings, or None if `or_none` says what that means."""
+    """The check of a parameter that is one of these strings, or None, if `or_none` describes that."""
     expected = f"one of {list(allowed)}" + (f", or None {or_none}" if or_none else "")
     return lambda v: is_one_of(v, allowed) or (bool(or_none) and v is None), expected, f'{name}="{allowed[0]}"'
 

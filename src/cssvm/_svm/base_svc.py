@@ -101,7 +101,7 @@ class BaseSVC(BinaryClassifier):
 
     def _translate(self, samples: Samples, weighted_costs: Vector, kappa: Any = 1.0) -> tuple[Vector, Vector]:
         """Margins and upper bounds of samples with these weighted costs, which also resolve C="scale"."""
-        self.C_ = resolve_C(self.C, WeightedCostTotals.of(samples.weights, weighted_costs))
+        self.C_ = resolve_C(self.C, WeightedCostTotals.from_samples(samples.weights, weighted_costs))
         margins, upper_bounds = margins_and_upper_bounds(
             samples.positive, weighted_costs, C=self.C_, kappa=kappa, fp_cost=samples.fp_cost
         )

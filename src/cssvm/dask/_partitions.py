@@ -274,7 +274,7 @@ class Problem:
         sample, _, _ = self._read(self.reader.values(frame, *separate))
         both = (sample.positive, ~sample.positive)
         return Totals(
-            WeightedCostTotals.of(sample.weights, sample.weighted_costs),
+            WeightedCostTotals.from_samples(sample.weights, sample.weighted_costs),
             np.array([own.sum() for own in both]),
             np.array([(sample.weighted_costs[own] > 0.0).sum() for own in both]),
             np.array([sample.cost[own].any() for own in both]),
