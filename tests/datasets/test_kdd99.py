@@ -7,8 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 from cssvm.datasets import load
-from cssvm.datasets._kdd_readers import COST_MATRIX, TRAINING_ROWS, collapsed_costs
+from cssvm.datasets._readers import COST_MATRIX
 from cssvm.datasets._registry import find_dataset
+
+# Rows of each class in the training file, kddcup.data_10_percent.
+TRAINING_ROWS = (97_278, 4_107, 391_458, 52, 1_126)
 
 ROW = (
     "0,{protocol},{service},SF,181,5450" + ",0" * 16 + ",8,9,0.00,0.00,0.00,0.00,1.00,0.00,0.11" + ",9,9" + ",0.50" * 8
@@ -19,6 +22,13 @@ TRAIN = [
     ROW.format(protocol="udp", service="new_service") + ",rootkit.",
 ]
 TEST = [ROW.format(protocol="tcp", service="telnet") + ",httptunnel."]
+
+
+def collapsed_costs(matrix=COST_MATRIX, rows=TRAINING_ROWS):
+    """``fn_cost, fp_cost`` of class 0 against the rest; `rows` is how often each class occurs."""
+    C, counts = np.asarray(matrix, dtype=np.float64), np.asarray(rows, dtype=np.float64)
+    shares = counts[1:] / counts[1:].sum()
+    return float(shares @ C[0, 1:]), float(shares @ C[1:, 0])
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@
 from .._preprocessing import make_preprocessor
 from ._files import ChecksumError, MissingDatasetError, cache_folder
 from ._generated import make_checkerboard, make_separable_2d
-from ._listing import list_datasets, where
-from ._loading import fetch, load
+from ._loading import fetch, list_datasets, load, where
 
 __all__ = [
     "ChecksumError",

@@ -1,7 +1,4 @@
-"""The files of data sets: where they are, how they are downloaded, verified by checksum and decompressed up to a limit.
-
-The folder is the argument `data_home`, or else the variable ``CSSVM_DATA``, or else the cache of the operating system.
-"""
+"""The files of data sets: located, downloaded, verified by checksum and decompressed up to a limit."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ def import_optional(package: str, purpose: str) -> Any:
 
 
 def cache_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder that data sets are read from and downloaded to.
+    """Return the folder that data sets are read from and downloaded to; it may not exist yet.
 
     Parameters
     ----------
@@ -52,7 +49,6 @@ def cache_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     Returns
     -------
     folder : Path
-        It may not exist yet.
 
     Examples
     --------

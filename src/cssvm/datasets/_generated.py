@@ -80,27 +80,19 @@ def make_separable_2d(
 
     Parameters
     ----------
-    n_samples : int, default=40
-        Number of samples.
+    n_samples, ratio, random_state
+        As in `make_checkerboard`, by default 40 samples of balanced classes.
 
     gap : float, default=1.0
         Width of the empty strip between the classes.
 
-    ratio : float, default=1.0
-        Negative samples for each positive one; at least one sample is positive.
-
     angle : float, default=45.0
         Direction from the negative to the positive class, in degrees from the first axis.
 
-    random_state : int, RandomState instance or None, default=None
-        Seed of the random numbers.
-
     Returns
     -------
-    X : (n_samples, 2) float64
-        The points.
-    y : (n_samples,) int64
-        1 for the positive class and 0 for the negative one, in random order.
+    X, y
+        As of `make_checkerboard`.
 
     Examples
     --------
@@ -119,8 +111,7 @@ def make_separable_2d(
     y = _labels(n_samples, ratio, random)
     beyond = random.exponential(size=n_samples)
     for label in (0, 1):
-        nearest = np.flatnonzero(y == label)[np.argmin(beyond[y == label])]
-        beyond[nearest] = 0.0
+        beyond[np.flatnonzero(y == label)[np.argmin(beyond[y == label])]] = 0.0
     across = np.where(y == 1, 1.0, -1.0) * (gap / 2 + beyond)
     along = random.normal(scale=1.5, size=n_samples)
     turn = np.deg2rad(angle)

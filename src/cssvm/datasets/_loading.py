@@ -1,30 +1,34 @@
-"""`load` and `fetch`: a data set by name, verified, with its target, costs and origin."""
+"""Data sets by name: listed, located, downloaded, and loaded with their target, costs and origin."""
 
 from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-from . import _kdd_readers, _readers
-from ._files import MissingDatasetError, cache_folder, find_files
+from .._runtime.format import aligned_table
+from . import _readers
+from ._files import VARIABLE, ChecksumError, MissingDatasetError, cache_folder, find_files, find_verified
 from ._registry import DATASETS, EXPERIMENTS, Dataset, Subset, find_dataset
 
 WIDTH = 88  # of DESCR
 
 READERS: dict[str, Callable[..., dict[str, Any]]] = {
-    name.removeprefix("read_"): reader
-    for module in (_readers, _kdd_readers)
-    for name, reader in vars(module).items()
-    if name.startswith("read_")
+    name.removeprefix("read_"): reader for name, reader in vars(_readers).items() if name.startswith("read_")
 }
+
+Record = TypeVar("Record")
+
+# From the best state of a file to the worst.
+AVAILABLE, DOWNLOADABLE, MANUAL, WRONG = STATES = ("available", "downloadable", "manual download", "wrong checksum")
 
 
 def load(
@@ -37,9 +41,8 @@ def load(
 ) -> Bunch:
     """Load a data set of the paper's Table 1.
 
-    Files are read from the folder of data sets, and downloaded to it if they are missing. A file is read only if it has
-    the expected checksum. Nothing is fitted on the rows: missing numbers are NaN, scales are the original ones. Use
-    `make_preprocessor` for a transformer in a pipeline.
+    Missing files are downloaded; a file is read only if it has the expected checksum. Nothing is fitted on the samples:
+    missing numbers are NaN, scales are the original ones. Use `make_preprocessor` for a transformer in a pipeline.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def load(
         Read only this part of a data set with an official split. If None, read all rows.
 
     data_home : path-like, default=None
-        The folder of data sets. If None, ``$CSSVM_DATA`` or, if that is not set, the cache of the operating system.
+        The folder of data sets, as in `cache_folder`.
 
     download : bool, default=True
         Whether to download missing files.
@@ -63,22 +66,20 @@ def load(
     -------
     bunch : Bunch
         data : (n_samples, n_features)
-            Numbers, dense or CSR; a DataFrame if categories cannot be encoded without fitting on rows (``kdd98``).
+            Numbers, dense or CSR; a DataFrame if categories cannot be encoded without fitting (``kdd98``).
         target : (n_samples,) int64
             1 for the positive class, as in the paper, and 0 for the negative class.
         fn_cost, fp_cost : float, (n_samples,) float64 or None
             Costs of false negatives and false positives, if they are known.
         frame : DataFrame or None
-            The features as they are in the file, strings included, without the label; None for large data sets of
-            numbers, and if pandas is not installed.
-        feature_names : list of str
-            Names of the columns of ``data``.
-        target_names : list of str
-            Names of target 0 and target 1.
+            The features as they are in the file, strings included; None for large data sets of numbers, and if pandas
+            is not installed.
+        feature_names, target_names : list of str
+            Names of the columns of ``data``, and of target 0 and target 1.
         split : (n_samples,) str or None
             ``"train"`` or ``"test"`` if there is an official split.
         groups : (n_samples,) int or None
-            Groups of rows that belong together, such as those of the same speakers.
+            Groups of samples that belong together, such as those of the same speakers.
         amounts, sample_weight : (n_samples,) float64 or None
             Donations of ``kdd98``, and the weights that restore its prior.
         name, variant, experiment, source, citation, licence, DESCR : str
@@ -92,11 +93,6 @@ def load(
         If files are missing and cannot be downloaded. The message says how to get them.
     ChecksumError
         If a file in the folder does not have the expected content.
-
-    See Also
-    --------
-    list_datasets : All data sets.
-    make_preprocessor : Imputation, encoding and scaling, fitted within a pipeline.
 
     Examples
     --------
@@ -128,11 +124,6 @@ def fetch(
     -------
     paths : list of Path
         The files.
-
-    Raises
-    ------
-    MissingDatasetError, ChecksumError
-        As in `load`.
 
     Examples
     --------
@@ -170,15 +161,11 @@ def make_bunch(dataset: Dataset, fields: dict[str, Any]) -> Bunch:
     common = dict.fromkeys(optional) | {name: getattr(dataset, name) for name in registered}
     common |= {"target_names": list(dataset.target_names), "variant": dataset.variant or None}
     found = common | fields
-    if sp.issparse(found["data"]):
-        found["data"] = _with_int32_indices(found["data"])
+    X: Any = found["data"]
+    if sp.issparse(X):  # scikit-learn's SVMs accept 32-bit indices only
+        indices, indptr = (each.astype(np.int32, copy=False) for each in (X.indices, X.indptr))
+        found["data"] = sp.csr_array((X.data, indices, indptr), shape=X.shape)
     return Bunch(**found, DESCR=describe(dataset))
-
-
-def _with_int32_indices(rows: Any) -> sp.csr_array:
-    """CSR with 32-bit indices: scikit-learn's SVMs accept no others."""
-    parts = rows.data, rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
-    return sp.csr_array(parts, shape=rows.shape)
 
 
 def describe(dataset: Dataset) -> str:
@@ -210,3 +197,100 @@ def describe(dataset: Dataset) -> str:
         for paragraph in paragraphs
     ]
     return "\n\n".join([f"{heading}\n{'-' * len(heading)}", *body, "Files:\n" + "\n".join(files)])
+
+
+class Table(list[Record], Generic[Record]):
+    """A list of records that prints as a table with a note below."""
+
+    def __init__(
+        self, records: Sequence[Record], rows: Sequence[Sequence[str]], heading: Sequence[str], note: str
+    ) -> None:
+        super().__init__(records)
+        self._rows, self._heading, self._note = [list(row) for row in rows], list(heading), note
+
+    def __repr__(self) -> str:
+        return f"{aligned_table(self._rows, self._heading)}\n{self._note}"
+
+
+def list_datasets() -> Table[Dataset]:
+    """List the data sets that `load` reads, with all variants.
+
+    Returns
+    -------
+    datasets : list of Dataset
+        It prints as a table. The attributes of a `Dataset` include its size, costs, files and origin.
+
+    Examples
+    --------
+    >>> from cssvm.datasets import list_datasets
+    >>> print(list_datasets())  # doctest: +ELLIPSIS
+    name                      type       rows  features  positive class        ratio      costs
+    german_credit             CSA       1,000        24  bad                   1 : 2.33   5 : 1
+    ...
+    >>> [entry.name for entry in list_datasets() if entry.experiment == "CSE"][0]
+    'kdd98'
+    """
+    entries = [entry for variants in DATASETS.values() for entry in variants]
+    rows = [
+        (
+            *(entry.label, entry.experiment, f"{entry.n_rows:>9,}", f"{entry.n_features:>8,}"),
+            *(entry.target_names[1], entry.ratio, entry.costs),
+        )
+        for entry in entries
+    ]
+    heading = ("name", "type", f"{'rows':>9}", "features", "positive class", "ratio", "costs")
+    note = "CSA class costs known, CSU unknown, CSE costs per row, IDL imbalanced. Costs: fn_cost : fp_cost"
+    return Table(entries, rows, heading, note)
+
+
+@dataclass(frozen=True)
+class Location:
+    """A data set, the state of its files (one of `STATES`) and the bytes of those that are available."""
+
+    dataset: Dataset
+    state: str
+    n_bytes: int
+
+
+def where(data_home: str | os.PathLike[str] | None = None) -> Table[Location]:
+    """List which data sets are available, with the folder that is searched.
+
+    Parameters
+    ----------
+    data_home : path-like, default=None
+        The folder of data sets, as in `cache_folder`.
+
+    Returns
+    -------
+    locations : list of Location
+        One for each data set and variant, with ``dataset``, ``state`` and ``n_bytes``. Checksums are compared, which
+        takes a while for large files.
+
+    Examples
+    --------
+    >>> from cssvm.datasets import where
+    >>> {location.state for location in where("an/empty/folder")} == {"downloadable", "manual download"}
+    True
+    """
+    folder = cache_folder(data_home)
+    locations = [locate(entry, folder) for variants in DATASETS.values() for entry in variants]
+    rows = [(each.dataset.label, each.state, f"{each.n_bytes:>12,}" if each.n_bytes else "") for each in locations]
+    chosen_by = "data_home" if data_home is not None else VARIABLE if os.environ.get(VARIABLE) else "the default"
+    return Table(locations, rows, ("name", "state", f"{'bytes':>12}"), f"folder: {folder} ({chosen_by})")
+
+
+def locate(dataset: Dataset, folder: Path) -> Location:
+    """The state of a data set: the worst of its files'."""
+    states, n_bytes = [], 0
+    for file in dataset.files:
+        try:
+            path = find_verified(file, folder)
+        except ChecksumError:
+            states.append(WRONG)
+            continue
+        if path is None:
+            states.append(DOWNLOADABLE if file.urls else MANUAL)
+        else:
+            states.append(AVAILABLE)
+            n_bytes += path.stat().st_size
+    return Location(dataset, max(states, key=STATES.index), n_bytes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ Subset = Literal["train", "test"]
 EXPERIMENTS = {
     "CSA": "class costs known",
     "CSU": "class costs unknown",
-    "CSE": "a cost for every example",
+    "CSE": "a cost for every sample",
     "IDL": "imbalanced classes",
 }
 
@@ -26,7 +26,7 @@ class FileVersion:
     path: str
     sha256: str | None = None
     size: int | None = None
-    urls: tuple[str, ...] = ()
+    urls: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -100,16 +100,12 @@ def _variants(name: str, entry: dict[str, Any]) -> Iterator[Dataset]:
         found = entry | own
         notes = [each["notes"].strip("\n") for each in (own, entry) if "notes" in each]
         files = [
-            File(**file | {"versions": tuple(_version(**version) for version in file["versions"])})
+            File(**file | {"versions": tuple(FileVersion(**version) for version in file["versions"])})
             for file in found["files"]
         ]
         lists = {key: tuple(value) for key, value in found.items() if key in ("target_names", "paper")}
         texts = {"notes": "\n\n".join(notes), "citation": " ".join(found["citation"].split())}
         yield Dataset(**found | lists | texts | {"name": name, "files": tuple(files)})
-
-
-def _version(urls: tuple[str, ...] = (), **known: Any) -> FileVersion:
-    return FileVersion(**known, urls=tuple(urls))
 
 
 DATASETS = read_registry(Path(__file__).with_name("registry.toml"))
@@ -127,8 +123,5 @@ def find_dataset(name: str, variant: str | None = None) -> Dataset:
     for entry in entries:
         if entry.variant == variant:
             return entry
-    known = [repr(entry.variant) for entry in entries if entry.variant]
-    raise ValueError(
-        f"{name} has no variant {variant!r}; "
-        + (f"it has {', '.join(known)}." if known else "it has no variants: leave the argument out.")
-    )
+    known = ", ".join(repr(entry.variant) for entry in entries if entry.variant)
+    raise ValueError(f"{name} has no variant {variant!r}; it has {known or 'no variants: leave the argument out'}.")
