@@ -1,7 +1,4 @@
-"""What the verbs share: errors and warnings as one line on the error stream, signals, progress and JSON.
-
-Exit codes: 0 success, 1 broken pipe, 2 wrong use or input, 130 stopped by Ctrl-C, 143 by SIGTERM.
-"""
+"""What the verbs share: errors and warnings as one line on the error stream, signals, progress and JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from .._runtime.format import printable
 from .._runtime.progress import SearchInterruptedWarning, interrupts
 from . import STOPPED
 
-WRONG_INPUT, TERMINATED = 2, 143
+BROKEN_PIPE, WRONG_INPUT, TERMINATED = 1, 2, 143  # exit codes
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MAX_CELL = 1000  # characters
 
@@ -41,7 +38,7 @@ class Terminated(BaseException):
 def command(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a verb: add an example to its help, and turn errors, warnings and signals into messages and exit codes.
 
-    stays : message on what a stopped verb leaves behind, if it writes something else than the file `out`.
+    stays : what a stopped verb leaves behind, if it does not write the file `out`.
     """
 
     def decorate(verb: Callable[P, R]) -> Callable[P, R]:
@@ -59,7 +56,7 @@ def command(*example: str, stays: str = "") -> Callable[[Callable[P, R]], Callab
                 raise typer.Exit(TERMINATED if isinstance(stopped, Terminated) else STOPPED) from None
             except BrokenPipeError:  # the reader of the standard output is gone, such as `head`
                 _discard_output()
-                raise typer.Exit(1) from None
+                raise typer.Exit(BROKEN_PIPE) from None
             except (ValueError, OSError, ImportError, MemoryError) as error:
                 say(_message(error))
                 if _is_full_output(error):

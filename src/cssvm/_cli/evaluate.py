@@ -79,10 +79,10 @@ def report(
     as_json: of.Json = False,
     quiet: of.Quiet = False,
 ) -> None:
-    """Write an HTML report on a model and labelled rows.
+    """Write an HTML report on a model and labelled rows that it was not trained on.
 
-    The model must not have been trained on these rows. The report is one file that works offline; it shows costs,
-    sliders for the costs, curves, thresholds and the certificate.
+    The report is one file that works offline; it shows costs, sliders for the costs, curves, thresholds and the
+    certificate.
     """
     from .._runtime.files import check_writable
     from .._tables import report_table

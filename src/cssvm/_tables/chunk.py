@@ -40,9 +40,8 @@ class TableError(ValueError):
 class Chunk:
     """Consecutive rows of a table.
 
-    source : name of the table in messages; rows : the named columns; typed : False if all columns are strings; first :
-    number of the first row, from 1; sparse : (n_rows, n_features) CSR, the features of LIBSVM text, which have no
-    names; row_numbers : (n_rows,), if some rows in between were left out.
+    source : name of the table in messages; typed : False if all columns are strings; first : number of the first row,
+    from 1; sparse : the features of LIBSVM text; row_numbers : (n_rows,), if some rows in between were left out.
     """
 
     source: str

@@ -67,16 +67,12 @@ def read_csv(stream: BinaryIO, head: bytes, name: str, n_rows: int, *, whole: bo
     except pa.ArrowInvalid as error:
         raise _arrow_error(error, name) from error
     finally:
+        # Wait until no thread of Arrow calls Python: one that does while the interpreter ends aborts the process.
         held = weakref.ref(lent)
         del lent
-        _wait_until_released(held)
-
-
-def _wait_until_released(held: weakref.ref[_Lent]) -> None:
-    """Wait until no thread of Arrow calls Python: one that does while the interpreter ends aborts the process."""
-    end = time.monotonic() + RELEASE_SECONDS
-    while held() is not None and time.monotonic() < end:
-        time.sleep(0.001)
+        end = time.monotonic() + RELEASE_SECONDS
+        while held() is not None and time.monotonic() < end:
+            time.sleep(0.001)
 
 
 def _gathered(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.Table]:
@@ -110,10 +106,7 @@ def _header(head: bytes, name: str, *, whole: bool) -> tuple[list[str], str]:
         raise TableError(f"{name} has a header that cannot be read: {error}. {CLOSE}") from error
     for column in header:
         if column[:1].isspace() and column.lstrip().startswith('"'):
-            raise TableError(
-                f"{name} has a blank in front of the quote of the column {column.strip()}. Remove blanks between "
-                "separators and quotes."
-            )
+            raise TableError(f"{name} has a blank in front of the quote of the column {column.strip()}. Remove it.")
     check_names([column.strip() for column in header if column.strip()], name)
     return header, separator
 
@@ -138,10 +131,9 @@ class _Lent:
 
 
 class QuoteChecker(io.RawIOBase):
-    """The bytes of a CSV from its header on, of which rows are checked as they are read.
+    """The bytes of a CSV from its header on, whose rows are checked as they are read.
 
-    Plain rows, which have quotes only around entries of one line, are found by an expression; others are parsed by
-    `csv.reader`. An entry of several lines must end with its quote. What follows the last whole row waits.
+    Plain rows, with quotes only around entries of one line, are found by an expression, others parsed by `csv.reader`.
     """
 
     def __init__(self, stream: BinaryIO, name: str, separator: str, *, blank_rows: bool):
@@ -221,8 +213,7 @@ def _arrow_error(error: Exception, name: str) -> TableError:
     if found:
         row, expected, got = map(int, found.groups())
         return TableError(
-            f"{name} has {got} entries in row {row - 1:,} but {expected} columns. Quote entries that hold the "
-            "separator."
+            f"{name} has {got} entries in row {row - 1:,} but {expected} columns. Quote entries that hold separators."
         )
     if "UTF8" in text:
         return TableError(f"{name} is not UTF-8 text. {CONVERT}")

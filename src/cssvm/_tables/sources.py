@@ -264,13 +264,10 @@ def _one_type_each(frame: Any) -> Any:
 
 
 def _as_text(value: Any) -> str | None:
-    """Convert a value as `Chunk.strings` does."""
-    if is_number(value):
-        if value != value:
-            return None
-        if abs(value) <= EXACT and value == int(value):
-            return str(int(value))
-    return str(value)
+    """A value as `Chunk.strings` writes it."""
+    if is_number(value) and value != value:
+        return None
+    return str(int(value) if is_number(value) and abs(value) <= EXACT and value == int(value) else value)
 
 
 def _parquet(path: Any, name: str) -> Source:
