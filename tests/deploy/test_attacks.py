@@ -249,7 +249,7 @@ def test_sparse_vectors_whose_indices_point_outside(tmp_path):
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("cssvm._kernels.given", "CallableKernel")],
+    [("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("cssvm._kernels.functions", "CallableKernel")],
 )
 def test_types_beyond_the_trust_list(saved, tmp_path, module, name):
     path = tmp_path / "forged.skops"

@@ -1,7 +1,6 @@
 """What every kernel states about itself, and what can be done with it.
 
-A kernel that is a function of a pairwise term (`ComputedKernel`) is computed here; one that the user provides
-(`given.py`) is looked up or called. Estimators and searches use the methods of `Kernel` and never ask which it is.
+Estimators and searches use the methods of `Kernel` and never ask which it is.
 """
 
 from __future__ import annotations

@@ -7,9 +7,8 @@ from scipy import sparse
 from cssvm._core.types import Status
 from cssvm._solvers.linear import COORDINATE, LinearSolver, linear_solver, solve_linear
 from cssvm._solvers.linear.blocks import LocalBlocks
-from cssvm._solvers.linear.coordinate import solve_coordinates
 from cssvm._solvers.linear.interior import solve_interior
-from cssvm._solvers.linear.linear_solver import rotated
+from cssvm._solvers.linear.linear_solver import rotated, solve_coordinates
 
 from .problems import primal_objective
 

@@ -36,10 +36,7 @@ CLOSE_SHARE = 0.1  # of members that a border may have for a factor of earlier v
 
 
 class BorderedKKT:
-    """K_FF + ridge I, factorised in `dtype`; raises LinAlgError where it is not positive definite.
-
-    kernel : (n, n or more); members F : (m,) row numbers, ascending.
-    """
+    """K_FF + ridge I, factorised in `dtype`, for members F (m,), ascending; LinAlgError if not positive definite."""
 
     def __init__(self, kernel: np.ndarray, members: RowNumbers, ridge: float, dtype: DTypeLike):
         self.kernel, self.members, self.ridge = kernel, members, ridge

@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -185,7 +186,9 @@ class Decomposition:
                 change, after, gain = self.solve_locally(accuracy, limit)
             with self.timed("update"):
                 n_moved = self.update(change, after)
-            self.record(top - bottom, len(places), n_moved)
+            n_active, seconds = self.n if self.active is None else len(self.active), time.perf_counter() - self.begun
+            n_steps, self.n_recorded = self.n_iter - self.n_recorded, self.n_iter
+            self.trace.append(WorkingSet(top - bottom, n_active, self.size, len(places), n_moved, n_steps, seconds))
             gained += gain
             rounding = self.rounding() * float(np.abs(change).sum())
             idle = idle + 1 if gain <= max(NO_GAIN * gained, rounding) else 0
@@ -318,10 +321,8 @@ class Decomposition:
         kkt: BorderedKKT | None = None,
     ) -> SMONewton:
         """Take SMO and Newton steps on a part of the problem, whose beta and gradient are updated."""
-        share, left_ns = tuning.FIT_NEWTON_SHARE, self.work_left_ns()
-        smo_newton = SMONewton(
-            kernel, diagonal, part, beta, gradient, newton_share=share, kkt=kkt, most_work_ns=left_ns
-        )
+        options: Any = {"newton_share": tuning.FIT_NEWTON_SHARE, "most_work_ns": self.work_left_ns()}
+        smo_newton = SMONewton(kernel, diagonal, part, beta, gradient, kkt=kkt, **options)
         steps, _ = smo_newton.take(tol, limit, 1 + int(tuning.FIT_FIRST_STEPS * len(beta)))
         self.n_iter += steps
         self.work_ns += smo_newton.work_ns
@@ -355,13 +356,6 @@ class Decomposition:
         other = np.ones(self.n, bool)
         other[self.working] = False
         return np.flatnonzero(other) if self.active is None else self.active[other[self.active]]
-
-    def record(self, violation: float, n_entered: int, n_moved: int) -> None:
-        """Append a working set to the trace."""
-        n_active = self.n if self.active is None else len(self.active)
-        n_steps, self.n_recorded = self.n_iter - self.n_recorded, self.n_iter
-        seconds = time.perf_counter() - self.begun
-        self.trace.append(WorkingSet(violation, n_active, self.size, n_entered, n_moved, n_steps, seconds))
 
     def finish(self, tol: float) -> bool:
         """Try to make the solution exact; returns whether it is optimal by a gradient recomputed from beta."""

@@ -30,9 +30,8 @@ from .smo import update_by_smo
 class SMONewton:
     """Steps on `beta` and its `gradient` p - K beta, (n,) float64, within the bounds of `problem`.
 
-    kernel : (n, n or more) float32 or float64; diagonal : (n,) float64; workspace : for copies of parts of the kernel
-    matrix, which are not made if None; newton_share : work of SMO steps before a Newton step, in costs of that step;
-    kkt : the last factorisation of Newton steps
+    kernel : (n, n or more) float32 or float64; diagonal : (n,) float64; workspace : for copies of parts of the kernel;
+    newton_share : work of SMO steps before a Newton step, in costs of that step; kkt : the last factorisation
     """
 
     def __init__(

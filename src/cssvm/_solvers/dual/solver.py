@@ -162,7 +162,10 @@ def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
     solution = _certified(state, status, tol)
     if status == Status.ITERATION_LIMIT:
         return solution
-    if status == Status.CONVERGED and solution.deviation <= tol and _hides(solution, tol):
+    # Errors of the gradient may hide a violation above `tol`, or most of the gap.
+    seen = max(tuning.HIDDEN_SHARE * tol, solution.gap - solution.hidden)
+    hides = not solution.converged or solution.hidden > seen
+    if status == Status.CONVERGED and solution.deviation <= tol and hides:
         if is_float64:
             state.run(tuning.CORRECTED_SHARE * tol, limit)
         else:
@@ -174,12 +177,6 @@ def _solution(state: Decomposition, tol: float, limit: float) -> Solution:
         state = state.to_float64(state.beta)
         solution = _certified(state, state.run(tol, limit), tol)
     return solution
-
-
-def _hides(solution: Solution, tol: float) -> bool:
-    """Whether errors of the gradient may hide a violation above `tol`, or most of the gap."""
-    seen = max(tuning.HIDDEN_SHARE * tol, solution.gap - solution.hidden)
-    return not solution.converged or solution.hidden > seen
 
 
 def _certified(state: Decomposition, status: Status, tol: float) -> Solution:

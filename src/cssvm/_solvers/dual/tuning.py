@@ -1,8 +1,7 @@
 """What the solvers' decisions are tuned by: costs in nanoseconds, shares, and numbers of SMO steps per sample.
 
 `python -m benchmarks.tuning` measures these on any machine. Compiled functions take them as arguments, never as
-globals: Numba keeps compiled code on disk and would not notice a change in this file. Tolerances that belong to a
-formula (ridges, curvatures, rounding errors) stand next to it instead.
+globals: Numba keeps compiled code on disk and would not notice a change in this file.
 """
 
 from __future__ import annotations

@@ -42,8 +42,7 @@ def solve_active(
 ) -> LinearSolution:
     """Solve the problem of `solve_interior`; if there are many samples, by those near their margin.
 
-    aim : a smaller gap to continue to if there are few samples
-    start : the solution of a problem that is almost the same, used instead of that of a subsample
+    aim : a smaller gap if there are few samples; start : the solution of a similar problem, in place of a subsample's
     """
     counts = blocks.counts()
     n_sample, share = _sizes(counts.sum(), blocks.n_features)
@@ -93,9 +92,7 @@ def _sizes(n: float, n_features: int) -> tuple[int, float]:
     """Size of the subsample, and the share of all samples that count as near their margin.
 
     The subsample's solution leaves a gradient of n sqrt(d / n_sample), relative to that of one sample, for the near
-    samples to make up for, in a problem that is linear beyond them. So their share has to be
-    `DEVIATIONS` sqrt(d / n_sample), and n_sample = (SAMPLE_FACTOR n sqrt(d))^(2/3) makes the work of both
-    problems least, at 12 and 20 iterations.
+    samples to make up for: `DEVIATIONS` sqrt(d / n_sample) of all. This n_sample makes the work of both least.
     """
     n_sample = (SAMPLE_FACTOR * n * np.sqrt(n_features)) ** (2 / 3)
     return int(n_sample), float(DEVIATIONS * np.sqrt(n_features / n_sample))

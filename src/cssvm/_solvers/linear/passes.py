@@ -64,25 +64,16 @@ class Step(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """Sums over samples at a point; pairs are for y = +1 and y = -1.
+    """Sums over samples at a point; pairs are for y = +1 and y = -1."""
 
-    loss : sum c max(0, u)
-    alphas, gains : (2,) sums of alpha and of m alpha
-    pulls : (2, n_features) sums of alpha z
-    products : sum of alpha beyond + room short
-    gram : (n_features + 1, n_features + 1) sum of theta (z, 1)(z, 1)', the lower triangle
-    ahead, inward : (n_features + 1,) sums of y theta u (z, 1) and of y theta (1 / alpha - 1 / room) (z, 1)
-    n : number of samples
-    """
-
-    loss: float
-    alphas: Vector
-    gains: Vector
-    pulls: np.ndarray
-    products: float
-    gram: np.ndarray
-    ahead: Vector
-    inward: Vector
+    loss: float  # sum c max(0, u)
+    alphas: Vector  # (2,) sums of alpha
+    gains: Vector  # (2,) sums of m alpha
+    pulls: np.ndarray  # (2, n_features) sums of alpha z
+    products: float  # sum of alpha beyond + room short
+    gram: np.ndarray  # (n_features + 1, n_features + 1) sum of theta (z, 1)(z, 1)', the lower triangle
+    ahead: Vector  # (n_features + 1,) sum of y theta u (z, 1)
+    inward: Vector  # (n_features + 1,) sum of y theta (1 / alpha - 1 / room) (z, 1)
     n: int
 
     def plus(self, other: Measure) -> Measure:
@@ -90,32 +81,23 @@ class Measure(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What the predictor's direction would do.
+    """What the predictor's direction would do."""
 
-    ratio : 1 / its longest step, as in `reach`
-    curvature : what a full step adds to the sum of products, which would vanish otherwise
-    bent : (n_features + 1,) sum of -y theta (dalpha dbeyond / alpha + dalpha dshort / room) (z, 1)
-    """
-
-    ratio: float
-    curvature: float
-    bent: Vector
+    ratio: float  # 1 / its longest step, as in `reach`
+    curvature: float  # what a full step adds to the sum of products, which would vanish otherwise
+    bent: Vector  # (n_features + 1,) sum of -y theta (dalpha dbeyond / alpha + dalpha dshort / room) (z, 1)
 
     def plus(self, other: Prediction) -> Prediction:
         return Prediction(max(self.ratio, other.ratio), self.curvature + other.curvature, self.bent + other.bent)
 
 
 class FixedSamples(NamedTuple):
-    """Sums over samples whose alpha is fixed at their upper bound c, so that their loss is c u.
+    """Sums over samples whose alpha is fixed at their upper bound c, so that their loss is c u."""
 
-    excess, gain, pull : sums of c y, of c m and of c y z, (n_features,)
-    upper_bounds : (2,) sums of the upper bounds of the samples that are solved for
-    """
-
-    excess: float
-    gain: float
-    pull: Vector
-    upper_bounds: Vector
+    excess: float  # sum of c y
+    gain: float  # sum of c m
+    pull: Vector  # (n_features,) sum of c y z
+    upper_bounds: Vector  # (2,) sums of the upper bounds of the samples that are solved for
 
     @classmethod
     def none(cls, n_features: int) -> FixedSamples:
@@ -306,10 +288,9 @@ def _largest_ratio(alpha, room, beyond, short, linear, f, ahead, along, centre):
 
 
 class MarginHistogram(NamedTuple):
-    """The loss sum c max(0, u) at a point, and how many samples of each class are how far from their margin.
+    """The loss sum c max(0, u) at a point, and numbers of samples by class, side of the margin and distance from it.
 
-    counts : (2, 2, N_BINS), of each class those short of it, then those beyond; bin k holds |u| up to
-        2^(LEAST_EXPONENT + (k + 1) / BINS_PER_OCTAVE), the last all others
+    Of `counts` (2, 2, N_BINS), bin k holds |u| up to 2^(LEAST_EXPONENT + (k + 1) / BINS_PER_OCTAVE), the last the rest.
     """
 
     loss: float
@@ -354,9 +335,9 @@ def uncentred_loss(block: Block, point: LinearFunction) -> float:
 
 
 def near_margin(block: Block, points: Sequence[LinearFunction], distances: np.ndarray) -> tuple[Block, FixedSamples]:
-    """The samples of a block near their margin, and sums over the others: alpha = c if short of it, 0 if beyond it.
+    """Samples within the distance of their class and side at the first point, or on another side at a later one.
 
-    Near are those within the distance of their class and side at the first point, or on another side at a later one.
+    Also returns sums over the others: alpha = c if short of the margin, 0 if beyond it.
     """
     chosen, fixed = np.empty(block.rows.n, dtype=bool), np.empty(block.rows.n)
     pull = np.zeros(block.rows.n_features)
@@ -372,9 +353,7 @@ def near_margin(block: Block, points: Sequence[LinearFunction], distances: np.nd
         fixed[part] = signs * np.where((u > 0.0) & ~own, block.upper_bounds[part], 0.0)
         pull += tile.sum(fixed[part])
     upper_bounds = np.array([block.upper_bounds[own & chosen].sum() for own in _classes(block)])
-    rest = FixedSamples(
-        excess=float(fixed.sum()), gain=float(fixed @ block.linear), pull=pull, upper_bounds=upper_bounds
-    )
+    rest = FixedSamples(float(fixed.sum()), float(fixed @ block.linear), pull, upper_bounds)
     return block.take(np.flatnonzero(chosen)), rest
 
 
