@@ -15,9 +15,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.classifier import fit_costs, resolve_cost, two_classes, unchanged_on_failure
+from .._core.classifier import fit_costs, resolve_cost, unchanged_on_failure
 from .._core.costs import SCALE, check_error_costs, check_margins, resolve_C
-from .._core.positive_class import PositiveClass
 from .._runtime import threads
 from .._solvers.linear import INTERIOR, LinearSolution, solve_active
 from .._solvers.linear.active_set import FEW_ROWS
@@ -154,16 +153,14 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         CostSensitiveLinearSVC
             The estimator itself.
         """
-        return self._fit(
-            X, y, features, None, fn_cost=fn_cost, fp_cost=fp_cost, kappa=kappa, sample_weight=sample_weight
-        )
+        return self._fit(X, y, features, fn_cost=fn_cost, fp_cost=fp_cost, kappa=kappa, sample_weight=sample_weight)
 
     def _fit(
         self,
         X: Any,
         y: Any,
         features: Sequence[str] | None,
-        choose_pos_label: Callable[[LabelCounts], Any] | None,
+        choose_pos_label: Callable[[LabelCounts], Any] | None = None,
         **values: Any,
     ) -> CostSensitiveLinearSVC:
         """Implement `fit`; choose_pos_label : sets pos_label once the labels are known, may raise."""
@@ -179,7 +176,11 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             found = self._survey(session, reader, partitions)
             if choose_pos_label is not None:
                 self.pos_label = choose_pos_label(found.labels)
-            self._set_classes(found, reader)
+            self._read_labels(found.labels.labels)
+            self.n_features_in_ = len(found.kinds)
+            self.__dict__.pop("feature_names_in_", None)
+            if reader.names is not None:
+                self.feature_names_in_ = np.asarray(reader.names, dtype=object)
             self._log(session, f"{found.n_rows:,} rows of {len(found.kinds)} columns in {len(partitions)} partitions")
             blocks = self._blocks(session, reader, partitions, found)
             solution = self._solution(session, blocks)
@@ -211,18 +212,6 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         if n_keep:
             found.rows = _proportionate(kept)
         return found
-
-    def _set_classes(self, found: Survey, reader: Reader) -> None:
-        """Set what the survey tells about classes and features."""
-        self.classes_, _ = two_classes(found.labels.labels, whose=type(self).__name__)
-        self._positive_class = PositiveClass.from_labels(
-            self.classes_, self.pos_label, whose=f"pos_label of {type(self).__name__}"
-        )
-        self.n_features_in_ = len(found.kinds)
-        if reader.names is not None:
-            self.feature_names_in_ = np.asarray(reader.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _blocks(self, session: Session, reader: Reader, partitions: list[Partition], found: Survey) -> DaskBlocks:
         """Return the partitions that count as blocks; set C and the preparation."""
@@ -298,22 +287,11 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         return Pipeline([*steps, ("svm", model)])
 
     def decision_function(self, X: Any) -> Any:
-        """Compute the score f of each sample, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features), dask array or dask dataframe
-            Samples, with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Lazy for a dask collection, as returned by `cssvm.dask.decision_function`.
-        """
+        """Compute the score f of each sample, positive for ``classes_[1]``; lazy for a dask array or data frame."""
         return lazy.decision_function(self, X) if is_dask_collection(X) else self.to_local().decision_function(X)
 
     def predict(self, X: Any) -> Any:
-        """Predict the class of each sample, with X and lazy results as in `decision_function`."""
+        """Predict the class of each sample; lazy for a dask array or data frame."""
         return lazy.predict(self, X) if is_dask_collection(X) else super().predict(X)
 
     def __getstate__(self) -> Any:

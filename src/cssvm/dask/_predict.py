@@ -82,16 +82,6 @@ def predict_proba(model: Any, X: Any) -> Any:
     return _lazy(model, X, "predict_proba")
 
 
-class _ModelRef:
-    """A model in a task graph, with a random name: two pickles of one model may differ."""
-
-    def __init__(self, model: Any):
-        self.model, self.name = model, uuid.uuid4().hex
-
-    def __dask_tokenize__(self) -> Any:
-        return type(self).__name__, self.name
-
-
 def _lazy(model: Any, X: Any, method: str, **costs: Any) -> Any:
     """Return the lazy result of a method of the model for all samples."""
     model = model.to_local() if hasattr(model, "to_local") else model
@@ -105,7 +95,9 @@ def _lazy(model: Any, X: Any, method: str, **costs: Any) -> Any:
             f"{type(model).__name__} ignores per-sample costs at prediction time; got {unused[0]}. Omit it, or use a "
             'model that does not, such as CostSensitiveSVCCV(decision="bayes").'
         )
-    shared, framed = delayed(_ModelRef(model)), isinstance(X, dd.DataFrame)
+    # One task with a random name: two pickles of one model may differ, so its contents do not identify it.
+    shared = delayed(model, name=f"model-{uuid.uuid4().hex}", traverse=False)
+    framed = isinstance(X, dd.DataFrame)
     if not framed and not (isinstance(X, da.Array) and X.ndim == 2):
         raise TypeError(
             f"X must be a dask array of shape (n_samples, n_features) or a dask data frame; got {_describe(X)}. "
@@ -207,10 +199,10 @@ def _check_n_features(model: Any, n_features: Any) -> None:
 
 
 def _predict_block(
-    X: Any, shared: _ModelRef, *costs: Any, method: str, names: Sequence[str], in_row_order: Sequence[str] = ()
+    X: Any, model: Any, *costs: Any, method: str, names: Sequence[str], in_row_order: Sequence[str] = ()
 ) -> Any:
     """Call a method of the model on one block; costs `in_row_order` have no index of their own."""
-    model, n_rows, framed = shared.model, X.shape[0], hasattr(X, "iloc")
+    n_rows, framed = X.shape[0], hasattr(X, "iloc")
     if n_rows == 0:
         found = _empty(model, method)
     else:

@@ -109,13 +109,6 @@ class PreparedRows:
             for part, tile in DenseRows(values).centred(self._centre).tiles():
                 yield slice(first + part.start, first + part.stop), tile
 
-    def moments(self) -> tuple[Vector, Vector]:
-        total, squares = np.zeros((2, self.n_features))
-        for _, values in self._slabs():
-            own = DenseRows(values).moments()
-            total, squares = total + own[0], squares + own[1]
-        return total, squares
-
     def _slabs(self) -> Iterator[tuple[int, np.ndarray]]:
         step = tile_rows(self.n_features)
         step *= max(1, SLAB_BYTES // (8 * max(1, self.n_features) * step))

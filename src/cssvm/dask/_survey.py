@@ -54,8 +54,7 @@ class Survey:
 
     n_rows : rows of positive weight
     labels : of all rows
-    kinds, known, mean, spread, missing : kind, number of known entries, their mean, sum of squared distances from it,
-        and number of missing entries
+    kinds, missing, mean, spread : kind, number of missing entries; mean of the others, sum of squared distances from it
     categories : by the number of the column
     rows : some of the rows, evenly spaced
     """
@@ -63,10 +62,9 @@ class Survey:
     n_rows: int
     labels: LabelCounts
     kinds: NDArray[Any]
-    known: NDArray[Any]
+    missing: NDArray[Any]
     mean: Vector
     spread: Vector
-    missing: NDArray[Any]
     categories: dict[int, set[str]]
     rows: Any = None
 
@@ -78,9 +76,9 @@ def survey(frame: Any, *separate: Any, reader: Reader, n_keep: int) -> Survey:
     counted = check_sample_weight(values["sample_weight"], len(values["y"])) > 0.0
     if not counted.all():
         X = X[counted]
-    kinds, known, missing = np.zeros((3, X.shape[1]), dtype=np.int64)
+    kinds, missing = np.zeros((2, X.shape[1]), dtype=np.int64)
     mean, spread = np.zeros((2, X.shape[1]))
-    found = Survey(len(X), labels, kinds, known, mean, spread, missing, {})
+    found = Survey(len(X), labels, kinds, missing, mean, spread, {})
     if reader.names is None:
         _add_array(found, X, np.flatnonzero(counted))
     else:
@@ -102,8 +100,8 @@ def combine(one: Survey, other: Survey, names: tuple[str, ...]) -> Survey:
             f"column {names[k]!r} holds {KIND_NAMES[other.kinds[k]]}, but {KIND_NAMES[one.kinds[k]]} in partitions "
             "before. Give it one type in all of them."
         )
-    known = one.known + other.known
-    share = other.known / np.maximum(known, 1)
+    n_one, n_other = one.n_rows - one.missing, other.n_rows - other.missing
+    share = n_other / np.maximum(n_one + n_other, 1)
     step = other.mean - one.mean
     categories = {
         k: one.categories.get(k, set()) | other.categories.get(k, set()) for k in one.categories | other.categories
@@ -114,10 +112,9 @@ def combine(one: Survey, other: Survey, names: tuple[str, ...]) -> Survey:
         n_rows=one.n_rows + other.n_rows,
         labels=one.labels.plus(other.labels),
         kinds=np.maximum(one.kinds, other.kinds),
-        known=known,
-        mean=one.mean + share * step,
-        spread=one.spread + other.spread + one.known * share * step**2,
         missing=one.missing + other.missing,
+        mean=one.mean + share * step,
+        spread=one.spread + other.spread + n_one * share * step**2,
         categories=categories,
     )
 
@@ -168,7 +165,7 @@ def _add_array(found: Survey, X: np.ndarray, numbers: RowNumbers) -> None:
             f"X contains {X[row, column]} in row {numbers[row]} of the partition, column {column} ({wrong.sum()} such "
             "entries). Fill these entries or drop the rows; missing values of a dataframe are filled."
         )
-    found.kinds[:], found.known[:] = NUMBER, len(X)
+    found.kinds[:] = NUMBER
     if len(X):
         found.mean = X.mean(axis=0, dtype=np.float64)
         found.spread = np.square(X - found.mean).sum(axis=0)
@@ -189,7 +186,7 @@ def _add_columns(found: Survey, frame: Any, names: tuple[str, ...]) -> None:
         values = _numbers(column)[known]
         if not np.isfinite(values).all():
             raise ValueError(f"column {name!r} contains infinity. Clip these entries, or leave them empty.")
-        found.kinds[k], found.known[k], found.mean[k] = NUMBER, len(values), values.mean()
+        found.kinds[k], found.mean[k] = NUMBER, values.mean()
         found.spread[k] = np.square(values - found.mean[k]).sum()
 
 
