@@ -1,12 +1,7 @@
-"""How columns become features: one rule for `make_preprocessor`, `cssvm train` and `cssvm.dask`.
+"""How columns become features: the rule of `make_preprocessor`, also for `cssvm train` and `cssvm.dask`.
 
-    numbers      missing values filled with the mean, then scaled to mean 0 and variance 1
-    missing      for each numeric column with missing values in training, 1 where a value is missing, 0 elsewhere
-    categories   strings, booleans and pandas categoricals: one 0/1 column for each category seen in training, in
-                 alphabetical order; a missing value is the category ""; all 0 for a category not seen in training
-
-Features are in this order. Means, variances and categories are those of the training samples with positive weight, each
-counted once; all of them follow from sums over samples, which a cluster computes in one pass.
+Features are the numbers, then indicators of missing numbers, then those of categories in alphabetical order. Means,
+variances and categories are those of the training samples with positive weight, each counted once.
 """
 
 from __future__ import annotations
@@ -25,8 +20,7 @@ from sklearn.utils.validation import validate_data
 
 NUMBER, CATEGORY = "number", "category"
 MISSING = ""  # the category of missing values
-# What pandas calls the entries of object columns that hold numbers.
-NUMBERS_AS_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal")
+NUMBERS_AS_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal")  # names of pandas for object columns
 
 
 def make_preprocessor(X: Any, *, min_frequency: int | None = None) -> Any:
@@ -144,17 +138,13 @@ def fitted_scaler(n_samples: int, mean: NDArray[np.float64], variance: NDArray[n
 
 
 class CategoriesAsText(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Categorical columns as strings, "" for missing values, whatever their types are.
-
-    So None, NaN and pandas.NA are the same category, and True is the same category as "True".
-    """
+    """Categorical columns as strings: None, NaN and pandas.NA become "", and True becomes "True"."""
 
     def fit(self, X: Any, y: Any = None) -> CategoriesAsText:
         validate_data(self, X, skip_check_array=True)
         return self
 
     def transform(self, X: Any) -> NDArray[np.object_]:
-        """Return X (n_samples, n_features) as an array of strings."""
         import pandas as pd
 
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -178,10 +168,7 @@ class ColumnsOfKind:
 
 
 class ColumnsWithMissing:
-    """Select those of some columns that have missing values in training: a callable for `ColumnTransformer`.
-
-    If there are none, the step is left out: one without outputs cannot be joined with sparse ones.
-    """
+    """Select those of some columns that have missing values in training: a callable for `ColumnTransformer`."""
 
     def __init__(self, columns: Any):
         self.columns = columns

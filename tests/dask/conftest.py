@@ -1,7 +1,4 @@
-"""Clusters that listen on this machine only and stop with the tests.
-
-This folder is not called dask, as pytest would take it for the package of that name.
-"""
+"""Clusters that listen on this machine only and stop with the tests."""
 
 import pytest
 from distributed import Client, LocalCluster

@@ -126,20 +126,15 @@ def read_partitions(X: Any, features: Sequence[str] | None, **values: Any) -> tu
         )
     columns = {name: value for name, value in values.items() if isinstance(value, str) and not is_tied(value)}
     names = _feature_names(X, features, columns)
-    others = {name: value for name, value in values.items() if name not in columns}
-    constants = {k: v for k, v in others.items() if v is None or is_number(v) or isinstance(v, str)}
-    if "y" in constants:
-        raise ValueError(
-            f"y must hold the labels: a dask collection, or the name of a column of X; got y={constants['y']!r}."
-        )
-    reader = Reader(names, columns, constants, tuple(name for name in others if name not in constants))
+    # One value for all samples; labels never are.
+    constants = {k: v for k, v in values.items() if k not in columns and (v is None or is_number(v) or is_tied(v))}
+    constants.pop("y", None)
+    separate = tuple(name for name in values if name not in columns and name not in constants)
+    reader = Reader(names, columns, constants, separate)
     if isinstance(X, FrameParts):
-        if reader.separate:
-            name = reader.separate[0]
-            raise ValueError(
-                f"{name} must be a number or the name of a column where X is a path of Parquet; got "
-                f"{type(values[name]).__name__}."
-            )
+        if separate:
+            kind = type(values[separate[0]]).__name__
+            raise ValueError(f"{separate[0]} must be the name of a column where X is a path of Parquet; got {kind}.")
         return reader, [
             Partition(f"partition {k} ({part.location})", (part,), (part,)) for k, part in enumerate(X.parts)
         ]
@@ -150,10 +145,10 @@ def read_partitions(X: Any, features: Sequence[str] | None, **values: Any) -> tu
         needed = list(dict.fromkeys(columns.values()))
         parts = _delayed(X[list(dict.fromkeys([*names, *needed]))])
         narrow = _delayed(X[needed]) if needed else [None] * len(parts)
-    separate = list(zip(*(_separate(name, values[name], X) for name in reader.separate), strict=True))
+    others = [_separate(name, values[name], X) for name in separate]
     return reader, [
         Partition(f"partition {k}", (part, *own), (few, *own))
-        for k, (part, few, own) in enumerate(zip(parts, narrow, separate or [()] * len(parts), strict=True))
+        for k, (part, few, *own) in enumerate(zip(parts, narrow, *others, strict=True))
     ]
 
 
@@ -220,9 +215,6 @@ def _columns(frame: Any, names: Sequence[str]) -> Any:
     """Return some columns of a data frame or of a `FramePart`."""
     if isinstance(frame, FramePart):
         return frame.frame(names)
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise ValueError(f"column {missing[0]!r} is missing; the columns are {reprlib.repr(list(frame.columns))}.")
     return frame if list(frame.columns) == list(names) else frame[list(names)]
 
 

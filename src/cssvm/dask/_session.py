@@ -1,7 +1,6 @@
 """The tasks of one fit: submitted a few at a time, their results in order, and none of them left when it ends.
 
 All that a task needs is in its arguments or can be computed again from them, so Dask makes up for a worker that dies.
-Tasks of several partitions are submitted as one graph; each has a key such as ``cssvm-measure-...-3``.
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ class Task:
     options: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Return the result."""
         with threads.single_threaded_blas(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             return self.function(*arguments, **self.options)
 
@@ -176,9 +174,8 @@ def wait_for_workers(client: Client, futures: Sequence[Future], names: Sequence[
                 if client.nthreads():
                     alone = None
                     continue
-                now = time.monotonic()
-                alone = now if alone is None else alone
-                if now - alone >= NO_WORKERS_SECONDS:
+                alone = time.monotonic() if alone is None else alone
+                if time.monotonic() - alone >= NO_WORKERS_SECONDS:
                     waiting = [name for each, name in zip(futures, names, strict=True) if each.status == "pending"]
                     more = ", ..." if len(waiting) > 5 else ""
                     raise RuntimeError(
