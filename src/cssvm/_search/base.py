@@ -72,6 +72,7 @@ class BaseSVCSearchCV(BinaryClassifier):
 
     gammas: Any = 1
     kernel: Any = LINEAR_KERNEL
+    _decision: ThresholdRule | BayesRule  # set in fit
     _checked: ClassVar[tuple[str, ...]]  # parameters whose checks are in `CHECKS`
 
     def _make_worker(self, plan: FitPlan, n_threads: int) -> Worker:
@@ -303,8 +304,8 @@ class BaseSVCSearchCV(BinaryClassifier):
         if not isinstance(self._decision, BayesRule):
             if fn_cost is not None or fp_cost is not None:
                 raise ValueError(
-                    f'predict takes no costs with decision="{self._decision_name}", where one '
-                    'threshold holds for all samples. Use decision="bayes" for costs of new samples.'
+                    f'predict takes no costs with decision="{self._decision_name}", where one threshold holds for all '
+                    'samples. Use decision="bayes" for costs of new samples.'
                 )
             scores = self._decision.gain(self._scores(X), *self._mean_costs)
             return Decided(self._positive_class.labels(self._positive_class.predicted_positive(scores)), scores, None)
@@ -321,9 +322,8 @@ class BaseSVCSearchCV(BinaryClassifier):
         missing = [name for name, cost in costs.items() if cost is None]
         if missing:
             raise ValueError(
-                f"{method} needs {missing[0]} of these samples, as fit was given one for each sample: pass "
-                f"{missing[0]}=..., for each of them or their average (in the shell "
-                f"--{missing[0].replace('_', '-')} COLUMN)."
+                f"{method} needs {missing[0]} of these samples, as fit was given one for each sample: pass {missing[0]}"
+                f"=..., for each or their average (in the shell --{missing[0].replace('_', '-')} COLUMN)."
             )
         return costs
 

@@ -5,8 +5,7 @@
     bayes       positive if p(x) fn_cost > (1 - p(x)) fp_cost,    p the sigmoid of f fitted to the out-of-fold scores,
                 with costs that may be given for each sample
 
-f is the score for the positive class. One threshold for all folds is far less optimistic than the best one of each, and
-so is one sigmoid. Points are scored by the cost of these predictions.
+f is the score for the positive class. One threshold or sigmoid for all folds is far less optimistic than one of each.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ from .._core.types import Vector
 AUTO, ZERO, THRESHOLD, BAYES = "auto", "zero", "threshold", "bayes"
 DECISIONS = (ZERO, THRESHOLD, BAYES)
 
-# Probabilities whose odds differ by less are one constant as far as decisions are concerned.
-LEAST_ODDS_RATIO = 1.1
+LEAST_ODDS_RATIO = 1.1  # probabilities whose odds differ by less are one constant as far as decisions are concerned
 
 
 class ThresholdRule:
@@ -74,10 +72,8 @@ def check_decision(decision: Any, scoring: Any) -> str:
 
 
 def tie_of_folds(scores: Sequence[NDArray[Any]], tie: float) -> Any:
-    """Up to which difference the scores (..., n_valid) of all folds together are equal, (...,).
-
-    If the model of every fold is constant all of them are equal: it is chance that one fold has +1, another -1.
-    """
+    """Up to which difference the scores (..., n_valid) of all folds together are equal, (...,)."""
+    # If the model of every fold is constant all of them are equal: it is chance that one fold has +1, another -1.
     constant = np.all([np.ptp(each, axis=-1) <= tie for each in scores], axis=0)
     return np.where(constant, np.inf, tie)
 
@@ -103,8 +99,8 @@ def with_balanced_costs(samples: Samples) -> Samples:
 def costs_when_deciding(samples: Samples) -> tuple[Any, Any]:
     """Costs by which held-out samples are decided, a number or (n_samples,) each.
 
-    A missing cost of the other class is replaced by the mean. Where it is missing, or 0, on all samples of that class
-    it is not known when deciding, and its values would tell the classes apart: then the mean stands for all.
+    The mean replaces missing costs of the other class, and all costs where that class has none, as these would tell the
+    classes apart.
     """
     known = []
     for cost, mean, own in zip(

@@ -1,7 +1,7 @@
 """The folds of a search, checked before any work is done, and the X of each of them.
 
-A transformer is used as in a `Pipeline`: training samples are what `fit_transform` returns, others what `transform`
-returns. The two may differ, as those of `TargetEncoder` do. Samples of weight zero are as if removed.
+A transformer is used as in a `Pipeline`: `fit_transform` of the training samples, `transform` of others, which may
+differ, as those of `TargetEncoder` do. Samples of weight zero are as if removed.
 """
 
 from __future__ import annotations
@@ -22,11 +22,7 @@ from .._svm.base_svc import validate_transformed
 
 
 class FoldFeatures:
-    """X (n_samples, n_features), and a transformer that is fitted with the labels `y`, or None.
-
-    With a transformer X may be anything it takes; what it returns is checked. `counted` are the samples of positive
-    weight.
-    """
+    """X, a transformer that is fitted with the labels `y` or None, and the `counted` samples of positive weight."""
 
     def __init__(self, X: Any, y: NDArray[Any], transformer: Any = None, counted: RowNumbers | None = None):
         self.X, self.y, self.transformer = X, y, transformer
@@ -71,8 +67,8 @@ def make_folds(
 ) -> list[Fold]:
     """The folds of `cv`, without samples of weight zero.
 
-    `ranking` measures need both classes among the validation samples of each fold as well; a `decision` that is learnt
-    from the validation samples of all folds together needs both among these.
+    `ranking` measures need both classes among the validation samples of each fold, a `decision` that is learnt from
+    those of all folds needs both among these.
     """
     splits = make_splits(cv, X, samples.labels, positive=samples.positive, weights=samples.weights, groups=groups)
     folds = []

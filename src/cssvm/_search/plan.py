@@ -5,9 +5,8 @@ fp_cost and margins 1 and kappa, trained with C s, is
 
     f = s f' + (1 - kappa) / 2,        f' the SVM with the same costs and both margins 1, trained with C
 
-because sum a+ = sum a- makes the dual's linear term s times that of f' (docs/theory.md). So the grid is laid out in the
-C of f': all kappas share one fit, and the C of the point itself is C s. Margins of single samples (kappa="tied" with a
-cost for each sample) have no such relation and are fitted by themselves.
+because sum a+ = sum a- makes the dual's linear term s times that of f' (docs/theory.md). So all kappas share one fit.
+Margins of single samples (kappa="tied" with a cost for each sample) have no such relation and are fitted by themselves.
 
 Where the best point is the last one on an automatic axis, and better than the best one elsewhere by more than a
 standard error of their difference over the folds, the grid is extended by a few values, at the best costs only and for
@@ -117,6 +116,13 @@ class GridAxes:
         imbalance = (total - positive) / max(positive, np.finfo(float).tiny)
         largest = FN_COST_REACH * max(fn_base, fp_base * max(1.0, imbalance))
         mean_cost = samples.weighted_costs.sum() / total
+        fn_costs = [fn_base]
+        if search.fn_costs is not None:
+            fn_costs = read_axis(
+                "fn_costs",
+                search.fn_costs,
+                lambda count: np.geomspace(fp_base, largest, count) if count > 1 else [fn_base],
+            ).tolist()
         kernels = _kernels(search.kernel, search.gammas, X, samples.weights)
         C_range = C_RANGE if total <= LARGE else C_RANGE_LARGE
         Cs = read_axis("Cs", search.Cs, lambda count: _geometric(C_range, count) / mean_cost)
@@ -126,7 +132,7 @@ class GridAxes:
         return cls(
             kernels=kernels,
             Cs=Cs,
-            costs=[(fn_cost, fp_base) for fn_cost in _fn_costs(search.fn_costs, fn_base, fp_base, largest)],
+            costs=[(fn_cost, fp_base) for fn_cost in fn_costs],
             kappas=_kappas(search.kappas),
             has_sample_costs=samples.has_sample_costs,
             automatic=automatic,
@@ -172,10 +178,8 @@ def _positive_values(name: str, value: Any) -> Vector:
         raise ValueError(f"{name} must hold at least one value; got none. Pass for example {name}=[0.1, 1.0, 10.0].")
     invalid = ~(np.isfinite(values) & (values > 0))
     if invalid.any():
-        raise ValueError(
-            f"{name} must hold positive finite numbers; got {values[invalid][0]} at position {np.argmax(invalid)}. "
-            "Leave it out, or correct it."
-        )
+        got = f"{values[invalid][0]} at position {np.argmax(invalid)}"
+        raise ValueError(f"{name} must hold positive finite numbers; got {got}. Leave it out, or correct it.")
     return values
 
 
@@ -196,17 +200,6 @@ def _kernels(kernel: Any, gammas: Any, X: Any, weights: Vector) -> list[Kernel]:
         return _geometric(GAMMA_RANGE, count) * kind.gamma_unit(float(feature_moments(X, weights)[1].sum()), X.shape[1])
 
     return [make_kernel(kernel, gamma=gamma) for gamma in read_axis("gammas", gammas, automatic_gammas).tolist()]
-
-
-def _fn_costs(fn_costs: Any, fn_base: float, fp_base: float, largest: float) -> list[float]:
-    """The costs of the positive class to train with: None means the cost itself."""
-    if fn_costs is None:
-        return [fn_base]
-
-    def automatic(count: int) -> Any:
-        return np.geomspace(fp_base, largest, count) if count > 1 else [fn_base]
-
-    return read_axis("fn_costs", fn_costs, automatic).tolist()
 
 
 def _kappas(kappas: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from .._core.samples import Samples, check_both_classes
 from .._core.types import Status, Vector
 from .._core.validation import CHECKS as COMMON_CHECKS
 from .._core.validation import Check, align_to_samples, check_parameters, is_integer, is_one_of
-from .._kernels import DEFAULT_KERNEL, KERNEL_NAMES
+from .._kernels import DEFAULT_KERNEL, KERNEL_NAMES, is_pairwise
 
 UNUSABLE_GAP = 0.1  # relative duality gap above which a model that did not converge should not be used
 SCALING = "scale the features (for example with StandardScaler), lower C or raise tol"
@@ -44,11 +44,6 @@ class BaseSVC(BinaryClassifier):
 
     min over w, b:  1/2 |w|^2 + C sum_i s_i cost_i max(0, m_i - y_i f(x_i))
     """
-
-    @property
-    def _pairwise(self) -> bool:
-        """Whether X is a kernel matrix."""
-        return False
 
     def fit(
         self,
@@ -96,7 +91,7 @@ class BaseSVC(BinaryClassifier):
         """Check parameters and data; X and its samples with labels, weights and costs."""
         validate_parameters(self)
         given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-        X, y = validate_samples(self, X, y, pairwise=self._pairwise)
+        X, y = validate_samples(self, X, y, pairwise=is_pairwise(getattr(self, "kernel", None)))
         return X, self._read_sample(y, **given)
 
     def _translate(self, samples: Samples, weighted_costs: Vector, kappa: Any = 1.0) -> tuple[Vector, Vector]:

@@ -180,15 +180,15 @@ class DesignedLossClassifier(BinaryClassifier):
         return self
 
     def _fit_smooth(self, X: Any, samples: Samples) -> None:
-        """Minimise over w and b with L-BFGS."""
+        """Minimise over w and b with L-BFGS, on Nystroem features of a kernel that is not linear."""
+        features, self.feature_map_ = X.astype(np.float64, copy=False), None
+        if not kernel_class(self.kernel).is_linear:
+            gamma = resolve_gamma(self.gamma, self.kernel, features, samples.weights)
+            kernel = make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
+            self.feature_map_ = nystroem(kernel, min(self.n_components, X.shape[0]), self.random_state)
+            features = self.feature_map_.fit_transform(features)
         solution = minimise_smooth(
-            self.loss_,
-            self._map_features(X, samples.weights),
-            samples.signs,
-            samples.weights,
-            C=self.C,
-            tol=self.tol,
-            max_iter=self.max_iter,
+            self.loss_, features, samples.signs, samples.weights, C=self.C, tol=self.tol, max_iter=self.max_iter
         )
         self.svc_: CostSensitiveSVC | None = None
         self.coef_: Any = self._positive_class.to_classes_sign(solution.coef[np.newaxis, :])
@@ -219,22 +219,11 @@ class DesignedLossClassifier(BinaryClassifier):
             tol=self.tol / loss.pos_margin,
         )
         self.svc_ = svc.fit(X, samples.labels, sample_weight=samples.weights)
-        self.feature_map_: Any = None
+        self.feature_map_ = None
         self.coef_ = loss.pos_margin * svc.coef_ if kernel_class(self.kernel).is_linear else None
         self.intercept_ = loss.pos_margin * svc.intercept_
         self.objective_ = loss.pos_margin**2 * svc.primal_objective_
         self.n_iter_ = svc.n_iter_
-
-    def _map_features(self, X: Any, weights: Vector) -> Any:
-        """phi(x) of each sample as float64; fits the Nystroem map of a kernel that is not linear."""
-        self.feature_map_ = None
-        X = X.astype(np.float64, copy=False)
-        if kernel_class(self.kernel).is_linear:
-            return X
-        gamma = resolve_gamma(self.gamma, self.kernel, X, weights)
-        kernel = make_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
-        self.feature_map_ = nystroem(kernel, min(self.n_components, X.shape[0]), self.random_state)
-        return self.feature_map_.fit_transform(X)
 
     def _resolved_loss(self) -> Loss:
         """The loss, if it can be minimised here."""

@@ -50,10 +50,6 @@ class KernelSolution(Solution):
 class KernelSVC(BaseSVC):
     """A kernel SVM; subclasses define the constructor."""
 
-    @property
-    def _pairwise(self) -> bool:
-        return is_pairwise(self.kernel)
-
     def _solve(self, X: Any, samples: Samples, margins: Vector, upper_bounds: Vector) -> KernelSolution:
         """Solve the dual; support vectors are those of y = -1 first, then in the order of the samples."""
         gamma = resolve_gamma(self.gamma, self.kernel, X, samples.weights)
@@ -141,8 +137,8 @@ class CostSensitiveSVC(KernelSVC):
                   + C sum over y_i = -1 of s_i fp_cost_i max(0, kappa_i + f(x_i))
 
     The ratio of the slopes determines the decision rule, P(y = +1 | x) > fp_cost / (fn_cost + fp_cost) in the limit of
-    many samples; kappa is the margin of the negative class relative to that of the positive one, which also has an
-    effect if the classes are separable. ``**paper_costs(C1, C_minus1)`` ties the margin to the slope.
+    many samples; the margin kappa also has an effect if the classes are separable. ``**paper_costs(C1, C_minus1)`` ties
+    the margin to the slope.
 
     Parameters
     ----------
@@ -206,10 +202,8 @@ class CostSensitiveSVC(KernelSVC):
     primal_objective_, dual_objective_, dual_gap_ : float
         The objectives reached and the relative duality gap. With kernel values in float64, up to 1,500 samples, the
         gap bounds the distance to the optimum; above, where they are in float32, it is an estimate.
-    n_features_in_ : int
-        Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has string column names.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in `fit`, and their names if X has string column names.
 
     Notes
     -----
@@ -229,9 +223,8 @@ class CostSensitiveSVC(KernelSVC):
 
     The boundary is three times as far from the class whose errors are more costly:
 
-    >>> boundary = -model.intercept_[0] / (model.dual_coef_ @ model.support_vectors_).item()
-    >>> print(round(boundary, 3))
-    -0.5
+    >>> print((-model.intercept_ / model.coef_[0]).round(3))
+    [-0.5]
 
     A cost for each sample, here the loss from a bad loan that is granted; entries of the other class are ignored:
 

@@ -37,10 +37,6 @@ class Loss(ABC):
         Whether `gradient` is the derivative of `value` everywhere, so that the loss can be minimised by gradients.
     invertible : bool
         Whether `inverse_link` exists.
-    costs : tuple of two floats or ndarrays
-        (C_1, C_{-1}): costs of a false negative and of a false positive whose Bayes rule the loss implements.
-    threshold : float or ndarray
-        C_{-1} / (C_1 + C_{-1}): the Bayes rule predicts +1 for probabilities above it.
     """
 
     smooth: bool = False
@@ -49,7 +45,7 @@ class Loss(ABC):
     @property
     @abstractmethod
     def costs(self) -> tuple[Any, Any]:
-        """(C_1, C_{-1}), whose Bayes rule the loss implements."""
+        """(C_1, C_{-1}), the costs of a false negative and of a false positive whose Bayes rule the loss implements."""
 
     @property
     def threshold(self) -> Any:
@@ -96,7 +92,7 @@ class Loss(ABC):
 
     @abstractmethod
     def _value(self, y: Vector, f: Vector) -> Vector:
-        """`value` of valid arrays; the same holds for the other methods with an underscore."""
+        """`value` of valid arrays, as all methods with an underscore."""
 
     @abstractmethod
     def _gradient(self, y: Vector, f: Vector) -> Vector: ...

@@ -10,8 +10,7 @@ from scipy.special import expit, logit, xlog1py, xlogy
 from .._core.types import Vector
 from ._base import Loss, of_label, positive_number
 
-# A score beyond the ends of a bounded link by this share of its range is a rounding error.
-RANGE_SLACK = 1e-12
+RANGE_SLACK = 1e-12  # share of its range by which a score may lie beyond the ends of a bounded link, for rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +45,7 @@ class ZeroOneLoss(_TwoCostLoss):
 
         y = +1:  C1 if f < 0, else 0          y = -1:  C_{-1} if f >= 0, else 0
 
-    Any score with the sign of eta - threshold is optimal; `link` is the linear one,
-    (C1 + C_{-1}) eta - C_{-1}, with the range [-C_{-1}, C1]. `gradient` is zero.
+    `link` is linear, (C1 + C_{-1}) eta - C_{-1}; any score with its sign is optimal. `gradient` is zero.
 
     Parameters
     ----------

@@ -36,17 +36,13 @@ from ._properties import asymmetry, given_costs, risk_type
 
 Function = Callable[[Any], Any]
 
-# The loss is computed for probabilities between these and continued beyond them. A float near 1 knows its distance from
-# 1 to 1e-16, so numerical derivatives are accurate to about 1e-16 / (1 - eta): 1e-6 at 1 - 1e-10, 1e-4 at the end.
-LOWEST = 1e-12
-HIGHEST = 1.0 - 1e-12
-
-# If the range of the link is bounded, second derivatives at its ends count in full, which are accurate to 1e-16 / eta^2
-# only: the continuation begins earlier.
+# The loss is computed for probabilities between these and continued beyond them: numerical derivatives are accurate to
+# about 1e-16 / (1 - eta). If the range of the link is bounded, second derivatives at its ends count in full, which are
+# accurate to 1e-16 / eta^2 only: the continuation begins at BOUNDED.
+LOWEST, HIGHEST = 1e-12, 1.0 - 1e-12
 BOUNDED = 1e-5
 
-# Derivatives are computed with this many steps, each half of the one before; the first is up to a quarter of the
-# distance from 0 or 1. Kinks nearer than the last are smeared.
+# Steps of a derivative, each half of the one before, the first up to a quarter of the distance from 0 or 1.
 STEPS = 12
 
 Conditions = dict[str, tuple[bool | None, str]]
@@ -109,7 +105,7 @@ class DesignedLoss(Loss):
         """The conditions as a table."""
         answers = {True: "yes", False: "no", None: "-"}
         rows = [(name, answers[holds], detail) for name, (holds, detail) in self.conditions.items()]
-        width = max(len(name) for name, _, _ in rows)
+        width = max(map(len, self.conditions))
         lines = []
         for name, holds, detail in [("condition", "holds", "found"), *rows]:
             first = f"{name:{width}}  {holds:5}  "
@@ -259,10 +255,7 @@ def check_design(
 
 
 def is_smooth(loss: DesignedLoss) -> bool:
-    """Whether the loss and its slope have no jumps, as far as the grid shows.
-
-    The loss jumps where the minimum risk has a kink: its second differences are far larger there than on either side.
-    """
+    """Whether the loss and its slope have no jumps on the grid; the loss jumps where the minimum risk has a kink."""
     if not is_strict(loss):
         return False
     risk, step = loss.min_risk(GRID), np.diff(GRID)
@@ -350,8 +343,8 @@ def _check_inverse(loss: DesignedLoss) -> str:
         wrong |= moved & flat & (np.abs(there - here) > AGREEMENT * np.maximum(1.0, np.abs(here)))
     if wrong.any():
         at = np.argmax(wrong)
-        there = f"inverse_link({link[at]:.6g}) is {back[at]:.6g}"
-        _fail(INVERSE, f"at eta={GRID[at]:.6g} link is {link[at]:.6g}, but {there}.")
+        inverse = f"inverse_link({link[at]:.6g}) is {back[at]:.6g}"
+        _fail(INVERSE, f"at eta={GRID[at]:.6g} link is {link[at]:.6g}, but {inverse}.")
     return "on its range" if moved.any() else f"eta to {np.abs(found - GRID).max():.0e}"
 
 
@@ -431,10 +424,8 @@ def _steps(eta: Vector) -> Vector:
 
 
 def _extrapolated(differences: Vector) -> Vector:
-    """Limit of central differences (STEPS, ...) for halved steps: without the error h^2, where it changes least.
-
-    Small steps are dominated by rounding errors, which may agree by chance, but not twice in a row.
-    """
+    """Limit of central differences (STEPS, ...) for halved steps: without the error h^2, where it changes least."""
+    # Small steps are dominated by rounding errors, which may agree by chance, but not twice in a row.
     estimates = differences[1:] + np.diff(differences, axis=0) / 3.0
     change = np.nan_to_num(np.abs(np.diff(estimates, axis=0)), nan=np.inf, posinf=np.inf)
     at = np.argmin(np.maximum(change[:-1], change[1:]), axis=0)[np.newaxis]

@@ -33,10 +33,9 @@ class HingeLoss(Loss):
 
         y = +1:  pos_slope max(0, pos_margin - f)          y = -1:  neg_slope max(0, neg_margin + f)
 
-    The slopes are the costs whose Bayes rule the loss implements. `link` is a step function, pos_margin above the
-    threshold and -neg_margin below; at the threshold all scores between are optimal and it is 0. `gradient` is zero
-    at the kinks. `CostSensitiveSVC` minimises this loss with pos_slope = fn_cost, pos_margin = 1, neg_slope = fp_cost
-    and neg_margin = kappa.
+    The slopes are the costs whose Bayes rule the loss implements. `link` is pos_margin above the threshold, -neg_margin
+    below and 0 at it. `gradient` is zero at the kinks. `CostSensitiveSVC` minimises this loss with
+    pos_slope = fn_cost, pos_margin = 1, neg_slope = fp_cost and neg_margin = kappa.
 
     Parameters
     ----------
@@ -101,9 +100,8 @@ class CostSensitiveHinge(HingeLoss):
         y = +1:  C1 max(0, 1 - f)          y = -1:  max(0, 1 + (2 C_{-1} - 1) f)
 
     A `HingeLoss` with pos_slope = C1, neg_slope = 2 C_{-1} - 1 and neg_margin = 1 / neg_slope. Its `costs` are the
-    slopes, as for every hinge loss. They are C1 and C_{-1} only for C_{-1} = 1. With an array of costs c,
-    ``CostSensitiveHinge(c, c)`` is the paper's example-dependent loss; ``HingeLoss(pos_slope=c, neg_slope=c)`` is the
-    example-dependent biased one.
+    slopes. With an array of costs c, ``CostSensitiveHinge(c, c)`` is the paper's example-dependent loss,
+    ``HingeLoss(pos_slope=c, neg_slope=c)`` the example-dependent biased one.
 
     Parameters
     ----------
