@@ -1,14 +1,14 @@
-# From a bare clone, `make demo` and `make test` do all the set-up. Needs Python >= 3.11 and make.
-# Each extra is installed once and remembered by a stamp inside .venv; a changed pyproject.toml installs again.
+# In a fresh clone, every target installs what it needs. Needs Python >= 3.11 and make.
+# A stamp file in .venv marks each installed extra; it is installed again when pyproject.toml changes.
 
 PYTHON ?= python3
 VENV ?= .venv
-# Test processes: pytest-xdist's -n. `make test WORKERS=0` runs in one process.
+# Number of test processes, -n of pytest-xdist; 0 runs the tests in one process.
 WORKERS ?= auto
-# Further arguments, for example `make test ARGS="-k kernels"` or `make bench ARGS="--quick"`.
+# Additional arguments, for example `make test ARGS="-k kernels"` or `make bench ARGS="--quick"`.
 ARGS ?=
 
-# Of `make fuzz`: how many problems, and which ones.
+# Number of problems of `make fuzz`, and the first seed.
 N ?= 1000
 SEED ?= 0
 
@@ -17,41 +17,41 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-# Two targets must not install into one environment at the same time.
+# Two targets must not install into the same environment at the same time.
 .NOTPARALLEL:
 .PHONY: help demo test test-system test-lowest coverage sanitize fuzz mutate lint format docs package bench reproduce reproduce-full clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed-cli  ## Train on loans with their costs, compare, decide, and leave a report in demo/
+demo: $(VENV)/.installed-cli  ## Train, predict and write a report on the example loans into demo/
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
 
-test: $(VENV)/.installed-test  ## Run the fast tests: minutes on two cores
+test: $(VENV)/.installed-test  ## Run the fast tests (minutes on two cores)
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations=30 $(ARGS)
 
-test-system: $(VENV)/.installed-test  ## Run the tests of clusters, processes, browsers and real data, one at a time
+test-system: $(VENV)/.installed-test  ## Run the tests of clusters, processes, browsers and real data
 	@$(BIN)/python -m pytest -q -n 0 -m system --durations=30 $(ARGS)
 
-test-lowest: .venv-lowest/.installed  ## Run the fast tests and the verbs with the lowest versions of pyproject.toml
+test-lowest: .venv-lowest/.installed  ## Run the fast tests and the commands with the lowest supported versions
 	@.venv-lowest/bin/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 	@PATH="$(CURDIR)/.venv-lowest/bin:$$PATH" .ci/verbs
 
-coverage: $(VENV)/.installed-test  ## Run the fast tests and show which branches they take, the ten least covered files first
+coverage: $(VENV)/.installed-test  ## Run the fast tests and show the ten files with the lowest coverage
 	@rm -rf build/coverage && mkdir -p build/coverage
 	@$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --skip-covered --sort=cover > build/coverage/report; status=$$?; \
 	  awk '/^src/ && ++n > 10 { next } { print }' build/coverage/report; exit $$status
 
-sanitize: $(VENV)/.installed-test  ## Run the fast tests of solvers and kernels with every index of compiled code checked
+sanitize: $(VENV)/.installed-test  ## Run the tests of solvers and kernels with bounds checks in compiled code
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.sanitize \
 	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/solvers/dual tests/kernels $(ARGS)
 
-fuzz: $(VENV)/.installed-test  ## Pose N generated hostile problems, from SEED on, and judge the answers
+fuzz: $(VENV)/.installed-test  ## Solve N generated hostile problems from SEED on and check the results
 	@$(BIN)/python -m tests.hostile.attack -n $(N) --seed $(SEED) $(ARGS)
 
-mutate: $(VENV)/.installed-test  ## List changes to costs, decisions and metrics that no test notices (ARGS="metrics/risk.py")
+mutate: $(VENV)/.installed-test  ## List mutations of costs, decisions and metrics that no test detects (ARGS="metrics/_risk.py")
 	@$(BIN)/python .ci/mutate.py $(ARGS)
 
 lint: $(VENV)/.installed-lint  ## Check style, types and import rules
@@ -64,15 +64,15 @@ format: $(VENV)/.installed-lint  ## Apply ruff's fixes and formatting
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.installed-docs  ## Build the site into build/docs, warnings being errors; needs no network
+docs: $(VENV)/.installed-docs  ## Build the site into build/docs, with warnings as errors
 	@rm -rf docs/gallery docs/generated
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going $(ARGS) docs build/docs
 	@echo "The site is in build/docs/index.html"
 
-package: $(VENV)/.installed-package  ## Build wheel and sdist, check them, try the wheel in an empty environment
+package: $(VENV)/.installed-package  ## Build and check wheel and sdist, and test the wheel in a new environment
 	@PATH="$(abspath $(BIN)):$$PATH" .ci/package $(PYTHON)
 
-bench: $(VENV)/.installed-bench  ## Time cssvm against its peers (half an hour; ARGS="--help" lists cases and other benchmarks)
+bench: $(VENV)/.installed-bench  ## Time cssvm against other solvers (half an hour; ARGS="--help" lists all benchmarks)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 reproduce: $(VENV)/.installed-all  ## Run the paper's study on small data sets into reproduction/ (minutes; ARGS="--sets heart")
@@ -81,11 +81,11 @@ reproduce: $(VENV)/.installed-all  ## Run the paper's study on small data sets i
 reproduce-full: $(VENV)/.installed-all  ## Run the whole study of the paper into reproduction-full/ (hours)
 	@$(BIN)/python -m study --full --out reproduction-full $(ARGS)
 
-clean:  ## Remove the environment, caches and build products
+clean:  ## Remove environments, caches and build products
 	rm -rf $(VENV) .venv-lowest .sanitize build dist demo docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find src study tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The stamp, not pyvenv.cfg, is the target: an interrupted creation is simply repeated.
+# The stamp, not pyvenv.cfg, is the target: an interrupted creation is repeated.
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "cssvm needs Python 3.11 or newer; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
@@ -98,7 +98,7 @@ $(VENV)/.installed-%: pyproject.toml $(VENV)/.created
 	@$(INSTALL) --editable ".[$*]"
 	@touch $@
 
-# uv alone can resolve to the lowest versions; of what is not named in pyproject.toml it takes the newest.
+# uv resolves to the lowest versions of direct dependencies, and to the newest of all others.
 .venv-lowest/.installed: pyproject.toml
 	@echo "Installing cssvm with the lowest versions of pyproject.toml into .venv-lowest"
 	@$(PYTHON) -m venv --clear .venv-lowest

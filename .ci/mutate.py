@@ -1,14 +1,14 @@
-"""Mutation testing: change one expression at a time, run the tests that reach it, list the changes no test notices.
+"""Mutation testing: change one expression at a time, run the tests that reach it, list the undetected changes.
 
     python .ci/mutate.py [MODULE ...] [-j JOBS] [-t TEST ...]
 
-A module is a path below src/cssvm, as in `metrics/risk.py`; by default those that costs, decisions and measures are
-computed in. Changed are expressions in the bodies of functions: operators, constants, conditions, arguments, slices,
+A module is a path in src/cssvm such as `metrics/_risk.py`; the default is all modules of costs, decisions and metrics.
+Mutations change expressions in the bodies of functions: operators, constants, conditions, arguments, slices,
 statements. Messages (`raise`, `warnings.warn`, f-strings, strings with spaces), defaults, decorators and annotations
-stay as they are.
+are not changed.
 
-Tests are collected once. Each mutant is a fork of that process which gives the changed code to the function objects,
-so that every importer sees it, and runs the tests that call the function, the fastest first, until one fails.
+Tests are collected once. Each mutant is a fork of that process that replaces the code of the function objects and runs
+the tests that call the function, the fastest first, until one fails.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = ("_core/cost*.py", "_core/decision.py", "_core/positive_class.py", "metrics/*.py")
 TESTS = ("tests/metrics", "tests/core")
 OPTIONS = ("-q", "-s", "-p", "no:cacheprovider", "-p", "no:timeout", "--doctest-modules", "--disable-warnings")
-# Seconds: tests of a mutant, the fastest first, take at most this; a mutant that takes twice this does not end.
+# Seconds: largest total time of the tests of a mutant, and of CPU time before it counts as an endless loop.
 BUDGET, PATIENCE = 3.0, 6
 
 OPERATORS = {
@@ -54,7 +54,7 @@ UNCHANGED = (ast.Raise, ast.JoinedStr, ast.arguments, ast.expr_context)
 
 
 class Mutant(NamedTuple):
-    """One changed expression, and the code of its function with it."""
+    """One changed expression, and the code of its function with the change."""
 
     module: str
     function: str
@@ -64,7 +64,7 @@ class Mutant(NamedTuple):
 
 
 def variants(node: ast.AST) -> Iterator[ast.AST]:
-    """What could stand in the place of a node."""
+    """Replacements of a node."""
     match node:
         case ast.operator() | ast.cmpop() | ast.boolop():
             yield from (kind() for kind in OPERATORS.get(type(node), ()))
@@ -108,14 +108,14 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def is_message(node: ast.AST) -> bool:
-    """Whether a node makes a message or is a docstring."""
+    """Whether a node is a message or a docstring."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) or ast.unparse(node).startswith("warnings.warn(")
     return isinstance(node, UNCHANGED)
 
 
 def changes(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Make each change below a node, in place, while this iterator rests on its line and description."""
+    """Apply each change below a node in place, and yield its line and description while it is applied."""
     for field, value in ast.iter_fields(node):
         if field in ("decorator_list", "returns", "annotation"):
             continue
@@ -174,7 +174,7 @@ def within_budget(tests: set[int], seconds: list[float]) -> list[int]:
 
 
 class Mutation:
-    """A pytest plugin: what it does in place of running the tests."""
+    """A pytest plugin that replaces the run of the tests."""
 
     def __init__(self, paths: list[Path], jobs: int) -> None:
         self.paths, self.jobs = paths, jobs
@@ -182,7 +182,7 @@ class Mutation:
         self.outcomes: dict[str, Counter[str]] = defaultdict(Counter)
 
     def pytest_sessionstart(self) -> None:
-        """Let Hypothesis draw the same few examples for every mutant, and not look for smaller ones."""
+        """Let Hypothesis draw the same few examples for every mutant, without shrinking."""
         settings.register_profile(
             "mutate",
             derandomize=True,
@@ -196,11 +196,11 @@ class Mutation:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Judge every mutant by the tests that reach it."""
+        """Run the tests that reach each mutant."""
         reached, seconds = self._survey(session.items)
         functions = self._functions()
         running: dict[int, Mutant] = {}
-        gc.freeze()  # nothing to copy when a fork collects garbage
+        gc.freeze()  # so that garbage collection in forks copies nothing
         for path in self.paths:
             for mutant in mutants_of(path):
                 key = (mutant.module, mutant.function)
@@ -209,7 +209,7 @@ class Mutation:
                     self._finish(running)
                 pid = os.fork()
                 if pid == 0:
-                    self._judge([session.items[i] for i in tests], functions[key], mutant)
+                    self._test([session.items[i] for i in tests], functions[key], mutant)
                 running[pid] = mutant
         while running:
             self._finish(running)
@@ -217,7 +217,7 @@ class Mutation:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-        """End this process, before a traceback is made, where a test fails."""
+        """End this process at the first failure, before the traceback is formatted."""
         if (
             call.excinfo is None
             or call.excinfo.errisinstance(pytest.skip.Exception)
@@ -229,7 +229,7 @@ class Mutation:
         os._exit(1)
 
     def _survey(self, items: list[Any]) -> tuple[dict[tuple[str, str], set[int]], list[float]]:
-        """Which tests call which function, and how long they take, found in a process of its own."""
+        """Which tests call which function, and their times, found in a separate process."""
         reader, writer = os.pipe()
         if os.fork() == 0:
             self.surveying = True
@@ -256,12 +256,12 @@ class Mutation:
             content = stream.read()
         os.wait()
         if not content:
-            pytest.exit("the tests must pass before they can judge mutants", 1)
+            pytest.exit("the tests must pass without mutations", 1)
         reached, seconds = pickle.loads(content)
         return defaultdict(set, reached), seconds
 
     def _functions(self) -> dict[tuple[str, str], list[FunctionType]]:
-        """The function objects of every name."""
+        """All function objects by module and name."""
         names = {}
         for path in self.paths:
             module = str(path.relative_to(ROOT / "src"))
@@ -273,7 +273,7 @@ class Mutation:
                 found[names[each.__code__.co_filename], each.__code__.co_qualname].append(each)
         return found
 
-    def _judge(self, items: list[Any], functions: list[FunctionType], mutant: Mutant) -> None:
+    def _test(self, items: list[Any], functions: list[FunctionType], mutant: Mutant) -> None:
         """End this process with 0 if the mutant survives."""
         resource.setrlimit(resource.RLIMIT_CPU, 2 * (int(time.process_time() + PATIENCE),))
         for stream in (1, 2):
@@ -300,7 +300,7 @@ class Mutation:
 
 
 def main() -> None:
-    """Read the command line, judge the mutants and print the share that tests notice."""
+    """Run the command: test all mutants and print the share that is detected."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("modules", nargs="*", default=MODULES)
     parser.add_argument("-j", "--jobs", type=int, default=2)
@@ -320,7 +320,7 @@ def main() -> None:
 
 
 def score(outcomes: Counter[str]) -> float:
-    """The share of mutants that a test notices."""
+    """The share of mutants that a test detects."""
     return outcomes["killed"] / max(outcomes.total(), 1)
 
 

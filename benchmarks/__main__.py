@@ -1,6 +1,6 @@
-"""Command line of the benchmarks: `python -m benchmarks NAME` runs one of `OTHERS`, without a name the kernel SVM fits.
+"""Command line of the benchmarks: `python -m benchmarks [NAME]`; without a name it times fits of kernel SVMs.
 
-A run of fits prints the table of each case and writes everything as JSON.
+A run of fits prints a table for each case and writes all results as JSON.
 """
 
 import argparse
@@ -19,17 +19,16 @@ LATEST = Path(__file__).parent / "results" / "latest.json"
 REPEATS = 3
 QUICK_REPEATS = 1
 OTHERS = {
-    "agreement": "scores next to those of Clarabel and LIBSVM",
     "cluster": "the linear SVM on a Dask cluster of this machine",
-    "document": "write the tables of committed runs into the documents",
+    "document": "update the tables of committed results in the documents",
     "linear": "the linear SVM against LinearSVC and SGDClassifier",
-    "measures": "the measures on a million scores",
-    "nested": "ways to choose and decide, nested, on small real data sets",
+    "measures": "the metrics on a million scores",
+    "nested": "costs of decisions in nested cross-validation on small real data sets",
     "search": "the search against GridSearchCV over SVC",
-    "serving": "decisions on single rows",
+    "serving": "predictions for single samples",
     "streaming": "time and memory of `cssvm predict` on a million rows",
-    "tuning": "the solvers' tuning constants on this machine",
-    "wrappers": "the wrappers, and the cost of their decisions",
+    "tuning": "the tuning constants of the solvers on this machine",
+    "wrappers": "the meta-estimators, and the cost of their decisions",
 }
 
 
@@ -38,7 +37,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         prog="python -m benchmarks [NAME]",
         description="Time cssvm against other exact kernel SVM solvers.",
         epilog="Other benchmarks by NAME, each with --help:\n"
-        + "\n".join(f"  {name:<10}  {what}" for name, what in OTHERS.items()),
+        + "\n".join(f"  {name:<10}  {summary}" for name, summary in OTHERS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -47,7 +46,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         choices=[*GROUPS, *CASES],
         default=list(DEFAULT_GROUPS),
         metavar="NAME",
-        help=f"which problems, by group ({', '.join(GROUPS)}) or name ({', '.join(CASES)}); "
+        help=f"cases or groups of cases: groups ({', '.join(GROUPS)}), cases ({', '.join(CASES)}); "
         f"default: {' '.join(DEFAULT_GROUPS)}",
     )
     parser.add_argument(
@@ -55,7 +54,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         nargs="+",
         choices=PEERS,
         metavar="NAME",
-        help=f"which solvers: {', '.join(PEERS)} (default: all that a case provides for); {REFERENCE} always runs",
+        help=f"solvers: {', '.join(PEERS)} (default: all that the case allows); {REFERENCE} always runs",
     )
     parser.add_argument(
         "--repeats",
@@ -70,9 +69,9 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="FOLDER",
         help=f"folder of real data sets (default: ${real.FOLDER_VARIABLE}, or ../shared/data next to the repository)",
     )
-    parser.add_argument("--quick", action="store_true", help="tiny problems: shows that it runs, not how fast")
-    parser.add_argument("--json", type=Path, default=LATEST, metavar="PATH", help="where to write the results")
-    parser.add_argument("--show", type=Path, metavar="PATH", help="print the tables of an earlier run and do nothing")
+    parser.add_argument("--quick", action="store_true", help="tiny problems, to test that it runs")
+    parser.add_argument("--json", type=Path, default=LATEST, metavar="PATH", help="file for the results")
+    parser.add_argument("--show", type=Path, metavar="PATH", help="only print the tables of an earlier run")
     options = parser.parse_args(arguments)
     if options.repeats is None:
         options.repeats = QUICK_REPEATS if options.quick else REPEATS
@@ -81,49 +80,49 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     return options
 
 
-def installed_peers(asked_for: list[str]) -> list[str]:
-    """cssvm first, then the peers asked for; those not installed are named and left out."""
-    names = [REFERENCE, *(name for name in dict.fromkeys(asked_for) if name != REFERENCE)]
+def installed_peers(requested: list[str]) -> list[str]:
+    """cssvm, then the requested peers; prints the names of those that are not installed."""
+    names = [REFERENCE, *(name for name in dict.fromkeys(requested) if name != REFERENCE)]
     for name in names:
         if not PEERS[name].installed():
-            print(f"{name} is left out: the module {PEERS[name].module} is not installed (pip install -e '.[bench]')")
+            print(f"{name} is skipped: the module {PEERS[name].module} is not installed (pip install -e '.[bench]')")
     return [name for name in names if PEERS[name].installed()]
 
 
 def cases_with_data(names: list[str], folder: Path | None) -> list[Case]:
-    """The cases asked for; those whose data is absent are named and left out."""
+    """The requested cases; prints the names of those without data."""
     found = []
     for case in chosen(names):
         reason = missing(case, folder)
         if reason is None:
             found.append(case)
         else:
-            print(f"{case.name} is left out: {reason}")
+            print(f"{case.name} is skipped: {reason}")
     return found
 
 
 def run_cases(cases: list[Case], options: argparse.Namespace, folder: Path | None) -> Iterator[dict]:
-    """The record of each case. Every case has its own processes, except in a quick run, which starts them once."""
+    """The record of each case. Each case has its own processes; quick runs share them."""
     installed = installed_peers(list(PEERS) if options.peers is None else options.peers)
-    with timing.team_of(installed if options.quick else [], folder) as shared:
+    with timing.start_workers(installed if options.quick else [], folder) as shared:
         for case in cases:
             names = [p for p in installed if options.peers is not None or case.peers is None or p in case.peers]
             if options.quick:
                 case = case.quick()
                 results = timing.run_case(case, shared, names, options.repeats, pause=0.0)
             else:
-                with timing.team_of([name for name in names if case.rows_for(name)], folder) as team:
-                    results = timing.run_case(case, team, names, options.repeats)
+                with timing.start_workers([name for name in names if case.rows_for(name)], folder) as workers:
+                    results = timing.run_case(case, workers, names, options.repeats)
             if results:
                 yield report.case_record(case, results)
 
 
 def run(options: argparse.Namespace) -> dict:
-    """Run, print and write case by case, so that a long run can be interrupted."""
+    """Run, print and save case by case, so that a long run can be interrupted."""
     folder = real.data_folder(options.data)
     cases = cases_with_data(options.cases, folder)
     if options.quick:
-        # On a machine that is busy with other things, OpenMP's spinning threads turn milliseconds into seconds.
+        # On a busy machine, spinning OpenMP threads turn milliseconds into seconds.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     else:
         timing.touch_memory()
@@ -151,7 +150,7 @@ def main(arguments: list[str] | None = None) -> None:
         return
     document = run(options)
     if document["cases"]:
-        print(f"\n{tables.summary_table(document['cases'])}\n\n{tables.LEGEND}\n\nwritten: {options.json}")
+        print(f"\n{tables.summary_table(document['cases'])}\n\n{tables.LEGEND}\n\nThe results are in {options.json}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The problems: rows, kernel and costs, the rows each peer may be given, and the ratios to reach."""
+"""The problems: samples, kernel and costs, limits of the peers, and the goals for the ratios."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,19 +14,19 @@ FN_COST = 4.0
 FP_COST = 1.0
 TOL = 1e-3
 N_PREDICT = 2_000
-# Rows beyond which a peer's fit takes minutes: it is timed at its limit, and its time at n follows from its growth.
+# Samples beyond which a fit takes minutes: the peer is timed at its limit, and its time at n is extrapolated.
 LIMITS = {"sklearn": 20_000, "sklearnex": 100_000, "libsvm": 5_000}
 LEFT_OUT = 0
-# Fits of fewer rows take milliseconds, and their growth says nothing about larger ones.
+# Smaller fits take milliseconds, and their growth does not extrapolate.
 MIN_GROWTH_ROWS = 4_000
-# `--quick` checks that everything runs, it measures nothing: a tenth of the rows, within these bounds.
+# `--quick` tests that everything runs, with a tenth of the samples, within these bounds.
 QUICK_DIVISOR = 10
 QUICK_ROWS = (200, 1_600)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One problem. `gamma`, `growth` and `limits` not given are 1/d, whether n is large enough, and LIMITS."""
+    """One problem. `gamma` defaults to 1 / d, `growth` to whether n is large enough, `limits` to LIMITS."""
 
     name: str
     n: int
@@ -37,13 +37,13 @@ class Case:
     kernel: str = "rbf"
     gamma: float | None = None
     fn_cost: float = FN_COST
-    cache_mb: int | None = None  # cssvm's budget for kernel values; None is its own choice
+    cache_mb: int | None = None  # cache_size of cssvm; None for "auto"
     n_predict: int = N_PREDICT
     growth: bool | None = None
-    peers: tuple[str, ...] | None = None  # those timed unless others are asked for; None: all
+    peers: tuple[str, ...] | None = None  # timed by default; None for all
     limits: Mapping[str, int] = field(default_factory=dict)
-    targets: Mapping[str, float] = field(default_factory=dict)
-    predict_targets: Mapping[str, float] = field(default_factory=dict)
+    goals: Mapping[str, float] = field(default_factory=dict)
+    predict_goals: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -56,11 +56,11 @@ class Case:
             object.__setattr__(self, name, value)
 
     def rows_for(self, peer: str) -> int:
-        """How many of the rows a peer is timed with: all, or its limit; none if it is left out."""
+        """The number of samples that a peer is timed with; 0 if it is left out."""
         return min(self.n, self.limits.get(peer, self.n))
 
     def growth_rows(self, peer: str) -> tuple[int, ...]:
-        """The smaller fits that show how a peer's time grows; a peer at its limit always needs them."""
+        """The sizes of the smaller fits that show the growth of a peer's time."""
         rows = self.rows_for(peer)
         return (rows // 4, rows // 2) if self.growth or rows < self.n else ()
 
@@ -70,36 +70,36 @@ class Case:
             self,
             n=n,
             n_predict=min(n, max(QUICK_ROWS[0], self.n_predict // QUICK_DIVISOR)),
-            # Half of so few rows, at least: a quarter of the limit must still have rows of both classes.
+            # At least n / 2: a quarter of the limit must still have samples of both classes.
             limits={peer: rows and max(n // 2, rows * n // self.n) for peer, rows in self.limits.items()},
         )
 
 
-def targets(sklearn: float, sklearnex: float) -> dict[str, float]:
+def goals(sklearn: float, sklearnex: float) -> dict[str, float]:
     return {"sklearn": sklearn, "sklearnex": sklearnex}
 
 
 SMALL = (
-    Case("n200-20", n=200, d=20, targets=targets(1, 1)),
-    Case("n500-20", n=500, d=20, targets=targets(1, 1)),
-    Case("n1000-20", n=1_000, d=20, targets=targets(1, 1)),
-    Case("5k-20", n=5_000, d=20, targets=targets(5, 3)),
-    Case("2k-12-C100", n=2_000, d=12, C=100.0, gamma=0.08, targets=targets(5, 4)),
-    Case("4k-12-C100", n=4_000, d=12, C=100.0, gamma=0.08, growth=False, targets=targets(5, 4)),
+    Case("n200-20", n=200, d=20, goals=goals(1, 1)),
+    Case("n500-20", n=500, d=20, goals=goals(1, 1)),
+    Case("n1000-20", n=1_000, d=20, goals=goals(1, 1)),
+    Case("5k-20", n=5_000, d=20, goals=goals(5, 3)),
+    Case("2k-12-C100", n=2_000, d=12, C=100.0, gamma=0.08, goals=goals(5, 4)),
+    Case("4k-12-C100", n=4_000, d=12, C=100.0, gamma=0.08, growth=False, goals=goals(5, 4)),
 )
 LARGE = (
-    Case("20k-20", n=20_000, d=20, targets=targets(10, 2)),
-    Case("10k-200", n=10_000, d=200, targets=targets(9, 2)),
-    Case("20k-20-C100", n=20_000, d=20, C=100.0, targets=targets(7, 6)),
-    Case("sparse-linear", n=20_000, d=5_000, source="sparse", kernel="linear", targets=targets(2, 1)),
-    Case("sparse-rbf", n=20_000, d=5_000, source="sparse", gamma=1.0, targets=targets(2, 1)),
+    Case("20k-20", n=20_000, d=20, goals=goals(10, 2)),
+    Case("10k-200", n=10_000, d=200, goals=goals(9, 2)),
+    Case("20k-20-C100", n=20_000, d=20, C=100.0, goals=goals(7, 6)),
+    Case("sparse-linear", n=20_000, d=5_000, source="sparse", kernel="linear", goals=goals(2, 1)),
+    Case("sparse-rbf", n=20_000, d=5_000, source="sparse", gamma=1.0, goals=goals(2, 1)),
     Case(
         "100k-50",
         n=100_000,
         d=50,
         cache_mb=1_000,
         limits={"sklearn": 25_000, "libsvm": LEFT_OUT},
-        targets=targets(5, 1.5),
+        goals=goals(5, 1.5),
     ),
     Case(
         "imbalanced",
@@ -108,7 +108,7 @@ LARGE = (
         C=10.0,
         fn_cost=100.0,
         options={"positives": 1 / 201, "flip_y": 0.002},
-        targets=targets(5, 1.5),
+        goals=goals(5, 1.5),
     ),
     # Label noise of 7 % gives about 10,000 support vectors.
     Case(
@@ -119,10 +119,10 @@ LARGE = (
         n_predict=20_000,
         growth=False,
         limits={"libsvm": LEFT_OUT},
-        predict_targets=targets(10, 1),
+        predict_goals=goals(10, 1),
     ),
 )
-# Few rows of these are support vectors, so that the peers can take more of them.
+# Few samples of these are support vectors, so that the peers can fit more of them.
 REAL = (
     Case("german", n=1_000, d=24, source="german", fn_cost=5.0, n_predict=1_000),
     Case(
@@ -155,7 +155,7 @@ LONG = (
         peers=("cssvm",),
         limits={"sklearn": 100_000, "libsvm": LEFT_OUT},
     ),
-    # 14,000 support vectors: what a fit and a prediction of all rows take.
+    # 14,000 support vectors; all samples are fitted and predicted.
     Case(
         "covertype-all",
         n=581_012,
@@ -192,20 +192,17 @@ DEFAULT_GROUPS = ("small", "large", "real")
 
 
 def chosen(names: list[str] | tuple[str, ...]) -> list[Case]:
-    """The cases of these names, groups written out, each once."""
+    """The cases of these names or groups, each once."""
     return [CASES[name] for name in dict.fromkeys(case for name in names for case in GROUPS.get(name, (name,)))]
 
 
 def missing(case: Case, folder: Path | None) -> str | None:
-    """Why the rows of a case cannot be had, or None if they can."""
+    """Why the data of a case is not available, or None."""
     return real.SOURCES[case.source].missing(folder) if case.source in real.SOURCES else None
 
 
 def load(case: Case, folder: Path | None = None) -> Data:
-    """The rows of a case. Those to predict are new where rows are generated and training rows where they are real.
-
-    Which rows are predicted does not matter for the time it takes.
-    """
+    """The samples of a case. Generated data has new samples to predict, real data the training samples."""
     if case.source in real.SOURCES:
         X, y = real.SOURCES[case.source].read(folder, case.n, case.seed)
         return Data(X, y, X[: case.n_predict])
@@ -213,5 +210,5 @@ def load(case: Case, folder: Path | None = None) -> Data:
 
 
 def upper_bounds(case: Case, y: np.ndarray) -> np.ndarray:
-    """Upper bounds c_i of a_i, (n,) float64: C * fn_cost for the positive class, C * fp_cost for the rest."""
+    """Upper bounds c_i of a_i, (n,) float64: C * fn_cost for the positive class, C * fp_cost for the negative class."""
     return case.C * np.where(y == 1, case.fn_cost, FP_COST)

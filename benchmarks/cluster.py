@@ -1,12 +1,12 @@
-"""The linear SVM on a Dask cluster of this machine: time and memory next to the local one, and a proof of its memory.
+"""The linear SVM on a Dask cluster of this machine: time and memory compared with the local fit, and a memory test.
 
-    python -m benchmarks.cluster                    rows, features and workers; half an hour
-    python -m benchmarks.cluster memory             data of twice the memory of all workers, and what dies of it
-    python -m benchmarks.cluster memory --quick     shows that it runs, proves nothing
+    python -m benchmarks.cluster                    all sizes; half an hour
+    python -m benchmarks.cluster memory             data of twice the memory of all workers
+    python -m benchmarks.cluster memory --quick     tiny data, to test that it runs
 
-Rows are written to Parquet in a temporary folder, in files of one row group each, which are the partitions. The peak of
-a worker is what the operating system counts for its process (Linux). The certificate is checked by sums over the files
-in NumPy, which share no code with the solver.
+The data is written to Parquet files in a temporary folder, with one row group each, which are the partitions. The peak
+memory of a worker is that of its process (Linux). The certificate is checked by sums over the files in NumPy, without
+code of the solver.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from distributed import Client, KilledWorker, LocalCluster
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import memory, report
-from benchmarks.tables import Column, table
 from cssvm import CostSensitiveLinearSVC
-from cssvm.dask import CostSensitiveLinearSVC as OnDask
+from cssvm._runtime.format import aligned_table
+from cssvm.dask import CostSensitiveLinearSVC as DaskLinearSVC
 from cssvm.dask._session import Session
 
 ROWS, FEATURES, WORKERS = (50_000, 200_000, 800_000), (20, 100), (1, 2)
 PARTITIONS = 16
-PROOF_ROWS, PROOF_FEATURES, PROOF_PARTITION_ROWS = 5_800_000, 60, 25_000
-PROOF_LIMIT_MB = 640  # of each of two workers
+MEMORY_ROWS, MEMORY_FEATURES, MEMORY_PARTITION_ROWS = 5_800_000, 60, 25_000
+MEMORY_LIMIT_MB = 640  # of each of two workers
 FN_COST, FP_COST, TOL = 8.0, 1.0, 1e-6
 MEGABYTE = 2**20
-COLUMNS: tuple[Column, ...] = (
-    ("rows", 10),
-    ("features", 9),
-    ("MB", 6),
-    ("workers", 8),
-    ("seconds", 9),
-    ("local, s", 9),
-    ("times", 7),
-    ("peak MB", 8),
-    ("apart", 9),
+HEAD = (
+    "rows",
+    "features",
+    "MB",
+    "workers",
+    "seconds",
+    "local, s",
+    "times",
+    "peak MB",
+    "difference",
 )
 
 
 def write_rows(folder: Path, n_rows: int, n_features: int, partition_rows: int) -> Path:
-    """Rows of two overlapping classes, one of them rare, in features of unlike units."""
+    """Two overlapping classes, one of them rare, with features of different scales."""
     folder.mkdir(parents=True)
     names = [f"x{k}" for k in range(n_features)]
     direction = np.random.default_rng(0).normal(size=n_features) / np.sqrt(n_features)
@@ -69,21 +69,21 @@ def write_rows(folder: Path, n_rows: int, n_features: int, partition_rows: int) 
     return folder
 
 
-def parts(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """X and labels of one file after the other."""
+def iter_files(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """X and labels of each file."""
     for path in sorted(folder.glob("*.parquet")):
         frame = pd.read_parquet(path)
         yield frame.drop(columns="label").to_numpy(), frame["label"].to_numpy()
 
 
 def true_primal(folder: Path, model: Any) -> float:
-    """The primal objective of a model by sums over the files: mean and variance in two passes, then the losses."""
-    n = sum(len(y) for _, y in parts(folder))
-    mean = sum(X.sum(axis=0) for X, _ in parts(folder)) / n
-    deviation = np.sqrt(sum(np.square(X - mean).sum(axis=0) for X, _ in parts(folder)) / n)
+    """The primal objective of a model: means and variances in two passes over the files, then the losses."""
+    n = sum(len(y) for _, y in iter_files(folder))
+    mean = sum(X.sum(axis=0) for X, _ in iter_files(folder)) / n
+    deviation = np.sqrt(sum(np.square(X - mean).sum(axis=0) for X, _ in iter_files(folder)) / n)
     w, b = model.coef_[0], model.intercept_[0]
     loss = 0.0
-    for X, y in parts(folder):
+    for X, y in iter_files(folder):
         f = (X - mean) / deviation @ w + b
         loss += FN_COST * np.maximum(0.0, 1.0 - f)[y == 1].sum() + FP_COST * np.maximum(0.0, 1.0 + f)[y == 0].sum()
     return float(0.5 * w @ w + model.C_ * loss)
@@ -96,16 +96,18 @@ def cluster(n_workers: int, **options: Any) -> LocalCluster:
 
 
 def fit_on(client: Client, folder: Path, **options: Any) -> tuple[Any, float]:
-    """The model, and the seconds it took."""
+    """The fitted model and the seconds."""
     start = time.perf_counter()
-    model = OnDask(fn_cost=FN_COST, fp_cost=FP_COST, tol=TOL, scale=True, client=client, **options).fit(folder, "label")
+    model = DaskLinearSVC(fn_cost=FN_COST, fp_cost=FP_COST, tol=TOL, scale=True, client=client, **options).fit(
+        folder, "label"
+    )
     return model, time.perf_counter() - start
 
 
-def fit_here(folder: Path) -> tuple[Any, float]:
-    """The same problem in this process, files read and features scaled within the seconds."""
+def fit_locally(folder: Path) -> tuple[Any, float]:
+    """The same fit in this process and its seconds, including reading and scaling."""
     start = time.perf_counter()
-    X, y = (np.concatenate(each) for each in zip(*parts(folder), strict=True))
+    X, y = (np.concatenate(each) for each in zip(*iter_files(folder), strict=True))
     Z = StandardScaler(copy=False).fit_transform(X)
     model = CostSensitiveLinearSVC(fn_cost=FN_COST, fp_cost=FP_COST, tol=TOL).fit(Z, y)
     return model, time.perf_counter() - start
@@ -113,7 +115,7 @@ def fit_here(folder: Path) -> tuple[Any, float]:
 
 @contextmanager
 def counted_rounds() -> Iterator[list[dict[str, Any]]]:
-    """What is asked of the cluster meanwhile: of each kind of question its rounds, blocks, seconds and bytes sent."""
+    """Collect the rounds, blocks, seconds and bytes of the results for each kind of task of a session."""
     found: dict[str, dict[str, Any]] = {}
 
     def counted(method: Any) -> Any:
@@ -145,12 +147,12 @@ def peaks_mb(client: Client) -> list[float]:
 
 def measure_times(home: Path, rows: tuple[int, ...], features: tuple[int, ...]) -> list[dict[str, Any]]:
     warm = write_rows(home / "warm", 30_000, 5, 5_000)
-    fit_here(warm)
+    fit_locally(warm)
     records = []
     for n_features in features:
         for n_rows in rows:
             folder = write_rows(home / f"{n_rows}-{n_features}", n_rows, n_features, -(-n_rows // PARTITIONS))
-            local, local_seconds = fit_here(folder)
+            local, local_seconds = fit_locally(folder)
             for n_workers in WORKERS:
                 with cluster(n_workers) as workers, Client(workers, set_as_default=False) as client:
                     fit_on(client, warm)
@@ -167,7 +169,7 @@ def measure_times(home: Path, rows: tuple[int, ...], features: tuple[int, ...]) 
                             "peaks_mb": peaks_mb(client),
                             "iterations": model.n_iter_,
                             "gap": model.dual_gap_,
-                            "apart": abs(model.primal_objective_ / local.primal_objective_ - 1.0),
+                            "difference": abs(model.primal_objective_ / local.primal_objective_ - 1.0),
                         }
                     )
     return records
@@ -187,13 +189,13 @@ def line(record: dict[str, Any]) -> list[str]:
     ]
 
 
-def all_in_one(paths: list[str]) -> int:
-    """What has to be avoided: all rows in the memory of one worker."""
+def read_all(paths: list[str]) -> int:
+    """Read all rows into the memory of one worker."""
     return sum(len(each) for each in [pq.read_table(path) for path in paths])
 
 
-def dies_of_all_rows(folder: Path, limit_mb: int) -> bool:
-    """Whether one worker of this limit dies of the data, as it should."""
+def one_worker_is_killed(folder: Path, limit_mb: int) -> bool:
+    """Whether one worker with this limit is killed when it reads all data."""
     paths = [str(path) for path in sorted(folder.glob("*.parquet"))]
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
@@ -201,26 +203,26 @@ def dies_of_all_rows(folder: Path, limit_mb: int) -> bool:
         Client(one, set_as_default=False) as client,
     ):
         try:
-            client.submit(all_in_one, paths).result()
+            client.submit(read_all, paths).result()
         except KilledWorker:
             return True
     return False
 
 
-def prove_memory(home: Path, n_rows: int, limit_mb: int) -> dict[str, Any]:
-    folder = write_rows(home / "proof", n_rows, PROOF_FEATURES, PROOF_PARTITION_ROWS)
-    data_mb = 8 * n_rows * PROOF_FEATURES / MEGABYTE
+def measure_memory(home: Path, n_rows: int, limit_mb: int) -> dict[str, Any]:
+    folder = write_rows(home / "memory", n_rows, MEMORY_FEATURES, MEMORY_PARTITION_ROWS)
+    data_mb = 8 * n_rows * MEMORY_FEATURES / MEGABYTE
     with cluster(2, memory_limit=limit_mb * MEGABYTE) as workers, Client(workers, set_as_default=False) as client:
         with counted_rounds() as rounds:
             model, seconds = fit_on(client, folder, verbose=1)
         peaks, n_alive = peaks_mb(client), len(client.nthreads())
     true = true_primal(folder, model)
-    local, _ = fit_here(folder)
+    local, _ = fit_locally(folder)
     return {
         "rows": n_rows,
-        "features": PROOF_FEATURES,
+        "features": MEMORY_FEATURES,
         "data_mb": data_mb,
-        "partitions": -(-n_rows // PROOF_PARTITION_ROWS),
+        "partitions": -(-n_rows // MEMORY_PARTITION_ROWS),
         "limits_mb": [limit_mb] * 2,
         "limits_below_half": 2 * limit_mb < data_mb / 2,
         "seconds": seconds,
@@ -236,25 +238,25 @@ def prove_memory(home: Path, n_rows: int, limit_mb: int) -> dict[str, Any]:
         and (true - model.dual_objective_) / true <= TOL * (1 + 1e-6)
         and model.dual_objective_ <= local.primal_objective_ * (1 + 1e-12)
         and local.dual_objective_ <= true * (1 + 1e-12),
-        "one_worker_dies_of_all_rows": dies_of_all_rows(folder, limit_mb),
+        "one_worker_dies_of_all_rows": one_worker_is_killed(folder, limit_mb),
     }
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks cluster", description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=("times", "memory"), default="times")
-    parser.add_argument("--quick", action="store_true", help="tiny data, to see it run")
-    parser.add_argument("--rows", type=int, metavar="N", help="of the proof of memory")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="where to add the results to those there are")
+    parser.add_argument("--quick", action="store_true", help="tiny data, to test that it runs")
+    parser.add_argument("--rows", type=int, metavar="N", help="of the memory test")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file to which the results are added")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as home:
         if options.what == "times":
             sizes = ((2_000, 30_000), (5,)) if options.quick else (ROWS, FEATURES)
             found: Any = measure_times(Path(home), *sizes)
-            print("\n".join(table(COLUMNS, [line(record) for record in found])))
+            print(aligned_table([line(record) for record in found], HEAD, "<>"))
         else:
-            n_rows = options.rows or (80_000 if options.quick else PROOF_ROWS)
-            found = prove_memory(Path(home), n_rows, 600 if options.quick else PROOF_LIMIT_MB)
+            n_rows = options.rows or (80_000 if options.quick else MEMORY_ROWS)
+            found = measure_memory(Path(home), n_rows, 600 if options.quick else MEMORY_LIMIT_MB)
             print("\n".join(f"{name:28} {value}" for name, value in found.items()))
     if options.json is not None:
         before = json.loads(options.json.read_text()) if options.json.exists() else {}

@@ -1,4 +1,4 @@
-"""Rows drawn with a seed: Gaussian clusters, and sparse rows like those of documents."""
+"""Generated data: Gaussian clusters, and sparse data like documents."""
 
 from collections.abc import Callable
 
@@ -9,9 +9,9 @@ from sklearn.preprocessing import normalize
 
 from benchmarks.rows import Data, standardise, stratified_order
 
-# Sparse rows: a feature's frequency falls like 1 / (rank + 20), so that the commonest is in 45 % of the rows and rows
-# overlap; the 100 commonest decide the label. Noise of a fifth of the signal leaves between a third and a half of
-# 20,000 rows as support vectors: evenly spread features or much more noise make every row one.
+# Sparse data: the frequency of a feature falls like 1 / (rank + 20), so that the most frequent one is in 45 % of the
+# samples; the 100 most frequent features decide the label. With noise of a fifth of the signal, between a third and a
+# half of 20,000 samples are support vectors; with uniform frequencies or much more noise all of them would be.
 DENSITY = 0.01
 COMMON_RANK = 20
 INFORMATIVE = 100
@@ -21,8 +21,8 @@ RELATIVE_NOISE = 0.2
 def clusters(
     n: int, n_predict: int, d: int, seed: int, *, flip_y: float = 0.05, positives: float | None = None
 ) -> Data:
-    """Four clusters per class, standardised; `flip_y` of the labels are random, `positives` is the positive share."""
-    # Random labels are positive half the time: share (1 - flip_y) + flip_y / 2 = positives.
+    """Four clusters per class, standardised; `flip_y` : share of random labels; `positives` : of the positive class."""
+    # Half of the random labels are positive: share (1 - flip_y) + flip_y / 2 = positives.
     share = None if positives is None else (positives - flip_y / 2) / (1 - flip_y)
     X, y = make_classification(
         n_samples=n + n_predict,
@@ -42,7 +42,7 @@ def clusters(
 
 
 def sparse_rule(n: int, n_predict: int, d: int, seed: int) -> Data:
-    """CSR rows of unit length, 1 % dense; the label is the sign of a noisy linear rule on the common features."""
+    """CSR samples of unit length, 1 % dense, with a noisy linear rule on the frequent features."""
     rng = np.random.default_rng(seed)
     total = n + n_predict
     frequency = 1.0 / (np.arange(d) + COMMON_RANK)

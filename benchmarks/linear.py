@@ -2,12 +2,12 @@
 
     minimise over w, b    1/2 |w|^2 + C sum_i cost_i max(0, 1 - y_i (w'x_i + b)),    C = 1
 
-Everybody's w is judged by this objective with the b that is best for it, and by how far that is above the lower bound
-that cssvm certifies. LinearSVC (LIBLINEAR, dual coordinate descent) regularises its bias as the weight of one more
-feature, of value 1 or, less strictly, `intercept_scaling`; it and SGDClassifier get larger and larger `max_iter` until
-they are within 1e-4, or a fit takes longer than the limit. Each solver has a process of its own, is warmed up, and
-fits that take seconds are repeated; the median counts. Memory is what a fit takes over data and libraries. The small
-problems are also solved by Clarabel, a general QP solver.
+For each w the objective is computed with the best b, and its relative distance from the lower bound that cssvm
+certifies. LinearSVC (LIBLINEAR, dual coordinate descent) regularises its bias as the weight of an additional feature of
+value 1 or, less strongly, `intercept_scaling`. It and SGDClassifier run with increasing `max_iter` until they are
+within 1e-4, or a fit takes longer than the limit. Each solver runs in a separate process and is warmed up; times are
+medians of repeated fits. Memory is that of a fit, without data and libraries. Small problems are also solved by
+Clarabel, a general QP solver.
 """
 
 import argparse
@@ -29,31 +29,36 @@ from sklearn.svm import LinearSVC
 from benchmarks import memory, report
 from benchmarks.real import data_folder
 from benchmarks.rows import standardise
-from benchmarks.tables import Column, table
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV
 from cssvm._runtime import threads
+from cssvm._runtime.format import aligned_table
 from cssvm._solvers.linear.blocks import LocalBlocks
 from cssvm._solvers.linear.passes import LinearFunction, Step
 from cssvm.datasets import ChecksumError, MissingDatasetError, load
 
 C = 1.0
-# Cost of a false negative, that of a false positive being 1. Type 2 is half of all rows: 4 would make everybody one.
+# Cost of a false negative, that of a false positive being 1. Type 2 is half of all samples: with 4 all would be
+# predicted positive.
 FN_COSTS = {"covertype-4": 4.0, "covertype-2": 1.0, "generated": 4.0}
-NEAR, NEARER = 1e-3, 1e-4  # relative distances from the optimum that are timed
-LIMIT = 60.0  # seconds, past which a peer is not given more iterations
+DISTANCES = (1e-3, 1e-4)  # relative distances from the optimum that are timed
+LIMIT = 60.0  # seconds, after which a peer gets no more iterations
 SHORT = 5.0  # seconds, below which a fit is repeated
 GENERATED = (700_000, 60)
 SMALL_ROWS = 300
 # LIBLINEAR's dual hinge on covtype.binary (type 2 against the rest, features in [0, 1], its own tolerance, bias
-# regularised) as its multicore fork prints it, on another computer: not measured here.
+# regularised) as printed by its multicore fork on another computer; not measured here.
 PUBLISHED = {"liblinear-multicore README, 1 thread": 3.4, "liblinear-multicore README, 8 threads": 2.2}
-COLUMNS: tuple[Column, ...] = (
-    ("solver", 34), ("setting", 16), ("s", 9), ("above optimum", 14), ("MB", 7),
-)  # fmt: skip
+HEAD = (
+    "solver",
+    "setting",
+    "s",
+    "above optimum",
+    "MB",
+)
 
 
 class Solver(NamedTuple):
-    """A way to find w: `fit(X, y, fn_cost, setting)` for settings ever more exact; y in {0, 1}."""
+    """A linear solver: `fit(X, y, fn_cost, setting)` for increasingly exact settings; y in {0, 1}."""
 
     name: str
     settings: tuple[float, ...]
@@ -97,18 +102,18 @@ SOLVERS = {
 
 
 def objective(X: np.ndarray, y: np.ndarray, w: np.ndarray, fn_cost: float) -> float:
-    """That of w with the best b: convex and piecewise linear in b, with a kink where a row reaches its margin."""
+    """The objective of w with the best b: piecewise linear in b, with a kink where a sample is at its margin."""
     signs, cost = np.where(y == 1, 1.0, -1.0), C * np.where(y == 1, fn_cost, 1.0)
     f = X @ w
     kinks = signs - f
     order = np.argsort(kinks)
-    falling = cost[signs > 0].sum()  # slope to the left of all kinks is minus that; each kink adds its cost
+    falling = cost[signs > 0].sum()  # minus the slope left of all kinks; each kink adds its cost
     b = kinks[order][np.searchsorted(np.cumsum(cost[order]), falling)]
     return float(0.5 * w @ w + cost @ np.maximum(0.0, 1.0 - signs * (f + b)))
 
 
-def rows(name: str, folder: Path | None, n: int | None) -> tuple[np.ndarray, np.ndarray] | None:
-    """The rows of a case and 1 for its positive class, the first n of them; None where the data is not there."""
+def load_case(name: str, folder: Path | None, n: int | None) -> tuple[np.ndarray, np.ndarray] | None:
+    """Up to n samples of a case and labels 0 and 1, or None without its data."""
     if name == "generated":
         rng = np.random.default_rng(0)
         X = rng.normal(size=(n or GENERATED[0], GENERATED[1]))
@@ -124,7 +129,7 @@ def rows(name: str, folder: Path | None, n: int | None) -> tuple[np.ndarray, np.
 
 
 def measure(folder: str, name: str, fn_cost: float, repeats: int, limit: float) -> list[dict[str, Any]]:
-    """All fits of a solver, in a process of its own."""
+    """All fits of a solver; runs in a separate process."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
     solver, found = SOLVERS[name], []
@@ -157,12 +162,12 @@ def measure(folder: str, name: str, fn_cost: float, repeats: int, limit: float) 
 
 
 def _is_near(folder: str, run: dict[str, Any]) -> bool:
-    """Whether a fit is within the distance that is timed of the bound that cssvm has left in the folder."""
+    """Whether a fit is within the smallest timed distance of the bound in the folder, if there is one."""
     known = Path(folder, "bound.json")
-    return known.exists() and above(run, json.loads(known.read_text())) <= NEARER
+    return known.exists() and excess(run, json.loads(known.read_text())) <= DISTANCES[-1]
 
 
-def above(run: dict[str, Any], bound: float) -> float:
+def excess(run: dict[str, Any], bound: float) -> float:
     return run["objective"] / bound - 1.0
 
 
@@ -179,7 +184,7 @@ def case_record(name: str, X: np.ndarray, y: np.ndarray, repeats: int, limit: fl
         "fn_cost": fn_cost,
         "n": len(y),
         "d": X.shape[1],
-        "n_targets": int(y.sum()),
+        "n_positive": int(y.sum()),
         "solvers": [],
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -191,18 +196,18 @@ def case_record(name: str, X: np.ndarray, y: np.ndarray, repeats: int, limit: fl
                 record["bound"] = max(run["lower_bound"] for run in runs)
                 Path(folder, "bound.json").write_text(json.dumps(record["bound"]))
             for run in runs:
-                run["above"] = above(run, record["bound"])
-            times = {f"seconds_to_{d:g}": _first(runs, d) for d in (NEAR, NEARER)}
+                run["excess"] = excess(run, record["bound"])
+            times = {f"seconds_to_{d:g}": _first(runs, d) for d in DISTANCES}
             record["solvers"].append({"solver": solver, "runs": runs, **times})
-            print("\n".join(table(COLUMNS, [cells(solver, run) for run in runs])) + "\n", flush=True)
+            print(aligned_table([cells(solver, run) for run in runs], HEAD, "<>") + "\n", flush=True)
         record["search"] = in_own_process(search_seconds, folder, fn_cost)
         record["passes"] = in_own_process(pass_seconds, folder, fn_cost, repeats)
     return record
 
 
 def _first(runs: list[dict[str, Any]], distance: float) -> float | None:
-    """Seconds of the fastest fit that is so near to the optimum."""
-    return min((run["seconds"] for run in runs if run["above"] <= distance), default=None)
+    """Seconds of the fastest fit within this distance of the optimum."""
+    return min((run["seconds"] for run in runs if run["excess"] <= distance), default=None)
 
 
 def search_seconds(folder: str, fn_cost: float) -> dict[str, Any]:
@@ -213,11 +218,11 @@ def search_seconds(folder: str, fn_cost: float) -> dict[str, Any]:
     search.fit(X[:2000], y[:2000])
     start = time.perf_counter()
     search.fit(X, y)
-    return {"seconds": time.perf_counter() - start, "n_machines": search.n_fits_ * search.n_splits_}
+    return {"seconds": time.perf_counter() - start, "n_models": search.n_fits_ * search.n_splits_}
 
 
 def pass_seconds(folder: str, fn_cost: float, repeats: int) -> dict[str, float]:
-    """Of one look at 10^6 rows, and of one iteration of the interior-point method on as many."""
+    """Seconds of a histogram of margins, and of an interior-point iteration, on 10^6 samples."""
     X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
     blocks = LocalBlocks.from_samples(X, np.where(y == 1, 1.0, -1.0), np.where(y == 1, fn_cost, 1.0))
     here, found = LinearFunction(np.full(X.shape[1], 0.01), 0.1), {}
@@ -248,10 +253,10 @@ def cells(solver: str, run: dict[str, Any]) -> list[str]:
 
 
 def agreement() -> list[dict[str, Any]]:
-    """Objectives of small problems next to those of Clarabel: a cost and a margin for each row, at several C."""
+    """Objectives of small problems compared with Clarabel: a cost and a margin for each sample, several C."""
     try:
         import cvxpy as cp
-    except ImportError:  # it comes with the extra `test`
+    except ImportError:  # part of the extra `test`
         return []
     rng, found = np.random.default_rng(0), []
     X = rng.normal(size=(SMALL_ROWS, 8))
@@ -272,12 +277,12 @@ def agreement() -> list[dict[str, Any]]:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks linear", description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="+", choices=list(FN_COSTS), default=list(FN_COSTS), metavar="NAME")
-    parser.add_argument("--rows", type=int, metavar="N", help="at most, of each case")
+    parser.add_argument("--rows", type=int, metavar="N", help="largest number of samples of a case")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
     parser.add_argument("--limit", type=float, default=LIMIT, metavar="S", help="seconds of a peer's longest fit")
     parser.add_argument("--data", type=Path, metavar="PATH", help="folder of real data")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="where to write the results")
-    parser.add_argument("--quick", action="store_true", help="tiny problems: shows that it runs, not how fast")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file for the results")
+    parser.add_argument("--quick", action="store_true", help="tiny problems, to test that it runs")
     options = parser.parse_args(arguments)
     if options.quick:
         options.cases, options.rows, options.repeats, options.limit = ["generated"], 3000, 1, 0.05
@@ -286,16 +291,16 @@ def main(arguments: list[str] | None = None) -> None:
     for each in document["agreement"]:
         print(f"Clarabel, C = {each['C']:g}: objectives differ by {each['difference']:.0e}, gap {each['gap']:.0e}")
     for name in options.cases:
-        found = rows(name, data_folder(options.data), options.rows)
+        found = load_case(name, data_folder(options.data), options.rows)
         if found is None:
-            print(f"{name}: left out, its data is not there")
+            print(f"{name}: skipped, its data is not available")
             continue
         print(f"\n{name}: {len(found[1]):,} x {found[0].shape[1]}, {found[1].sum():,} positive")
         document["cases"].append(case_record(name, *found, options.repeats, options.limit))
         search = document["cases"][-1]["search"]
-        print(f"CostSensitiveLinearSVCCV: {search['n_machines']} SVMs in {search['seconds']:.3g} s")
+        print(f"CostSensitiveLinearSVCCV: {search['n_models']} SVMs in {search['seconds']:.3g} s")
         look, iteration = (document["cases"][-1]["passes"][key] for key in ("look", "iteration"))
-        print(f"a look at 10^6 rows {look:.3g} s, an iteration on them {iteration:.3g} s")
+        print(f"10^6 samples: histogram of margins {look:.3g} s, iteration {iteration:.3g} s")
     if options.json is not None:
         options.json.write_text(json.dumps(document, indent=2) + "\n")
 

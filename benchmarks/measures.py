@@ -1,7 +1,7 @@
 """Time the metrics on a million scores, as ratios to scikit-learn's `roc_curve`: `python -m benchmarks.measures`.
 
-Every metric looks at all thresholds after one sort, so none should need much more than `roc_curve` does. All of them
-run once per round, the median over the rounds counts. The bootstrap's row shows whole intervals of many resamples.
+Every metric looks at all thresholds after one sort, so none should take much longer than `roc_curve`. All metrics run
+once per round; times are medians over the rounds. A second table has intervals of many bootstrap resamples.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from statistics import median
 import numpy as np
 from sklearn.metrics import roc_curve
 
-from benchmarks.tables import Column, table
+from cssvm._runtime.format import aligned_table
 from cssvm.metrics import (
     bootstrap_interval,
     cost_curve,
@@ -31,28 +31,28 @@ RESAMPLES = 1_000
 REPEATS = 5
 POSITIVES = 0.1
 FN_COST = 9.0
-LIMIT = 1.5  # most of roc_curve's time that a metric may take
+LIMIT = 1.5  # of the time of a metric relative to roc_curve
 BOOTSTRAP_LIMIT = 3.0  # seconds
 REFERENCE = "roc_curve (scikit-learn)"
-COLUMNS: tuple[Column, ...] = (("metric", 40), ("seconds", 10), ("ratio", 8), ("limit", 8), ("", 6))
+HEAD = ("metric", "seconds", "ratio", "limit", "")
 
 Calls = Mapping[str, Callable[[], object]]
 
 
-def scored_rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels, scores of two overlapping normal distributions, and a cost for each row."""
+def scored_samples(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, scores of two overlapping normal distributions, and a cost for each sample."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < POSITIVES).astype(int)
     return y, rng.normal(size=n) + 2 * y, rng.exponential(size=n)
 
 
 def ranking_calls(n: int) -> Calls:
-    y, score, cost = scored_rows(n)
+    y, score, cost = scored_samples(n)
     levels = np.linspace(score.min(), score.max(), 100)
     return {
         REFERENCE: partial(roc_curve, y, score),
         "min_cost_risk": partial(min_cost_risk, y, score, fn_cost=FN_COST),
-        "min_cost_risk, a cost for each row": partial(min_cost_risk, y, score, fn_cost=cost, fp_cost=cost),
+        "min_cost_risk, sample costs": partial(min_cost_risk, y, score, fn_cost=cost, fp_cost=cost),
         "expected_cost_at, 100 thresholds": partial(expected_cost_at, y, score, levels, fn_cost=FN_COST),
         "tp_auc_loss": partial(tp_auc_loss, y, score),
         "tn_auc_loss": partial(tn_auc_loss, y, score),
@@ -63,10 +63,10 @@ def ranking_calls(n: int) -> Calls:
 
 
 def bootstrap_calls(n: int, n_resamples: int) -> Calls:
-    y, score, cost = scored_rows(n)
+    y, score, cost = scored_samples(n)
     interval = partial(bootstrap_interval, y_true=y, y_score=score, n_resamples=n_resamples, random_state=0)
     return {
-        "min_cost_risk, a cost for each row": partial(interval, min_cost_risk, fn_cost=cost, fp_cost=cost),
+        "min_cost_risk, sample costs": partial(interval, min_cost_risk, fn_cost=cost, fp_cost=cost),
         "tp_auc_loss": partial(interval, tp_auc_loss),
         "tn_auc_loss": partial(interval, tn_auc_loss),
     }
@@ -79,7 +79,7 @@ def elapsed(call: Callable[[], object]) -> float:
 
 
 def medians(calls: Calls, repeats: int) -> dict[str, float]:
-    """Seconds of each call: every call once per round, so that a busy moment meets all of them."""
+    """Median seconds of each call. Every round has every call, so that load on the machine affects all of them."""
     rounds = [{name: elapsed(call) for name, call in calls.items()} for _ in range(repeats)]
     return {name: median(seconds[name] for seconds in rounds) for name in calls}
 
@@ -88,7 +88,7 @@ def verdict(value: float, limit: float) -> str:
     return "ok" if value <= limit else "miss"
 
 
-def ranking_table(seconds: Mapping[str, float]) -> list[str]:
+def ranking_table(seconds: Mapping[str, float]) -> str:
     ratios = {name: value / seconds[REFERENCE] for name, value in seconds.items()}
     rows = [
         [
@@ -99,30 +99,28 @@ def ranking_table(seconds: Mapping[str, float]) -> list[str]:
         ]
         for name, ratio in ratios.items()
     ]
-    return table(COLUMNS, rows)
+    return aligned_table(rows, HEAD, "<>")
 
 
-def bootstrap_table(seconds: Mapping[str, float]) -> list[str]:
+def bootstrap_table(seconds: Mapping[str, float]) -> str:
     rows = [
         [name, f"{value:.2f}", "", f"{BOOTSTRAP_LIMIT:g} s", verdict(value, BOOTSTRAP_LIMIT)]
         for name, value in seconds.items()
     ]
-    return table(COLUMNS, rows)
+    return aligned_table(rows, HEAD, "<>")
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks measures", description="Time the metrics.")
-    parser.add_argument(
-        "--rows", type=int, default=ROWS, metavar="N", help="scores of the metrics (default %(default)s)"
-    )
+    parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help="number of scores (default %(default)s)")
     parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help="rounds (default %(default)s)")
     options = parser.parse_args(arguments)
 
     print(f"{options.rows:,} scores, median of {options.repeats} rounds; ratio: to {REFERENCE}\n")
-    print("\n".join(ranking_table(medians(ranking_calls(options.rows), options.repeats))))
+    print(ranking_table(medians(ranking_calls(options.rows), options.repeats)))
     rows = min(BOOTSTRAP_ROWS, options.rows)
-    print(f"\nbootstrap_interval, {RESAMPLES:,} resamples of {rows:,} rows\n")
-    print("\n".join(bootstrap_table(medians(bootstrap_calls(rows, RESAMPLES), options.repeats))))
+    print(f"\nbootstrap_interval, {RESAMPLES:,} resamples of {rows:,} samples\n")
+    print(bootstrap_table(medians(bootstrap_calls(rows, RESAMPLES), options.repeats)))
 
 
 if __name__ == "__main__":

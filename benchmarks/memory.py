@@ -1,4 +1,4 @@
-"""Memory of this process as Linux counts it: what it holds now and the most it has held. None elsewhere."""
+"""Current and peak memory of this process on Linux; None elsewhere."""
 
 import contextlib
 import ctypes
@@ -20,7 +20,7 @@ def status_bytes(field: str) -> int | None:
 
 
 def settle() -> int | None:
-    """Give back what is free and return the bytes that stay."""
+    """Return free memory to the system, and return the bytes that are left."""
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):  # not glibc
         ctypes.CDLL(None).malloc_trim(0)
@@ -28,7 +28,7 @@ def settle() -> int | None:
 
 
 def reset_peak() -> bool:
-    """Forget the peak so far; otherwise reading the data or warming up may have set it."""
+    """Reset the peak to the current memory, and return whether that worked."""
     try:
         CLEAR_REFS.write_text(RESET_PEAK)
     except OSError:

@@ -1,15 +1,15 @@
-"""What a search costs on rows it has not seen, next to what else one would use: `python -m benchmarks.nested`.
+"""Costs of the search and of other methods in nested cross-validation: `python -m benchmarks.nested`.
 
-Small real data sets with costs of 5 : 1 and 10 : 1, nested cross-validation: every outer fold searches again, with the
-same shuffled inner folds for everybody, and decides on the rows held out. A method's cost is set in relation to that of
-the search as it comes; the mean over sets and costs, with its standard error over sets, is in the last lines.
+The data sets are small and real, with costs of 5 : 1 and 10 : 1. Every outer fold has its own search, with the same
+inner folds for all methods, and predicts the held-out samples. The last lines are costs relative to the search with its
+default decision: the mean over data sets and costs, with its standard error over data sets.
 
-    search                  CostSensitiveSVCCV as it comes: points scored by the cost of their decisions at zero
-    threshold, bayes        the same with these decisions
+    search                  CostSensitiveSVCCV with its default decision: points scored by the cost of their predictions
+    threshold, bayes        CostSensitiveSVCCV with these decisions
     grid-searched SVC       GridSearchCV(SVC(class_weight=costs)), scored by the cost
     tuned threshold         SVC without costs, grid-searched by the area under the ROC curve, then that one point in
                             TunedThresholdClassifierCV
-    SMOTE                   SVC behind SMOTE, grid-searched by the cost; each fold is resampled once for the whole grid
+    SMOTE                   SMOTE and SVC, grid-searched by the cost; each fold is resampled once for the whole grid
 """
 
 import argparse
@@ -26,23 +26,22 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from sklearn.svm import SVC
 
 from benchmarks import report
-from benchmarks.real import data_folder
-from benchmarks.small import SMALL
-from benchmarks.tables import Column, table
+from benchmarks.real import SMALL, data_folder
 from cssvm import CostSensitiveSVCCV
+from cssvm._runtime.format import aligned_table
 from cssvm.metrics import cost_risk, cost_risk_scorer
 
-try:  # before any scorer is made: it adds a method to scikit-learn's metadata requests
+try:  # before any scorer is created, since it adds a method to scikit-learn's metadata requests
     from imblearn.over_sampling import SMOTE
     from imblearn.pipeline import Pipeline
 except ImportError:
     SMOTE = Pipeline = None
 
-ROWS = 1_000  # at most, of each set
+ROWS = 1_000  # largest number of samples of a data set
 COSTS = (5.0, 10.0)
 OUTER, INNER = 5, 5
 BASE = "search"
-EQUAL = 1e-12  # costs per case that are the same
+EQUAL = 1e-12  # costs per sample closer than this are equal
 
 
 def folds(seed: int) -> StratifiedKFold:
@@ -64,7 +63,7 @@ def best_ranking(X: np.ndarray, y: np.ndarray, seed: int) -> SVC:
 
 
 def methods(X: np.ndarray, y: np.ndarray, fn_cost: float, seed: int, ranking: SVC) -> dict[str, Any]:
-    """A fresh model of each kind, to be fitted on these rows."""
+    """An unfitted model for each method."""
     cv, names, scorer = folds(seed), grid(X, fn_cost, y), cost_risk_scorer(fn_cost=fn_cost)
     own = {"Cs": 8, "gammas": 8, "fn_cost": fn_cost, "cv": cv, "n_jobs": 1}
     found: dict[str, Any] = {
@@ -78,25 +77,25 @@ def methods(X: np.ndarray, y: np.ndarray, fn_cost: float, seed: int, ranking: SV
 
 
 def _smote(X: np.ndarray, y: np.ndarray, fn_cost: float, names: dict[str, Any], seed: int) -> Any:
-    """SVC behind SMOTE, at the point of least cost on the folds."""
+    """SMOTE and SVC at the point of least cost on the folds."""
     neighbours = max(1, min(5, int(min(np.bincount(y)) * (1 - 1 / INNER)) - 1))
     smote, points = SMOTE(k_neighbors=neighbours, random_state=seed), list(ParameterGrid(names))
     costs = np.zeros(len(points))
     for train, held_out in folds(seed).split(X, y):
-        drawn = clone(smote).fit_resample(X[train], y[train])
-        decided = (SVC(**point).fit(*drawn).predict(X[held_out]) for point in points)
-        costs += [cost_risk(y[held_out], each, fn_cost=fn_cost) for each in decided]
+        resampled = clone(smote).fit_resample(X[train], y[train])
+        predictions = (SVC(**point).fit(*resampled).predict(X[held_out]) for point in points)
+        costs += [cost_risk(y[held_out], each, fn_cost=fn_cost) for each in predictions]
     return Pipeline([("smote", smote), ("svc", SVC(**points[int(np.argmin(costs))]))])
 
 
 def compare(name: str, X: np.ndarray, y: np.ndarray, seed: int) -> list[dict[str, Any]]:
-    """For each pair of costs: cost per case of every method on the rows held out, and what the search expected."""
+    """For each pair of costs: cost per held-out sample of every method, and the cost that the search expected."""
     warnings.simplefilter("ignore")
-    decided: dict[float, dict[str, np.ndarray]] = {fn_cost: {} for fn_cost in COSTS}
+    predicted: dict[float, dict[str, np.ndarray]] = {fn_cost: {} for fn_cost in COSTS}
     expected: dict[float, list[float]] = {fn_cost: [] for fn_cost in COSTS}
     for train, test in StratifiedKFold(OUTER, shuffle=True, random_state=seed).split(X, y):
         ranking = best_ranking(X[train], y[train], seed)
-        for fn_cost, own in decided.items():
+        for fn_cost, own in predicted.items():
             for method, model in methods(X[train], y[train], fn_cost, seed, ranking).items():
                 model.fit(X[train], y[train])
                 own.setdefault(method, np.zeros(len(y), int))[test] = model.predict(X[test])
@@ -110,7 +109,7 @@ def compare(name: str, X: np.ndarray, y: np.ndarray, seed: int) -> list[dict[str
             "costs": {method: cost_risk(y, rows, fn_cost=fn_cost) for method, rows in own.items()},
             "expected": float(np.mean(expected[fn_cost])),
         }
-        for fn_cost, own in decided.items()
+        for fn_cost, own in predicted.items()
     ]
 
 
@@ -129,22 +128,22 @@ def relative(records: list[dict[str, Any]]) -> dict[str, tuple[float, float]]:
 
 
 def counts(records: list[dict[str, Any]], method: str) -> tuple[int, int]:
-    """In how many cases a method is cheaper than the search, and in how many costlier."""
-    apart = np.array([record["costs"][method] - record["costs"][BASE] for record in records])
-    return int(np.sum(apart < -EQUAL)), int(np.sum(apart > EQUAL))
+    """On how many data sets and costs a method is cheaper than the search, and on how many it is costlier."""
+    difference = np.array([record["costs"][method] - record["costs"][BASE] for record in records])
+    return int(np.sum(difference < -EQUAL)), int(np.sum(difference > EQUAL))
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks nested", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of real data, as docs/datasets.md says")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of real data sets")
     parser.add_argument("--sets", nargs="+", choices=list(SMALL), default=list(SMALL), metavar="SET")
-    parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help="at most, of each set")
+    parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help="largest number of samples of a data set")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, metavar="PATH", help="where to write the results")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file for the results")
     options = parser.parse_args(arguments)
     folder = data_folder(options.data)
     if folder is None:
-        parser.error("no folder of real data; name one with --data")
+        parser.error("no folder of real data sets was found; pass one with --data")
     present = [name for name in options.sets if SMALL[name].missing(folder) is None]
     tasks = (
         delayed(compare)(name, *SMALL[name].read(folder, options.rows, options.seed), options.seed) for name in present
@@ -155,20 +154,16 @@ def main(arguments: list[str] | None = None) -> None:
         for record in found:
             shown = {method: round(cost, 4) for method, cost in record["costs"].items()}
             print(record["name"], record["fn_cost"], shown, file=sys.stderr, flush=True)
-    columns: tuple[Column, ...] = (
-        ("set", 16),
-        ("costs", 7),
-        *((method, max(10, len(method) + 1)) for method in records[0]["costs"]),
-    )
+    columns = ("set", "costs", *records[0]["costs"])
     lines = [
         [each["name"], f"{each['fn_cost']:g} : 1", *(f"{cost:.3f}" for cost in each["costs"].values())]
         for each in records
     ]
-    print("\n".join(table(columns, lines)))
+    print(aligned_table(lines, columns, "<>"))
     for method, (mean, error) in relative(records).items():
         print(f"{method:20} {mean:+.3f} (standard error {error:.3f})")
     optimism = np.mean([each["costs"][BASE] / each["expected"] for each in records if each["expected"] > 0])
-    print(f"cost held out over what the search expected: {optimism:.2f}")
+    print(f"held-out cost of the search over its cross-validated cost: {optimism:.2f}")
     if options.json is not None:
         document = report.describe_run() | {"seed": options.seed, "rows": options.rows, "cases": records}
         options.json.write_text(json.dumps(document, indent=2) + "\n")

@@ -1,6 +1,6 @@
-"""The solvers compared: each takes a case, fits, predicts and hands over its dual coefficients.
+"""The solvers to compare: each fits and predicts a case and returns its dual coefficients.
 
-A peer's package is imported in its own process only (see `worker.py`), never here at import time.
+The package of a peer is imported in its own process only (see `worker.py`).
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from benchmarks.cases import FP_COST, TOL, Case
 
-# LIBSVM's kernel cache in MB, generous so that the cache does not decide the comparison.
+# Kernel cache of LIBSVM in MB, large enough not to limit it.
 CACHE_MB = 1000
 
 
@@ -23,10 +23,10 @@ class Solver(Protocol):
     def predict(self, X: Any) -> np.ndarray: ...
 
     def dual(self) -> tuple[np.ndarray, np.ndarray]:
-        """Row numbers of the support vectors and beta_i = y_i a_i, positive for label 1."""
+        """Indices of the support vectors and beta_i = y_i a_i, positive for label 1."""
 
     def relative_gap(self) -> float | None:
-        """The duality gap that the solver itself reports, if it reports one."""
+        """The duality gap that the solver reports, or None."""
 
 
 class EstimatorSolver:
@@ -76,7 +76,7 @@ class LibsvmSolver:
 
     def dual(self) -> tuple[np.ndarray, np.ndarray]:
         beta = np.array(self.model.get_sv_coef(), dtype=np.float64).ravel()
-        # LIBSVM calls the label it meets first positive.
+        # In LIBSVM the label of the first sample is positive.
         sign = 1.0 if self.model.get_labels()[0] == 1 else -1.0
         return np.array(self.model.get_sv_indices()) - 1, sign * beta
 
@@ -125,7 +125,7 @@ def build_sklearnex(case: Case) -> Solver:
 
 @dataclass(frozen=True)
 class Peer:
-    """A solver by name; `warm_up_rows` are the sizes of fits that load, compile and start all it is going to use."""
+    """A solver by name; `warm_up_rows` are sizes of fits that compile and load everything it needs."""
 
     name: str
     module: str
@@ -140,11 +140,11 @@ REFERENCE = "cssvm"
 PEERS = {
     peer.name: peer
     for peer in (
-        # It compiles as it goes and treats small, middling (up to 4,096 rows) and large problems in different ways.
+        # It compiles on demand, with different code for small, medium (up to 4,096 samples) and large problems.
         Peer(REFERENCE, "cssvm", build_cssvm, warm_up_rows=(500, 2_000, 8_000)),
         Peer("sklearn", "sklearn", build_sklearn),
         Peer("sklearnex", "sklearnex", build_sklearnex),
-        # The solver that scikit-learn carries, behind another way in: up to 5,000 rows show the difference.
+        # The same solver as scikit-learn's, with another interface.
         Peer("libsvm", "libsvm", LibsvmSolver),
     )
 }

@@ -1,11 +1,11 @@
-"""Rows of real data sets, from `cssvm.datasets`; nothing is downloaded and nothing written.
+"""Samples of real data sets from `cssvm.datasets`, which must have been downloaded before.
 
-    german       1,000 x 24    bad risk against good, standardised
-    ijcnn1      49,990 x 22    +1 against -1, as it is: the training rows
+    german       1,000 x 24    bad against good risk, standardised
+    ijcnn1      49,990 x 22    +1 against -1, not scaled; training file
     covertype  581,012 x 54    type 4 against the rest, standardised
-    mnist       60,000 x 784   digit 5 against the rest, in [0, 1]: the training rows
+    mnist       60,000 x 784   digit 5 against the rest, in [0, 1]; training file
 
-Rows come in a stratified random order, so that the first n of them are a sample of the whole.
+Samples are in a stratified random order, so that the first n are a random sample of the data set.
 """
 
 import os
@@ -26,10 +26,10 @@ NEXT_TO_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"
 MISSING = ("?", ".", "")
 
 
-def data_folder(asked_for: Path | None) -> Path | None:
-    """The folder asked for, or the environment's, or the one next to the repository if there is one."""
-    if asked_for is not None:
-        return asked_for
+def data_folder(requested: Path | None) -> Path | None:
+    """The requested folder, that of the environment variable, or the one next to the repository if it exists."""
+    if requested is not None:
+        return requested
     if named := os.environ.get(FOLDER_VARIABLE):
         return Path(named)
     return NEXT_TO_THE_REPOSITORY if NEXT_TO_THE_REPOSITORY.is_dir() else None
@@ -39,7 +39,7 @@ def standardised(X: np.ndarray) -> np.ndarray:
     return standardise(X, like=X)
 
 
-def as_it_is(X: np.ndarray) -> np.ndarray:
+def unchanged(X: np.ndarray) -> np.ndarray:
     return X
 
 
@@ -49,9 +49,9 @@ def pixels(X: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Source:
-    """A data set of `cssvm.datasets`: which part, which field keeps its shares in every beginning, which scale.
+    """A data set of `cssvm.datasets`: its part, the field to stratify by, and the scaling.
 
-    With `raw` the features are the columns of the raw table, numbers and strings, in place of encoded ones.
+    With `raw`, columns of numbers and strings of the raw table are encoded here.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Source:
         return self.scale(X), bunch.target[rows]
 
     def missing(self, folder: Path | None) -> str | None:
-        """Why the rows cannot be read, or None if they can."""
+        """Why the data is not available, or None."""
         if folder is None:
             return f"no folder of real data: give --data or set {FOLDER_VARIABLE}"
         try:
@@ -84,12 +84,12 @@ class Source:
 
 
 def with_means(X: np.ndarray) -> np.ndarray:
-    """Missing numbers at the mean of their column."""
+    """Missing numbers replaced by the mean of their column."""
     return np.column_stack([column_features(X[:, column]) for column in range(X.shape[1])]) if np.isnan(X).any() else X
 
 
 def column_features(column: np.ndarray) -> np.ndarray:
-    """A column of numbers (n, 1) with missing ones at the mean, or an indicator for each category (n, n_categories)."""
+    """Numbers (n, 1) with missing ones replaced by the mean, or indicators of categories (n, n_categories)."""
     if column.dtype.kind in "iuf":
         values = column.astype(np.float64)
     else:
@@ -104,7 +104,27 @@ def column_features(column: np.ndarray) -> np.ndarray:
 
 SOURCES = {
     "german": Source("german_credit"),
-    "ijcnn1": Source("ijcnn", subset="train", scale=as_it_is),
+    "ijcnn1": Source("ijcnn", subset="train", scale=unchanged),
     "covertype": Source("covertype", stratify="cover_type"),
     "mnist": Source("mnist", subset="train", stratify="digit", scale=pixels),
 }
+
+# Data sets of small comparisons; of large ones a sample is used.
+SMALL = {
+    "heart": Source("heart"),
+    "german": SOURCES["german"],
+    "wdbc": Source("breast_cancer_diagnostic"),
+    "wbc": Source("breast_cancer_original"),
+    "pima": Source("diabetes"),
+    "echocardiogram": Source("echocardiogram"),
+    "liver": Source("liver"),
+    "sonar": Source("sonar"),
+    "tic-tac-toe": Source("tic_tac_toe"),
+    "wpbc": Source("breast_cancer_prognostic"),
+    "hepatitis": Source("hepatitis"),
+    "haberman": Source("survival"),
+    "webspam": Source("webspam", stratify="label", scale=unchanged),
+    "kdd98": Source("kdd98", raw=True),
+    "kdd99": Source("kdd99", subset="test", raw=True),
+    "isolet": Source("isolet", stratify="letter"),
+} | {name: SOURCES[name] for name in ("ijcnn1", "covertype", "mnist")}

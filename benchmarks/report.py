@@ -1,4 +1,4 @@
-"""A run as a document: where and when, and for each case what its peers showed, compared and held to the targets."""
+"""The JSON record of a run: machine, versions, and for each case the times and objectives of all peers."""
 
 import os
 import platform
@@ -20,11 +20,11 @@ THREAD_VARIABLES = (
     "MKL_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-# A point further than this outside its constraints has an objective that cannot be compared.
+# Objectives of points that violate their constraints by more than this cannot be compared.
 INFEASIBLE = 1e-4
-# A ratio counts for a target only if cssvm's objective falls short of the best by no more than this, relative.
+# A ratio reaches its goal only if the objective of cssvm is at most this far below the best, relative.
 SAME_OPTIMUM = 1e-6
-# What a fit may take over its budget for kernel values.
+# Memory that a fit may take in addition to its cache.
 MEMORY_ALLOWANCE_MB = 300
 MEGABYTE = 2**20
 
@@ -38,7 +38,7 @@ def cpu_model() -> str:
 
 
 def usable_cores() -> int:
-    """Cores that this process may run on, which is what a container or taskset leaves of the machine."""
+    """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -81,28 +81,28 @@ def quotient(above: float | None, below: float | None) -> float | None:
 
 
 def below_best(results: list[PeerResult], rows: int) -> dict[str, float]:
-    """(best - objective) / |best| of each peer that fitted so many rows, the best taken over feasible answers only."""
+    """(best - objective) / |best| of each peer that fitted this number of samples; the best is feasible."""
     answers = {r.peer: r.answers[rows] for r in results if rows in r.answers}
     feasible = [a for a in answers.values() if a.infeasibility <= INFEASIBLE] or list(answers.values())
     best = max(answer.dual_objective for answer in feasible)
     return {peer: (best - answer.dual_objective) / abs(best) for peer, answer in answers.items()}
 
 
-def verdict(ratio: float | None, target: float | None, same_optimum: bool) -> str | None:
-    """Whether a ratio reaches its target at the same optimum; None without a target or a ratio."""
-    if ratio is None or target is None:
+def verdict(ratio: float | None, goal: float | None, same_optimum: bool) -> str | None:
+    """Whether a ratio reaches its goal at the same optimum; None without goal or ratio."""
+    if ratio is None or goal is None:
         return None
-    return "ok" if ratio >= target and same_optimum else "miss"
+    return "ok" if ratio >= goal and same_optimum else "miss"
 
 
 def peer_record(case: Case, result: PeerResult, results: list[PeerResult]) -> dict[str, Any]:
-    """One peer in one case. Ratios are its time over cssvm's: above 1, cssvm is faster."""
+    """One peer in one case. Ratios are its time divided by that of cssvm."""
     reference = next((r for r in results if r.peer == REFERENCE), None)
     short = below_best(results, result.rows)
     same_optimum = short.get(REFERENCE, 0.0) <= SAME_OPTIMUM
     fit_ratio = quotient(result.fit_at_n, reference and reference.fit_at_n)
     predict_ratio = quotient(result.predict_median, reference and reference.predict_median)
-    fit_target, predict_target = case.targets.get(result.peer), case.predict_targets.get(result.peer)
+    fit_goal, predict_goal = case.goals.get(result.peer), case.predict_goals.get(result.peer)
     answer: Answer = result.answer
     return {
         "peer": result.peer,
@@ -110,13 +110,13 @@ def peer_record(case: Case, result: PeerResult, results: list[PeerResult]) -> di
         "extrapolated": result.extrapolated,
         "fit_at_n": result.fit_at_n,
         "fit_ratio": fit_ratio,
-        "fit_target": fit_target,
-        "fit_verdict": verdict(fit_ratio, fit_target, same_optimum),
+        "fit_goal": fit_goal,
+        "fit_verdict": verdict(fit_ratio, fit_goal, same_optimum),
         "fit_ratio_at_rows": quotient(result.fit_median, reference and reference.seconds_at(result.rows)),
         "predict_median": result.predict_median,
         "predict_ratio": predict_ratio,
-        "predict_target": predict_target,
-        "predict_verdict": verdict(predict_ratio, predict_target, same_optimum),
+        "predict_goal": predict_goal,
+        "predict_verdict": verdict(predict_ratio, predict_goal, same_optimum),
         "growth": result.growth,
         "peak_mb": None if result.peak_bytes is None else result.peak_bytes / MEGABYTE,
         "below_best": short[result.peer],
@@ -130,7 +130,7 @@ def peer_record(case: Case, result: PeerResult, results: list[PeerResult]) -> di
 
 
 def case_record(case: Case, results: list[PeerResult]) -> dict[str, Any]:
-    """What the document holds of one case."""
+    """The record of one case."""
     return asdict(case) | {
         "memory_limit_mb": None if case.cache_mb is None else case.cache_mb + MEMORY_ALLOWANCE_MB,
         "peers": [peer_record(case, result, results) for result in results],

@@ -1,4 +1,4 @@
-"""What a case is made of, generated or real: rows, labels, rows to predict; and what both kinds do to them."""
+"""The data of a case, generated or real, and its preprocessing."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,21 +8,21 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Data:
-    """X (n, d) float64, dense or CSR; y (n,) in {0, 1}, 1 being positive; X_new (n_predict, d) like X."""
+    """X (n, d) float64, dense or CSR; y (n,) in {0, 1}, 1 for the positive class; X_new (n_predict, d) like X."""
 
     X: Any
     y: np.ndarray
     X_new: Any
 
     def head(self, n: int) -> "Data":
-        """The same with the first n rows to train on: a smaller sample of the same problem."""
+        """The data with the first n training samples."""
         return self if n == len(self.y) else Data(self.X[:n], self.y[:n], self.X_new)
 
 
 def stratified_order(labels: np.ndarray, seed: int) -> np.ndarray:
-    """A random order of all rows, (n,) int, in which every beginning has nearly the shares of the whole.
+    """A random order of all samples, (n,) int, in which every prefix has nearly the label shares of the whole.
 
-    The i-th of the m rows of a label gets the place (i + 1/2) / m between 0 and 1.
+    Samples are sorted by (i + 1/2) / m, for the i-th of the m samples of a label.
     """
     rng = np.random.default_rng(seed)
     places = np.empty(len(labels))
@@ -33,6 +33,6 @@ def stratified_order(labels: np.ndarray, seed: int) -> np.ndarray:
 
 
 def standardise(X: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """X less the mean of `like`, over its standard deviation; constant features become zero."""
+    """X standardised by the mean and deviation of `like`; constant features become zero."""
     scale = like.std(axis=0)
     return np.ascontiguousarray((X - like.mean(axis=0)) / np.where(scale > 0, scale, 1.0))

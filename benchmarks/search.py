@@ -1,10 +1,10 @@
 """Time the search against GridSearchCV over scikit-learn's SVC: `python -m benchmarks.search`.
 
-Both get the same samples, folds, grid and costs, and two processes or threads; both train a final model. Every case is
-warmed up, the median over the rounds counts, and the largest difference between the two tables of scores stands beside
-the times. With `--liquidsvm PATH`, the python of an environment that has liquidSVM, it is timed as well: RBF, 5 folds,
-its own grid of 10 x 10, 2 threads, final model included. It does not import on current Python unrepaired, and takes
-several times as long on a busy machine: leave it two idle cores.
+Both have the same samples, folds, grid and costs, and two processes or threads; both train a final model. Every case is
+warmed up; times are medians over the rounds. The table also has the largest difference of scores. With
+`--liquidsvm PATH`, the Python of an environment with liquidSVM, that is timed as well: RBF, 5 folds, its own grid of
+10 x 10, 2 threads, final model included. liquidSVM has to be patched for current Python versions, and needs two idle
+cores.
 """
 
 import argparse
@@ -24,8 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from benchmarks import report
-from benchmarks.tables import Column, table
 from cssvm import CostSensitiveSVCCV
+from cssvm._runtime.format import aligned_table
 from cssvm.metrics import cost_risk
 
 FN_COST = 4.0
@@ -38,7 +38,7 @@ GAMMAS = np.geomspace(1 / 32, 8, 10) / (2 * FEATURES)
 CS = np.geomspace(2.0**-5, 2.0**10, 10) / FN_COST
 FN_COSTS = [1.0, 2.0, 4.0, 8.0]
 KAPPAS = [1.0, 0.5, 0.25, 0.125, 0.0625]
-TARGET = 15.0  # times as fast as GridSearchCV
+GOAL = 15.0  # times as fast as GridSearchCV
 LIQUIDSVM = """
 import sys, time
 import numpy as np
@@ -52,12 +52,18 @@ for _ in range(1 + int(sys.argv[2])):
     times.append(time.perf_counter() - start)
 print(float(np.median(times[1:])))
 """
-GRID_LIMIT = 4_000  # samples past which GridSearchCV takes the better part of an hour
+GRID_LIMIT = 4_000  # samples beyond which GridSearchCV takes most of an hour
 PAPER_LIMIT = 1.2  # of the time of the grid without kappa
-COLUMNS: tuple[Column, ...] = (
-    ("rows", 8), ("grid", 22), ("cssvm, s", 10), ("GridSearchCV, s", 16), ("ratio", 7), ("score difference", 17),
-    ("liquidSVM, s", 13), ("ratio", 7),
-)  # fmt: skip
+HEAD = (
+    "rows",
+    "grid",
+    "cssvm, s",
+    "GridSearchCV, s",
+    "ratio",
+    "score difference",
+    "liquidSVM, s",
+    "ratio",
+)
 
 
 def labelled_samples(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -98,7 +104,7 @@ def liquidsvm_seconds(python: Path, X, y, repeats: int) -> float:
 
 
 def compare(n: int, Cs: np.ndarray, gammas: np.ndarray, repeats: int, liquidsvm: Path | None) -> dict[str, Any]:
-    """The record of one size: ours, GridSearchCV where it is affordable, and liquidSVM if it is there."""
+    """The record of one size: our search, GridSearchCV if n is not too large, and liquidSVM if available."""
     X, y = labelled_samples(n)
     ours, full = timed(lambda: search(X, y, Cs=Cs, gammas=gammas), repeats)
     record: dict[str, Any] = {"n": n, "n_gammas": len(gammas), "n_Cs": len(Cs), "full": ours}
@@ -113,7 +119,7 @@ def compare(n: int, Cs: np.ndarray, gammas: np.ndarray, repeats: int, liquidsvm:
 
 
 def shown(record: dict[str, Any], key: str, form: str, over: str | None = None) -> str:
-    """A number of a record, or its ratio to another one; nothing where it was not measured."""
+    """A number of a record, or its ratio to another one; empty if it was not measured."""
     if key not in record:
         return ""
     return format(record[key] / (record[over] if over else 1), form)
@@ -134,13 +140,13 @@ def paper_grids(n: int, repeats: int) -> str:
     X, y = labelled_samples(n)
     common = {"Cs": CS, "gammas": [GAMMAS[4]], "fn_costs": FN_COSTS}
     search(X, y, **common)
-    runs = []  # turn and turn about: the two differ by less than a busy moment
+    runs = []  # alternately, since the difference is smaller than the noise
     for _ in range(2 * repeats + 1):
         without, _ = seconds(lambda: search(X, y, **common))
         having, found = seconds(lambda: search(X, y, **common, kappas=KAPPAS))
         runs.append((without, having))
     flat, deep = np.median(runs, axis=0)
-    verdict = "met" if deep <= PAPER_LIMIT * flat else "MISSED"
+    verdict = "ok" if deep <= PAPER_LIMIT * flat else "miss"
     return (
         f"{n:,} rows, one gamma: C x C1 ({len(CS)} x {len(FN_COSTS)}) {flat:.2f} s, with {len(KAPPAS)} kappas "
         f"({len(found.cv_results_['params'])} points) {deep:.2f} s: {deep / flat:.2f} (limit {PAPER_LIMIT:g}) {verdict}"
@@ -151,17 +157,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks search", description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 4_000, 8_000], metavar="N")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
-    parser.add_argument("--liquidsvm", type=Path, metavar="PATH", help="python of an environment that has liquidSVM")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="where to write the results")
-    parser.add_argument("--quick", action="store_true", help="tiny problems: shows that it runs, not how fast")
+    parser.add_argument("--liquidsvm", type=Path, metavar="PATH", help="Python of an environment with liquidSVM")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file for the results")
+    parser.add_argument("--quick", action="store_true", help="tiny problems, to test that it runs")
     options = parser.parse_args(arguments)
     if options.quick:
         options.rows, options.repeats = [200], 1
     gammas, Cs = (GAMMAS[::3], CS[::3]) if options.quick else (GAMMAS, CS)
     records = [compare(n, Cs, gammas, options.repeats, options.liquidsvm) for n in options.rows]
-    print("\n".join(table(COLUMNS, [cells(record) for record in records])))
-    print(f"\nratio: GridSearchCV's time to the full grid's, target {TARGET:g} at 1,000 and 4,000 rows;")
-    print("liquidSVM's time to the full grid's. Final model included.")
+    print(aligned_table([cells(record) for record in records], HEAD, "<>"))
+    print(f"\nratio: time of GridSearchCV over that of the full grid, goal {GOAL:g} at 1,000 and 4,000 samples;")
+    print("time of liquidSVM over that of the full grid. Final model included.")
     print(paper_grids(min(options.rows), options.repeats))
     if options.json is not None:
         document = report.describe_run() | {"repeats": options.repeats, "cases": records}

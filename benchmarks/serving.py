@@ -1,10 +1,10 @@
-"""Time decisions on single rows: `python -m benchmarks.serving`.
+"""Time predictions for single samples: `python -m benchmarks.serving`.
+from cssvm._runtime.format import aligned_table
 
-A loaded model prepares its support vectors for the first row and keeps them so. The table shows what a row costs then,
-what it costs a model that has to prepare them (the first row after loading, and every row before vectors were kept),
-what scikit-learn's SVC takes for the same vectors, and onnxruntime on one thread for the graph of the model. The last
-row is a search with its preparation of a data frame, which is most of its time. Median and 99th percentile, in
-milliseconds.
+A loaded model prepares its support vectors at the first prediction and keeps them. The table has the time per sample
+after that, the time including the preparation, the time of scikit-learn's SVC with the same vectors, and that of
+onnxruntime on one thread. The last lines are a search with a transformer of data frames, which takes most of the time.
+Median and 99th percentile, in milliseconds.
 """
 
 import argparse
@@ -26,15 +26,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from benchmarks.tables import Column, table
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV
+from cssvm._runtime.format import aligned_table
 from cssvm.deploy import load_model, save_model, to_onnx
 
 CALLS = 500
-FRESH_CALLS = 50  # of what takes longer
-LIMIT = 1.0  # ms, for a row without its features
+FRESH_CALLS = 50  # of slower calls
+LIMIT = 1.0  # ms, without the transformer
 CASES = (("rbf", 500, 20), ("rbf", 4_000, 20), ("rbf", 8_000, 100), ("poly", 4_000, 20), ("linear", 4_000, 20))
-COLUMNS: tuple[Column, ...] = (("model", 44), ("median", 9), ("99 %", 9), ("limit", 7), ("", 6))
+HEAD = ("model", "median", "99 %", "limit", "")
 
 
 def milliseconds(calls: Iterable[Callable[[], object]]) -> np.ndarray:
@@ -54,21 +54,21 @@ def line(name: str, taken: np.ndarray, limit: float | None = None) -> list[str]:
 
 
 def repeated(decide: Callable[[Any], object], rows: list[Any], calls: int) -> np.ndarray:
-    """One row after the other, after a few that do not count."""
+    """Times of single samples, after a few to warm up."""
     for row in rows[:10]:
         decide(row)
     return milliseconds(partial(decide, rows[k % len(rows)]) for k in range(calls))
 
 
 def reloaded(model: Any) -> Any:
-    """The model from a file, as a server has it."""
+    """The model, saved and loaded."""
     with TemporaryDirectory() as folder:
         save_model(model, Path(folder) / "model.skops")
         return load_model(Path(folder) / "model.skops").model
 
 
 def of_arrays(kernel: str, n: int, d: int, calls: int) -> list[list[str]]:
-    """Single rows of an array."""
+    """Single samples of an array."""
     X, y = make_classification(n, d, n_informative=min(d, 8), n_redundant=0, flip_y=0.2, random_state=0)
     model = reloaded(CostSensitiveSVC(fn_cost=4.0, kernel=kernel).fit(X, y))
     reference = SVC(C=model.C_, kernel=kernel, gamma=model.gamma_, class_weight={0: 1.0, 1: 4.0}).fit(X, y)
@@ -78,7 +78,7 @@ def of_arrays(kernel: str, n: int, d: int, calls: int) -> list[list[str]]:
     name = f"{kernel}, {len(model.support_):,} vectors, {d} features"
     return [
         line(name, repeated(model.predict, rows, calls), LIMIT),
-        line("  vectors prepared for each row", milliseconds(partial(each.predict, rows[0]) for each in copies)),
+        line("  vectors prepared for each sample", milliseconds(partial(each.predict, rows[0]) for each in copies)),
         line("  SVC (scikit-learn)", repeated(reference.predict, rows, calls)),
         line("  onnxruntime", repeated(lambda row: graph.run(None, {"X": row}), rows, calls)),
     ]
@@ -113,17 +113,21 @@ def of_frames(n: int, calls: int) -> list[list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks serving", description="Time decisions on single rows.")
-    parser.add_argument("--calls", type=int, default=CALLS, metavar="N", help="timed rows (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="tiny models: shows that it runs, measures nothing")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks serving", description="Time predictions for single samples."
+    )
+    parser.add_argument(
+        "--calls", type=int, default=CALLS, metavar="N", help="number of timed samples (default %(default)s)"
+    )
+    parser.add_argument("--quick", action="store_true", help="tiny models, to test that it runs")
     options = parser.parse_args(arguments)
     calls = 5 if options.quick else options.calls
 
-    print(f"one row at a time, {calls} of them, in milliseconds\n")
+    print(f"one sample at a time, {calls} of them, in milliseconds\n")
     lines = []
     for kernel, n, d in CASES:
         lines += of_arrays(kernel, 200 if options.quick else n, min(d, 5) if options.quick else d, calls)
-    print("\n".join(table(COLUMNS, [*lines, *of_frames(200 if options.quick else 2_000, calls)])))
+    print(aligned_table([*lines, *of_frames(200 if options.quick else 2_000, calls)], HEAD, "<>"))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Time and memory of ``cssvm predict`` on a table that is read a chunk at a time, through an rbf model.
+"""Time and memory of ``cssvm predict`` on a table that is read in chunks, with an RBF kernel.
 
     python -m benchmarks.streaming                  a million rows, 20 columns of numbers and 2 of strings
     python -m benchmarks.streaming --rows 100000    fewer
 
-The table is written to a temporary folder as CSV and as Parquet; each is decided on by a process of its own, whose peak
-is what the operating system counts (Linux and macOS).
+The table is written to a temporary folder as CSV and as Parquet. Each is predicted in a separate process, whose peak
+memory the operating system reports (Linux and macOS).
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import make_classification
 
-from benchmarks.tables import Column, table
+from cssvm._runtime.format import aligned_table
 from cssvm._tables import train_table
 
 ROWS = 1_000_000
 TRAINING_ROWS = 4_000
 NUMBERS, CATEGORIES = 20, ("north", "south", "east", "west")
-AT_A_TIME = 100_000
+CHUNK_ROWS = 100_000
 BUDGET_MB = 600
-# A process counts what its parent held when it was made, so a small one stands between.
+# The peak of a process includes the memory of its parent at the fork, so a small process starts it.
 LAUNCHER = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
-COLUMNS: tuple[Column, ...] = (("file", 10), ("MB", 7), ("rows", 11), ("seconds", 9), ("peak MB", 9), ("", 6))
+HEAD = ("file", "MB", "rows", "seconds", "peak MB", "")
 
 
 def rows_of(n_rows: int, seed: int) -> pd.DataFrame:
@@ -52,14 +52,14 @@ def rows_of(n_rows: int, seed: int) -> pd.DataFrame:
 
 
 def write_tables(folder: Path, n_rows: int) -> dict[str, Path]:
-    """The same rows as CSV and as Parquet, written a part at a time."""
+    """The same rows as CSV and as Parquet, written in parts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     files = {"CSV": folder / "new.csv", "Parquet": folder / "new.parquet"}
     writer = None
-    for seed, start in enumerate(range(0, n_rows, AT_A_TIME)):
-        part = rows_of(min(AT_A_TIME, n_rows - start), seed).drop(columns="label")
+    for seed, start in enumerate(range(0, n_rows, CHUNK_ROWS)):
+        part = rows_of(min(CHUNK_ROWS, n_rows - start), seed).drop(columns="label")
         part.to_csv(files["CSV"], mode="a", header=start == 0, index=False)
         rows = pa.Table.from_pandas(part, preserve_index=False)
         writer = pq.ParquetWriter(files["Parquet"], rows.schema) if writer is None else writer
@@ -69,13 +69,13 @@ def write_tables(folder: Path, n_rows: int) -> dict[str, Path]:
     return files
 
 
-def decide(model: Path, data: Path, out: Path) -> dict[str, float]:
-    """Seconds and peak memory of a process that decides on a table."""
-    begun = time.perf_counter()
+def time_prediction(model: Path, data: Path, out: Path) -> dict[str, float]:
+    """Seconds and peak memory of a process that predicts a table."""
+    start = time.perf_counter()
     verb = ["-m", "cssvm", "predict", str(model), str(data), "--out", str(out), "--quiet"]
     done = subprocess.run([sys.executable, "-c", LAUNCHER, sys.executable, *verb], stdout=subprocess.PIPE, check=True)
     per_mb = 2**20 if sys.platform == "darwin" else 2**10
-    return {"seconds": time.perf_counter() - begun, "peak_mb": int(done.stdout) / per_mb}
+    return {"seconds": time.perf_counter() - start, "peak_mb": int(done.stdout) / per_mb}
 
 
 def measure(n_rows: int) -> list[dict[str, Any]]:
@@ -87,7 +87,12 @@ def measure(n_rows: int) -> list[dict[str, Any]]:
         train_table(rows, target="label", fn_cost=4.0, evaluation=False, out=model, **one_point)
         files = write_tables(folder, n_rows)
         return [
-            {"file": kind, "rows": n_rows, "mb": path.stat().st_size / 1e6, **decide(model, path, folder / "out.csv")}
+            {
+                "file": kind,
+                "rows": n_rows,
+                "mb": path.stat().st_size / 1e6,
+                **time_prediction(model, path, folder / "out.csv"),
+            }
             for kind, path in files.items()
         ]
 
@@ -95,7 +100,7 @@ def measure(n_rows: int) -> list[dict[str, Any]]:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=ROWS)
-    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    parser.add_argument("--json", type=Path, help="file for the results")
     given = parser.parse_args(arguments)
     records = measure(given.rows)
     rows = [
@@ -109,7 +114,7 @@ def main(arguments: list[str] | None = None) -> None:
         ]
         for record in records
     ]
-    print("\n".join(table(COLUMNS, rows)))
+    print(aligned_table(rows, HEAD, "<>"))
     if given.json:
         given.json.write_text(json.dumps(records, indent=2))
 

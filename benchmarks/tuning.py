@@ -1,9 +1,8 @@
-"""Measure what the solvers' tuning constants stand for on this machine: `python -m benchmarks.tuning`.
+"""Measure the tuning constants of the solvers on this machine: `python -m benchmarks.tuning`.
 
-Two tables. The first has the costs that `cssvm._solvers.dual.tuning` counts in nanoseconds: each is timed at several
-sizes, and fitted. Decisions depend on their ratios alone, so compare columns up to a common factor. The second varies
-one constant at a time and times whole solves with each value by turns: the best value here, and what the value in the
-code loses against it. A loss within the noise of the machine, a few percent, is no reason to change anything.
+The first table has the costs in nanoseconds of `cssvm._solvers.dual.tuning`, fitted to times of several sizes. Only
+their ratios matter. The second table varies one constant at a time and times whole solves: the best value on this
+machine, and the time with the value in the code relative to that. Differences of a few percent are noise.
 """
 
 import argparse
@@ -17,10 +16,10 @@ from scipy.optimize import nnls
 from threadpoolctl import threadpool_limits
 
 from benchmarks.generated import clusters
-from benchmarks.tables import Column, table
 from cssvm._core.costs import signed_terms
 from cssvm._kernels import make_kernel
 from cssvm._runtime import threads
+from cssvm._runtime.format import aligned_table
 from cssvm._runtime.sums import update_row_sum
 from cssvm._solvers.dual import DualProblem, solve, solve_path, tuning
 from cssvm._solvers.dual.bordered_kkt import BorderedKKT
@@ -31,15 +30,19 @@ FEATURES = 20
 GAMMAS = (0.2 / FEATURES, 1.0 / FEATURES, 4.0 / FEATURES)
 CS = np.geomspace(0.01, 100.0, 8)
 FN_COST = 4.0
-STEPS = 300  # SMO steps that are timed together
-COST_COLUMNS: tuple[Column, ...] = (("cost", 28), ("in the code", 13), ("here", 11), ("here / code", 13))
-CHOICE_COLUMNS: tuple[Column, ...] = (
-    ("constant", 25), ("solves", 15), ("in the code", 13), ("best here", 11), ("code / best", 13),
-)  # fmt: skip
+STEPS = 300  # SMO steps per timing
+COST_HEAD = ("cost", "in the code", "here", "here / code")
+CHOICE_HEAD = (
+    "constant",
+    "solves",
+    "in the code",
+    "best here",
+    "code / best",
+)
 
 
 class Sizes(NamedTuple):
-    """How much is measured."""
+    """Sizes of the measured problems."""
 
     smo_steps: Sequence[int]  # variables
     newton: Sequence[int]  # free variables
@@ -55,7 +58,7 @@ QUICK = Sizes((64, 128, 256), (10, 20, 40, 80), ((64, 3), (64, 10), (256, 5)), 1
 
 
 class Choice(NamedTuple):
-    """A constant, the values to try in addition to the one in the code, and which of the workloads shows its effect."""
+    """A constant, values to try in addition to the one in the code, and the workload that depends on it."""
 
     constant: str
     values: Sequence[float]
@@ -90,13 +93,13 @@ CHOICES = (
 
 
 def best_seconds(call: Callable[[], object], repeats: int) -> float:
-    """The shortest of several calls, after one that compiles and touches memory."""
+    """The shortest of several calls, after one to warm up."""
     call()
     seconds = []
     for _ in range(repeats):
-        begun = time.perf_counter()
+        start = time.perf_counter()
         call()
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.perf_counter() - start)
     return min(seconds)
 
 
@@ -118,7 +121,7 @@ def problem_of(n: int, C: float = 1.0) -> tuple[np.ndarray, DualProblem]:
 
 
 def smo_step_cost(sizes: Sequence[int], repeats: int) -> tuning.SMOStepCost:
-    """Time steps from zero in float32, at tolerance 0, so that all of them are taken."""
+    """Time steps from zero in float32, at tolerance 0."""
     ns = []
     for n in sizes:
         X, problem = problem_of(n)
@@ -184,7 +187,7 @@ def cost_rows(sizes: Sizes) -> list[list[str]]:
 
 @contextmanager
 def constant_set(name: str, value: float) -> Iterator[None]:
-    """One tuning constant changed for a while; compiled code takes them as arguments, so it follows."""
+    """Change a tuning constant temporarily; compiled functions take them as arguments."""
     before = getattr(tuning, name)
     setattr(tuning, name, value)
     try:
@@ -220,9 +223,9 @@ def times_of(choice: Choice, run: Callable[[], object], repeats: int) -> dict[fl
     for number in range(repeats):
         for value in values if number % 2 == 0 else values[::-1]:
             with constant_set(choice.constant, value):
-                begun = time.perf_counter()
+                start = time.perf_counter()
                 run()
-                seconds[value] = min(seconds[value], time.perf_counter() - begun)
+                seconds[value] = min(seconds[value], time.perf_counter() - start)
     return seconds
 
 
@@ -241,7 +244,7 @@ def choice_rows(sizes: Sizes, choices: Sequence[Choice]) -> list[list[str]]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks tuning", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="tiny problems: shows that it runs, measures nothing")
+    parser.add_argument("--quick", action="store_true", help="tiny problems, to test that it runs")
     parser.add_argument(
         "--constants", nargs="+", metavar="NAME", help="only these of the second table (default: all of them)"
     )
@@ -249,12 +252,12 @@ def main(arguments: list[str] | None = None) -> None:
     sizes = QUICK if options.quick else FULL
     known = {choice.constant for choice in CHOICES}
     if unknown := set(options.constants or ()) - known:
-        parser.error(f"no such constant: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+        parser.error(f"unknown constants: {', '.join(sorted(unknown))}; known are {', '.join(sorted(known))}")
 
-    print("\n".join(table(COST_COLUMNS, cost_rows(sizes))))
+    print(aligned_table(cost_rows(sizes), COST_HEAD, "<>"))
     chosen = [choice for choice in CHOICES if choice.constant in (options.constants or known)]
     print(f"\nTimes of whole solves, one constant changed at a time, best of {sizes.repeats}\n")
-    print("\n".join(table(CHOICE_COLUMNS, choice_rows(sizes, chosen))))
+    print(aligned_table(choice_rows(sizes, chosen), CHOICE_HEAD, "<>"))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""One process per peer, so that no solver inherits another's threads, BLAS limits, memory or patches.
+"""One process per peer, so that no solver is affected by the threads, BLAS limits, memory or patches of another.
 
-The parent asks for one measurement at a time; while one worker measures, the others sleep.
+The parent requests one measurement at a time.
 """
 
 import contextlib
@@ -15,13 +15,13 @@ from typing import Any
 
 from benchmarks import memory
 from benchmarks.cases import Case, load, upper_bounds
+from benchmarks.objectives import dual_objective, infeasibility
 from benchmarks.peers import PEERS
-from benchmarks.yardstick import dual_objective, infeasibility
 
-# A fit shorter than this is repeated within one measurement, until these seconds have passed; the median counts.
+# A fit shorter than this is repeated within one measurement until these seconds have passed.
 SHORT_FIT_SECONDS = 0.05
 SHORT_FITS_TOGETHER = 0.3
-# Predictions take milliseconds: each measurement is the median of this many calls, or of one that takes long.
+# Each measurement of a prediction is the median of this many calls, or a single long call.
 PREDICT_CALLS = 3
 LONG_PREDICT_SECONDS = 1.0
 STOP_SECONDS = 5.0
@@ -29,7 +29,7 @@ STOP_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Measurement:
-    """Times of one fit and one predict; peak memory of the fit, in bytes over what data and libraries take."""
+    """Times of one fit and one predict; peak memory of the fit, in bytes, without data and libraries."""
 
     fit_seconds: float
     predict_seconds: float | None = None
@@ -38,7 +38,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the last fit found, by the common yardstick."""
+    """The solution of the last fit."""
 
     dual_objective: float
     infeasibility: float
@@ -48,7 +48,7 @@ class Answer:
 
 
 class WorkerError(RuntimeError):
-    """A peer failed in its process; the message is the peer's."""
+    """A peer failed in its process, with this message."""
 
 
 def elapsed(function, *arguments) -> float:
@@ -58,7 +58,7 @@ def elapsed(function, *arguments) -> float:
 
 
 def repeated(function, *arguments) -> float:
-    """Seconds of one call, the median over as many as a stable figure needs."""
+    """Median seconds of one call; short calls are repeated."""
     seconds = [elapsed(function, *arguments)]
     while seconds[0] < SHORT_FIT_SECONDS and sum(seconds) < SHORT_FITS_TOGETHER:
         seconds.append(elapsed(function, *arguments))
@@ -73,7 +73,7 @@ def predict_seconds(solver, X_new: Any) -> float:
 
 
 class Bench:
-    """One peer on one case: the data, loaded, and the solver, warmed up."""
+    """One peer on one case, with loaded data and a warmed-up solver."""
 
     def __init__(self, peer_name: str, case: Case, folder: Path | None) -> None:
         self.case, self.data = case, load(case, folder)
@@ -82,7 +82,7 @@ class Bench:
         self.baseline = memory.settle()  # bytes that data and libraries take
 
     def warm_up(self, peer_name: str) -> None:
-        """Compile, load libraries and start thread pools, on the beginnings of the data."""
+        """Compile, load libraries and start thread pools, with the first samples."""
         peer = PEERS[peer_name]
         for n in sorted({min(rows, self.case.rows_for(peer_name)) for rows in peer.warm_up_rows}):
             part, solver = self.data.head(n), peer.build(self.case)
@@ -101,7 +101,7 @@ class Bench:
             peak_bytes=None if peak is None else max(0, peak - self.baseline),
         )
 
-    def judge(self) -> Answer:
+    def evaluate(self) -> Answer:
         from threadpoolctl import threadpool_info
 
         support, beta = self.solver.dual()
@@ -116,18 +116,18 @@ class Bench:
 
 
 def serve(connection: Connection, peer_name: str, folder: Path | None) -> None:
-    """Do what the parent asks until it says stop; an exception is sent back as its text."""
+    """Execute the requests of the parent until "stop"; exceptions are returned."""
     try:
         while (request := connection.recv()) != "stop":
             verb, *arguments = request
             if verb == "prepare":
-                bench = None  # the last case's data goes before the next one's is loaded
+                bench = None  # free the data of the last case first
                 bench = Bench(peer_name, *arguments, folder)
                 connection.send("ready")
             else:
                 connection.send(getattr(bench, verb)(*arguments))
     except (EOFError, KeyboardInterrupt):
-        pass  # the parent is gone or stopping: nobody is left to tell
+        pass  # the parent has ended
     except Exception as error:
         connection.send(WorkerError(f"{type(error).__name__}: {error}"))
 
@@ -143,21 +143,21 @@ class Worker:
         childs_end.close()
 
     def prepare(self, case: Case) -> None:
-        """Begin to load the case's data and to warm up on it; `wait` until that is done."""
-        with contextlib.suppress(OSError):  # a process that has ended says so when waited for
+        """Start to load the data of the case and to warm up; `wait` for the end."""
+        with contextlib.suppress(OSError):  # `wait` raises if the process has ended
             self.connection.send(("prepare", case))
 
     def wait(self) -> None:
         self._receive()
 
     def measure(self, rows: int, *, predict: bool = False) -> Measurement:
-        """Fit the first `rows` rows, then predict if asked to."""
+        """Fit the first `rows` samples, then predict if requested."""
         self.connection.send(("measure", rows, predict))
         return self._receive()
 
-    def judge(self) -> Answer:
-        """The answer of the fit measured last."""
-        self.connection.send(("judge",))
+    def evaluate(self) -> Answer:
+        """The solution of the last fit."""
+        self.connection.send(("evaluate",))
         return self._receive()
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""The benchmark measures what it says: the yardstick's formulas, the order of rounds, growth, verdicts, a small run."""
+"""The benchmark of fits: formulas of the objective, order of rounds, growth, verdicts, a small run."""
 
 import json
 
@@ -9,13 +9,13 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
 from benchmarks import __main__ as command
-from benchmarks import memory, real, timing, worker, yardstick
+from benchmarks import memory, objectives, real, timing, worker
 from benchmarks.cases import CASES, FP_COST, GROUPS, LEFT_OUT, Case, chosen, load, missing, upper_bounds
+from benchmarks.objectives import dual_objective, infeasibility
 from benchmarks.report import below_best, case_record
 from benchmarks.rows import stratified_order
 from benchmarks.tables import case_table, ratio_cell, summary_table
 from benchmarks.worker import Answer, Measurement
-from benchmarks.yardstick import dual_objective, infeasibility
 
 SMALL = Case("test", n=200, d=6, C=1.0, n_predict=1)
 
@@ -39,7 +39,7 @@ def result(peer, *, n=5_000, rows=None, objective=1.0, infeasible=0.0, seconds=1
 
 
 class FakeWorker:
-    """Records the order in which it is asked to measure, and what."""
+    """Records the calls of `measure` in their order."""
 
     def __init__(self, name, log, seconds):
         self.name, self.log, self.seconds = name, log, seconds
@@ -56,21 +56,23 @@ class FakeWorker:
             raise worker.WorkerError("out of memory")
         return Measurement(self.seconds * rows, self.seconds if predict else None)
 
-    def judge(self):
+    def evaluate(self):
         return answer()
 
     def stop(self):
         self.log.append((self.name, "stop"))
 
 
-def team_of(log, **seconds_per_row):
-    return timing.Team({name: FakeWorker(name, log, seconds) for name, seconds in seconds_per_row.items()})
+def fake_workers(log, **seconds_per_row):
+    return timing.Workers({name: FakeWorker(name, log, seconds) for name, seconds in seconds_per_row.items()})
 
 
 def measured_order(seconds, repeats):
     log = []
     case = CASES["5k-20"]
-    timing.measure_rounds(case, team_of(log, a=seconds / case.n, b=seconds / case.n), ["a", "b"], repeats, pause=0.0)
+    timing.measure_rounds(
+        case, fake_workers(log, a=seconds / case.n, b=seconds / case.n), ["a", "b"], repeats, pause=0.0
+    )
     return "".join(name for name, _ in log)
 
 
@@ -79,14 +81,14 @@ def measured_order(seconds, repeats):
 def test_dual_objective_is_the_formula_over_several_blocks(monkeypatch, kernel, storage):
     rng = np.random.default_rng(0)
     n = 100
-    monkeypatch.setattr(yardstick, "BLOCK_VALUES", 30 * n)
+    monkeypatch.setattr(objectives, "BLOCK_VALUES", 30 * n)
     X, beta, margins = rng.normal(size=(n, 3)), rng.normal(size=n), rng.uniform(0.2, 1, n)
     K = rbf_kernel(X, gamma=0.3) if kernel == "rbf" else linear_kernel(X)
     expected = np.sum(margins * np.abs(beta)) - 0.5 * beta @ K @ beta
     assert dual_objective(storage(X), beta, 0.3, margins, kernel=kernel) == pytest.approx(expected, rel=1e-12)
 
 
-def test_dual_objective_of_scikit_learns_answer_is_its_primal_objective():
+def test_dual_objective_of_scikit_learns_solution_is_its_primal_objective():
     data = load(SMALL)
     X, y = data.X, data.y
     svc = SVC(C=SMALL.C, gamma=SMALL.gamma, class_weight={0: FP_COST, 1: SMALL.fn_cost}, tol=1e-8).fit(X, y)
@@ -101,9 +103,9 @@ def test_dual_objective_of_scikit_learns_answer_is_its_primal_objective():
 @pytest.mark.parametrize(
     ("beta", "expected"),
     [([1.0, -1.0], 0.0), ([1.5, -1.5], 0.25), ([-0.5, 0.5], 0.25), ([1.0, -0.5], 0.25)],
-    ids=["feasible", "over the upper_bound", "wrong side", "unbalanced"],
+    ids=["feasible", "above the upper bound", "wrong side", "unbalanced"],
 )
-def test_infeasibility_is_the_largest_violation_over_the_largest_box(beta, expected):
+def test_infeasibility_is_the_largest_violation_over_the_largest_upper_bound(beta, expected):
     y, c = np.array([1, 0]), np.array([2.0, 1.0])
     assert infeasibility(np.array(beta), y, c) == pytest.approx(expected)
 
@@ -117,13 +119,13 @@ def test_sparse_rows_have_unit_length_and_one_percent_of_their_features():
     assert 0.4 < data.y.mean() < 0.6
 
 
-def test_every_beginning_of_the_imbalanced_case_has_one_positive_in_about_two_hundred():
+def test_every_prefix_of_the_imbalanced_case_has_one_positive_in_about_two_hundred():
     y = load(CASES["imbalanced"]).y
     for n in (5_000, 10_000, 20_000):
         assert 200 * y[:n].mean() == pytest.approx(1.0, rel=0.1)
 
 
-def test_stratified_order_keeps_the_shares_in_every_beginning():
+def test_stratified_order_keeps_the_shares_in_every_prefix():
     labels = np.repeat([0, 1, 2], [900, 90, 10])
     order = stratified_order(labels, seed=0)
     assert sorted(order) == list(range(1_000))
@@ -137,7 +139,7 @@ LARGE = ("covertype", "mnist")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.system if name in LARGE else ()) for name in real.SOURCES]
 )
-def test_real_rows_are_read_as_dense_features_and_a_binary_target(shared_data, name):
+def test_real_data_is_read_as_dense_features_and_a_binary_target(shared_data, name):
     if reason := real.SOURCES[name].missing(shared_data):
         pytest.skip(reason)
     case = next(case for case in CASES.values() if case.source == name)
@@ -158,18 +160,18 @@ def test_standardised_real_rows_have_mean_zero_and_deviation_one(shared_data):
     np.testing.assert_allclose(X.std(axis=0), 1.0)
 
 
-def test_missing_numbers_are_means_and_words_are_indicators():
+def test_missing_numbers_are_means_and_categories_are_indicators():
     np.testing.assert_array_equal(real.with_means(np.array([[1.0, 2.0], [np.nan, 3.0], [3.0, 4.0]]))[:, 0], [1, 2, 3])
     np.testing.assert_array_equal(real.column_features(np.array(["1", "?", "3"])).ravel(), [1, 2, 3])
     np.testing.assert_array_equal(real.column_features(np.array(["b", "?", "a"])), [[0, 0, 1], [1, 0, 0], [0, 1, 0]])
 
 
-def test_a_case_without_its_data_is_named_and_left_out(tmp_path, capsys):
+def test_a_case_without_data_is_skipped(tmp_path, capsys):
     assert missing(CASES["5k-20"], None) is None
     assert "--data" in missing(CASES["mnist"], None)
     cases = command.cases_with_data(["german", "5k-20"], tmp_path)
     assert [case.name for case in cases] == ["5k-20"]
-    assert "german is left out" in capsys.readouterr().out
+    assert "german is skipped" in capsys.readouterr().out
 
 
 def test_the_data_folder_is_the_option_then_the_environment_then_next_to_the_repository(tmp_path, monkeypatch):
@@ -183,7 +185,7 @@ def test_the_data_folder_is_the_option_then_the_environment_then_next_to_the_rep
     assert real.data_folder(tmp_path / "asked") == tmp_path / "asked"
 
 
-def test_groups_are_written_out_and_each_case_runs_once():
+def test_groups_are_expanded_and_each_case_runs_once():
     assert [case.name for case in chosen(["german", "real"])] == list(GROUPS["real"])
     assert set(GROUPS["all"]) == set(CASES)
     default = {case.name for case in chosen(command.parse_arguments([]).cases)}
@@ -211,11 +213,11 @@ def test_very_long_fits_get_one_round():
     assert measured_order(seconds=600.0, repeats=5) == "ab"
 
 
-def test_a_limited_peer_fits_fewer_rows_and_cssvm_as_many_to_compare_answers():
+def test_a_limited_peer_fits_fewer_samples_and_cssvm_as_many_to_compare():
     log = []
     case = Case("test", n=40_000, d=2, limits={"sklearn": 8_000})
-    team = team_of(log, cssvm=1e-6, sklearn=1e-5)
-    ours, theirs = timing.run_case(case, team, ["cssvm", "sklearn"], repeats=1, pause=0.0)
+    workers = fake_workers(log, cssvm=1e-6, sklearn=1e-5)
+    ours, theirs = timing.run_case(case, workers, ["cssvm", "sklearn"], repeats=1, pause=0.0)
     assert [rows for name, rows in log if name == "sklearn"] == [8_000, 2_000, 4_000]
     assert sorted(rows for name, rows in log if name == "cssvm") == [8_000, 10_000, 20_000, 40_000]
     assert set(ours.answers) == {8_000, 40_000}
@@ -226,16 +228,16 @@ def test_a_limited_peer_fits_fewer_rows_and_cssvm_as_many_to_compare_answers():
     assert [record["fit_ratio"], record["fit_ratio_at_rows"]] == pytest.approx([10.0, 10.0])
 
 
-def test_a_peer_that_fails_is_named_and_left_out(capsys):
+def test_a_peer_that_fails_is_left_out(capsys):
     log = []
-    team = team_of(log, cssvm=1e-6, sklearn=None)
-    (only,) = timing.run_case(CASES["n200-20"], team, ["cssvm", "sklearn"], repeats=2, pause=0.0)
+    workers = fake_workers(log, cssvm=1e-6, sklearn=None)
+    (only,) = timing.run_case(CASES["n200-20"], workers, ["cssvm", "sklearn"], repeats=2, pause=0.0)
     assert only.peer == "cssvm"
     assert log.count(("sklearn", 200)) == 1
     assert "out of memory" in capsys.readouterr().err
 
 
-def test_growth_is_the_exponent_of_a_power_law_and_carries_times_on():
+def test_growth_is_the_exponent_of_a_power_law_and_extrapolates_times():
     seconds = {rows: 1e-6 * rows**1.5 for rows in (1_000, 2_000, 4_000)}
     limited = result("sklearn", n=16_000, rows=4_000, seconds=seconds.pop(4_000), smaller=seconds)
     assert limited.growth == pytest.approx(1.5)
@@ -252,8 +254,8 @@ def test_short_fits_are_repeated_within_a_measurement(monkeypatch, seconds, call
 
 
 @pytest.mark.system
-@pytest.mark.skipif(memory.status_bytes("VmHWM") is None, reason="the system does not tell its peak memory")
-def test_peak_memory_is_what_was_held_since_the_reset():
+@pytest.mark.skipif(memory.status_bytes("VmHWM") is None, reason="peak memory is not available")
+def test_peak_memory_is_counted_from_the_reset():
     np.ones(20_000_000)
     baseline = memory.settle()
     assert memory.reset_peak()
@@ -261,12 +263,12 @@ def test_peak_memory_is_what_was_held_since_the_reset():
     assert memory.peak() - baseline == pytest.approx(40e6, rel=0.2)
 
 
-def test_a_bench_measures_and_judges_a_fit_of_its_first_rows():
+def test_a_bench_measures_and_evaluates_a_fit_of_its_first_rows():
     bench = worker.Bench("sklearn", SMALL, None)
     measurement = bench.measure(100, predict=False)
     assert measurement.fit_seconds > 0
     assert measurement.predict_seconds is None
-    found = bench.judge()
+    found = bench.evaluate()
     assert found.n_support <= 100
     assert found.infeasibility < 1e-9
 
@@ -286,14 +288,14 @@ def test_ratio_above_one_means_slower_than_cssvm():
     [(5.1, 1.0, "ok"), (4.9, 1.0, "miss"), (5.1, 1.0 + 2e-6, "miss")],
     ids=["reached", "too slow", "another optimum"],
 )
-def test_a_target_is_met_by_the_ratio_at_the_same_optimum(seconds, objective, verdict):
+def test_a_goal_is_met_by_the_ratio_at_the_same_optimum(seconds, objective, verdict):
     results = [result("cssvm"), result("sklearn", seconds=seconds, objective=objective)]
     peer = case_record(CASES["5k-20"], results)["peers"][1]
-    assert peer["fit_target"] == 5
+    assert peer["fit_goal"] == 5
     assert peer["fit_verdict"] == verdict
 
 
-def test_extrapolated_ratios_are_marked_and_tables_keep_to_a_hundred_columns():
+def test_extrapolated_ratios_are_marked_and_tables_have_at_most_a_hundred_columns():
     case = CASES["covertype"]
     smaller = {25_000: 400.0, 50_000: 1_600.0}
     results = [
@@ -314,10 +316,10 @@ def test_the_summary_has_a_line_for_prediction_where_it_has_a_target():
     assert "12.0 >=10 ok" in summary_table([case_record(case, results)]).splitlines()[-1]
 
 
-def test_peers_that_are_not_installed_are_named_and_left_out(monkeypatch, capsys):
+def test_peers_that_are_not_installed_are_skipped(monkeypatch, capsys):
     monkeypatch.setattr("benchmarks.peers.find_spec", lambda module: None if module == "sklearnex" else 1)
     assert command.installed_peers(["sklearnex", "sklearn"]) == ["cssvm", "sklearn"]
-    assert "sklearnex is left out" in capsys.readouterr().out
+    assert "sklearnex is skipped" in capsys.readouterr().out
 
 
 @pytest.mark.system

@@ -1,11 +1,11 @@
-"""One measure of an answer for all peers, in float64, from the dual coefficients alone.
+"""The dual objective of a solution in float64, computed from the dual coefficients.
 
 The dual in signed variables beta_i = y_i a_i:
 
     maximise    sum_i m_i |beta_i| - 1/2 beta' K beta
     subject to  sum_i beta_i = 0,   0 <= y_i beta_i <= c_i.
 
-An objective means something only for a feasible point, so the infeasibility is measured as well.
+Only objectives of feasible points are comparable, so the infeasibility is computed too.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-# Kernel values computed at a time: 160 MB of float64.
+# Kernel values per block: 160 MB of float64.
 BLOCK_VALUES = 20_000_000
 
 
@@ -58,5 +58,5 @@ def dual_objective(
 def infeasibility(beta: np.ndarray, y: np.ndarray, c: np.ndarray) -> float:
     """Largest violation of the constraints, relative to the largest upper bound; y in {0, 1}, c (n_sv,)."""
     a = np.where(y == 1, beta, -beta)
-    box_excess = max(np.max(a - c), np.max(-a), 0.0)
-    return float(max(box_excess, abs(np.sum(beta))) / np.max(c))
+    bound_excess = max(np.max(a - c), np.max(-a), 0.0)
+    return float(max(bound_excess, abs(np.sum(beta))) / np.max(c))
