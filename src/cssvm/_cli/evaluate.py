@@ -10,6 +10,7 @@ from .._runtime.format import aligned_table, format_interval, format_number
 from . import options as of
 from .command import command, counting_rows, print_json, print_text, say
 
+NOT_IN_JSON = ("evaluation", "target")
 IN_JSON_ONLY = ("cost per case", "act on nobody", "act on everybody", "TP-0.9 area loss", "TN-0.9 area loss")
 
 
@@ -50,7 +51,7 @@ def evaluate(
     if as_json:
         own = found.evaluation
         costs = {"total": own.model.total, "confidence": confidence, "currency": own.currency}
-        print_json({name: value for name, value in vars(found).items() if name != "evaluation"} | costs)
+        print_json({name: value for name, value in vars(found).items() if name not in NOT_IN_JSON} | costs)
         return
     print_text(f"{found.evaluation}\n")
     rows = [

@@ -44,6 +44,7 @@ class EvaluatedTable:
     evaluation : costs of the model and of the baselines, which prints as a table.
     """
 
+    target: str
     measures: dict[str, Interval]
     n_rows: int
     n_positives: int
@@ -64,31 +65,36 @@ def evaluate_table(
     confidence: float = 0.95,
     random_state: Any = 0,
     progress: Callable[[int], Any] | None = None,
+    only_costs: bool = False,
 ) -> EvaluatedTable:
     """Measure a saved model, a file or a `SavedModel`, on labelled rows that it should not have been trained on.
 
     The target column and the costs are the card's unless they are given; `weight` is a column. The measures are the
     costs per case of `evaluate` and the values of `bootstrap_interval` for the metrics. The best threshold is one on
     what the model decides by: the score or, if costs differ by row, the ratio of the two expected costs. `progress` is
-    called with the number of rows read.
+    called with the number of rows read. With `only_costs` the other measures are left out.
     """
     resampling: dict[str, Any] = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
     scorer = TableScorer.load(model, fn_cost=fn_cost, fp_cost=fp_cost)
+    column = scorer.card.target if target is None else target
+    if column is None:
+        raise TableError("the card of this model names no target column: give it, with target (--target).")
     check_request(n_resamples, confidence)
-    rows, n_read = _score_labelled(scorer, data, scorer.target_column(target), weight, progress)
+    rows, n_read = _score_labelled(scorer, data, column, weight, progress)
     evaluation = _evaluate(scorer, rows, **resampling)
     held_out = evaluation.held_out
     assert held_out is not None
-    counted = rows["weights"] > 0
-    probabilities = None if rows["probabilities"] is None else rows["probabilities"][counted]
+    counted, positive = rows["weights"] > 0, held_out.scored.positive
     measures = {"cost per case": evaluation.model.cost}
     measures |= {name: evaluation[name].cost for name in (NOBODY, EVERYBODY)}
-    positive = held_out.scored.positive
-    found = joint_intervals(
-        _measures(held_out, rows["scores"][counted], probabilities), held_out.scored.labels, **resampling
-    )
+    if not only_costs:
+        probabilities = None if rows["probabilities"] is None else rows["probabilities"][counted]
+        others = _measures(held_out, rows["scores"][counted], probabilities)
+        found = joint_intervals(others, held_out.scored.labels, **resampling)
+        measures |= {name: Interval(*each[:3]) for name, each in found.items()}
     return EvaluatedTable(
-        measures=measures | {name: Interval(*each[:3]) for name, each in found.items()},
+        target=column,
+        measures=measures,
         n_rows=len(positive),
         n_positives=int(np.count_nonzero(positive)),
         n_acted=int(np.count_nonzero(rows["acted"][counted])),
@@ -97,26 +103,10 @@ def evaluate_table(
     )
 
 
-def report_table(
-    model: Any,
-    data: Any,
-    *,
-    target: str | None = None,
-    fn_cost: Any = None,
-    fp_cost: Any = None,
-    weight: str | None = None,
-    title: str = "",
-    n_resamples: int = 1000,
-    confidence: float = 0.95,
-    random_state: Any = 0,
-) -> Report:
-    """Make a report on a saved model and labelled rows, as for `evaluate_table`; the title names the target column."""
-    scorer = TableScorer.load(model, fn_cost=fn_cost, fp_cost=fp_cost)
-    column = scorer.target_column(target)
-    check_request(n_resamples, confidence)
-    rows, _ = _score_labelled(scorer, data, column, weight)
-    evaluation = _evaluate(scorer, rows, n_resamples=n_resamples, confidence=confidence, random_state=random_state)
-    return Report.from_evaluation(evaluation, title=title or f"What decisions on “{column}” cost")
+def report_table(model: Any, data: Any, *, title: str = "", **options: Any) -> Report:
+    """Make a report on a saved model and labelled rows; options : of `evaluate_table`."""
+    found = evaluate_table(model, data, **options, only_costs=True)
+    return Report.from_evaluation(found.evaluation, title=title or f"What decisions on “{found.target}” cost")
 
 
 def _score_labelled(

@@ -102,13 +102,6 @@ class TableScorer:
         check_required_costs(self.cost_specs(rows.names), rows, costs, labels == self.positive_class.label)
         return costs
 
-    def target_column(self, given: str | None) -> str:
-        """The target column: the one given, or the card's."""
-        column = self.card.target if given is None else given
-        if column is None:
-            raise TableError("the card of this model names no target column: give it, with target (--target).")
-        return column
-
     def labelled(self, rows: Chunk, column: str, weight: str | None) -> tuple[Chunk, NDArray[Any]]:
         """The rows that have a label, and their labels."""
         rows.require([name for name in (column, weight) if name is not None])
