@@ -52,9 +52,7 @@ def make_checkerboard(
     >>> X.shape, int(y.sum())
     ((2002, 2), 2)
     """
-    _check_count("n_samples", n_samples, at_least=2)
-    _check_count("n_squares", n_squares, at_least=2)
-    _check_ratio(ratio)
+    _check_count("n_squares", n_squares)
     random = check_random_state(random_state)
     y = _labels(n_samples, ratio, random)
     corners = np.empty((n_samples, 2))
@@ -101,10 +99,7 @@ def make_separable_2d(
     >>> bool((X[y == 1, 0] >= 1).all() and (X[y == 0, 0] <= -1).all())
     True
     """
-    _check_count("n_samples", n_samples, at_least=2)
-    _check_ratio(ratio)
-    if not is_number(gap) or not 0 < gap < np.inf:
-        raise ValueError(f"gap must be a positive number, got {gap!r}")
+    _check_positive("gap", gap)
     if not is_number(angle) or not np.isfinite(angle):
         raise ValueError(f"angle must be a finite number of degrees, got {angle!r}")
     random = check_random_state(random_state)
@@ -121,17 +116,19 @@ def make_separable_2d(
 
 def _labels(n_samples: int, ratio: float, random: np.random.RandomState) -> NDArray[np.int64]:
     """Labels in random order: a share of 1 / (1 + ratio) is positive, rounded, at least one of each class."""
+    _check_count("n_samples", n_samples)
+    _check_positive("ratio", ratio)
     n_positives = min(max(1, round(n_samples / (1 + ratio))), n_samples - 1)
     y = np.zeros(n_samples, dtype=np.int64)
     y[random.permutation(n_samples)[:n_positives]] = 1
     return y
 
 
-def _check_count(name: str, value: int, *, at_least: int) -> None:
-    if not is_integer(value) or value < at_least:
-        raise ValueError(f"{name} must be an integer of at least {at_least}, got {value!r}")
+def _check_count(name: str, value: int) -> None:
+    if not is_integer(value) or value < 2:
+        raise ValueError(f"{name} must be an integer of at least 2, got {value!r}")
 
 
-def _check_ratio(ratio: float) -> None:
-    if not is_number(ratio) or not 0 < ratio < np.inf:
-        raise ValueError(f"ratio must be a positive number, got {ratio!r}")
+def _check_positive(name: str, value: float) -> None:
+    if not is_number(value) or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a positive number, got {value!r}")

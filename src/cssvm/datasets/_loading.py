@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,8 +24,6 @@ WIDTH = 88  # of DESCR
 READERS: dict[str, Callable[..., dict[str, Any]]] = {
     name.removeprefix("read_"): reader for name, reader in vars(_readers).items() if name.startswith("read_")
 }
-
-Record = TypeVar("Record")
 
 # From the best state of a file to the worst.
 AVAILABLE, DOWNLOADABLE, MANUAL, WRONG = STATES = ("available", "downloadable", "manual download", "wrong checksum")
@@ -199,11 +197,11 @@ def describe(dataset: Dataset) -> str:
     return "\n\n".join([f"{heading}\n{'-' * len(heading)}", *body, "Files:\n" + "\n".join(files)])
 
 
-class Table(list[Record], Generic[Record]):
+class Table(list[Any]):
     """A list of records that prints as a table with a note below."""
 
     def __init__(
-        self, records: Sequence[Record], rows: Sequence[Sequence[str]], heading: Sequence[str], note: str
+        self, records: Sequence[Any], rows: Sequence[Sequence[str]], heading: Sequence[str], note: str
     ) -> None:
         super().__init__(records)
         self._rows, self._heading, self._note = [list(row) for row in rows], list(heading), note
@@ -212,7 +210,7 @@ class Table(list[Record], Generic[Record]):
         return f"{aligned_table(self._rows, self._heading)}\n{self._note}"
 
 
-def list_datasets() -> Table[Dataset]:
+def list_datasets() -> Table:
     """List the data sets that `load` reads, with all variants.
 
     Returns
@@ -252,7 +250,7 @@ class Location:
     n_bytes: int
 
 
-def where(data_home: str | os.PathLike[str] | None = None) -> Table[Location]:
+def where(data_home: str | os.PathLike[str] | None = None) -> Table:
     """List which data sets are available, with the folder that is searched.
 
     Parameters

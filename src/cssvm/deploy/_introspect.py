@@ -20,10 +20,8 @@ def describe_model(model: Any) -> dict[str, Any]:
     check_is_fitted(model)
     classes = np.asarray(getattr(model, "classes_", ()))
     if classes.shape != (2,):
-        raise ValueError(
-            f"model must be a fitted classifier of two classes; got {type(model).__name__} with classes_="
-            f"{classes.tolist()}."
-        )
+        kind = type(model).__name__
+        raise ValueError(f"model must be a fitted classifier of two classes; got {kind} with {classes.tolist()}.")
     estimator = final_step(model)
     positive = PositiveClass.from_labels(classes, stated_pos_label(model))
     return {

@@ -81,7 +81,7 @@ def limit_jobs(model: Any) -> None:
 
 
 def _is_fitted(part: Any) -> bool:
-    """Whether a part predicts; estimators that are parameters, to be cloned, do not."""
+    """Whether a part predicts, unlike estimators that are parameters."""
     return not hasattr(part, "fit") or any(name.endswith("_") and not name.startswith("_") for name in vars(part))
 
 
@@ -114,16 +114,15 @@ def _check_svc(part: KernelSVC) -> None:
     _require(isinstance(kernel, Kernel), f"its kernel is {type(kernel).__name__}")
     _check_numbers("parameters of the kernel", [kernel.gamma, kernel.degree, kernel.coef0])
     _require(part._expansion_dtype in (np.float32, np.float64), f"its precision is {part._expansion_dtype!r}")
-    support, vectors = part.support_, part.support_vectors_
-    n_vectors = len(support)
+    support, n_vectors = part.support_, len(part.support_)
     _require(support.dtype.kind == "i" and support.ndim == 1, "support_ must hold indices of samples")
     _check_numbers("dual_coef_", part.dual_coef_, (1, n_vectors))
     _check_numbers("intercept_", part.intercept_, (1,))
     if kernel.pairwise:
         inside = support.size == 0 or 0 <= support.min() <= support.max() < n_features
         _require(inside, f"support_ must hold indices of samples below {n_features}")
-        return
-    _check_vectors("support_vectors_", vectors, (n_vectors, n_features))
+    else:
+        _check_vectors("support_vectors_", part.support_vectors_, (n_vectors, n_features))
 
 
 def _check_vectors(name: str, vectors: Any, shape: tuple[int, int]) -> None:

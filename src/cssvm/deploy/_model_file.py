@@ -175,8 +175,12 @@ def add_checksum(content: bytes) -> bytes:
     return body + hashlib.sha256(body).hexdigest().encode()
 
 
-def verify_checksum(content: bytes, path: Path) -> None:
-    """Raise ModelFileError unless this is a whole model file of the format of this version."""
+def _read_verified(path: Path) -> bytes:
+    """The content of a file; raises ModelFileError unless it is a whole model file of the format of this version."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
     if not content:
         raise ModelFileError(f"{path} is empty. Save the model again with save_model.")
     body, digest = content[:-DIGITS], content[-DIGITS:]
@@ -200,15 +204,6 @@ def verify_checksum(content: bytes, path: Path) -> None:
             f"{path} was written by {age} version of cssvm in format {number}; this version reads format {FORMAT}. "
             f"{remedy} and save the model again."
         )
-
-
-def _read_verified(path: Path) -> bytes:
-    """The content of a file whose checksum and format are right."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
-    verify_checksum(content, path)
     return content
 
 
@@ -282,11 +277,8 @@ def _import_skops_io() -> Any:
     try:
         import skops.io
     except ImportError as error:
-        if error.name == "skops":
-            raise ImportError("model files need skops: pip install 'cssvm[deploy]'") from error
-        raise ImportError(
-            f"skops cannot be imported: {error}. Install versions that fit together: pip install -U 'cssvm[deploy]'"
-        ) from error
+        reason = "model files need skops" if error.name == "skops" else f"skops cannot be imported: {error}"
+        raise ImportError(f"{reason}: pip install -U 'cssvm[deploy]'") from error
     return skops.io
 
 

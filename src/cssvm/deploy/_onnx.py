@@ -156,10 +156,7 @@ def _outputs(graph: GraphBuilder, model: Any, table: Table, row_costs: bool) -> 
     positive = PositiveClass.from_labels(np.asarray(model.classes_), getattr(model, "pos_label", None))
     by_costs = isinstance(model, BaseSVCSearchCV | CostThresholdClassifier) and model.decides_by_costs
     if row_costs and not by_costs:
-        raise ValueError(
-            f"row_costs must be False for {type(model).__name__}, whose predict takes no costs: it has one threshold "
-            "for all rows."
-        )
+        raise ValueError(f"row_costs must be False for {type(model).__name__}, whose predict takes no costs.")
     score = decision_values(graph, model, table, _costs(graph, model, row_costs) if by_costs else None)
     row = graph.cast(graph.node("Greater", score, 0.0), INT64)
     broken = graph.node("Or", graph.node("IsNaN", score), graph.node("IsInf", score))
@@ -177,10 +174,8 @@ def _costs(graph: GraphBuilder, model: Any, row_costs: bool) -> Costs:
         given = [graph.input(name, DOUBLE, None) for name in COSTS]
         fn_cost, fp_cost = (graph.node("Where", graph.node("Less", cost, 0.0), np.nan, cost) for cost in given)
         return fn_cost, fp_cost
-    own = model._fit_costs if isinstance(model, BaseSVCSearchCV) else {}
-    known: dict[str, Any] = {name: own.get(name, getattr(model, name, None)) for name in COSTS}
-    missing = [name for name in COSTS if known[name] is None]
-    if missing:
+    known: dict[str, Any] = model._fit_costs if isinstance(model, BaseSVCSearchCV) else model.get_params(deep=False)
+    if missing := [name for name in COSTS if known[name] is None]:
         raise ValueError(
             f"row_costs must be True for a {type(model).__name__} that was given one {missing[0]} for each row: its "
             "decisions need those of the new rows."

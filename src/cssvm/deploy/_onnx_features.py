@@ -71,9 +71,9 @@ class GraphBuilder:
         from onnx import numpy_helper
 
         array = np.asarray(values)
-        array = array.astype(DTYPES.get(array.dtype.kind, object))
+        array = array.astype(DTYPES.get(array.dtype.kind, object), order="C")
         name = self.new_name("constant")
-        self.constants.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
+        self.constants.append(numpy_helper.from_array(array, name))
         return name
 
     def input(self, name: str, kind: int, width: int | None) -> str:
@@ -96,11 +96,9 @@ class GraphBuilder:
         )
 
     def divided(self, X: str, values: Any) -> str:
-        """The columns of a matrix, each divided by its own number."""
+        """The columns of a matrix, each divided by its own number; one column as in `times`."""
         values = np.asarray(values, dtype=np.float64)
-        if len(values) == 1:
-            return self.node("MatMul", X, [[1.0 / values[0]]])  # for the reason given in `times`
-        return self.node("Div", X, values)
+        return self.node("MatMul", X, [1.0 / values]) if len(values) == 1 else self.node("Div", X, values)
 
     def times(self, vector: str, number: float) -> str:
         """A vector (n,) times a number, as a matrix product: onnxruntime fuses other products in float32."""
@@ -176,43 +174,32 @@ def _scaler(graph: GraphBuilder, step: StandardScaler | MaxAbsScaler, table: Tab
 def _imputer(graph: GraphBuilder, step: SimpleImputer, table: Table) -> Table:
     indicators = _indicator(graph, step.indicator_, table) if step.add_indicator else []
     if any(block.strings for block in table):
-        missing = [_missing_strings(graph, step, block) for block in table]
         filled = [
-            graph.node("Where", where, [str(fill)], block.tensor)
-            for where, fill, block in zip(missing, step.statistics_, table, strict=True)
+            graph.node("Where", _missing(graph, step, [block]), [str(fill)], block.tensor)
+            for fill, block in zip(step.statistics_, table, strict=True)
         ]
         return [Block(tensor, 1, strings=True) for tensor in filled] + indicators
     fill = np.asarray(step.statistics_, dtype=np.float64)
     kept = np.flatnonzero(~np.isnan(fill))  # scikit-learn drops columns without any value
     if len(kept) < width(table):
         table, fill = graph.columns(table, kept.tolist()), fill[kept]
-    X = graph.matrix(table)
-    filled_in = graph.node("Where", _missing_numbers(graph, step, X), fill, X)
-    return [Block(filled_in, width(table)), *indicators]
+    X = Block(graph.matrix(table), width(table))
+    return [Block(graph.node("Where", _missing(graph, step, [X]), fill, X.tensor), X.width), *indicators]
 
 
 def _indicator(graph: GraphBuilder, step: MissingIndicator, table: Table) -> Table:
     read = graph.columns(table, step.features_.tolist())
-    if not read:
-        return []
-    if any(block.strings for block in read):
-        missing = graph.concat([_missing_strings(graph, step, block) for block in read])
-    else:
-        missing = _missing_numbers(graph, step, graph.matrix(read))
-    return [Block(graph.cast(missing), width(read))]
+    return [Block(graph.cast(_missing(graph, step, read)), width(read))] if read else []
 
 
-def _missing_numbers(graph: GraphBuilder, step: Any, X: str) -> str:
-    """Which numbers are missing values of the step."""
-    if _is_missing(step.missing_values):
-        return graph.node("IsNaN", X)
-    return graph.node("Equal", X, float(step.missing_values))
-
-
-def _missing_strings(graph: GraphBuilder, step: Any, block: Block) -> str:
-    """Which strings are missing values of the step."""
-    missing = MISSING_STRING if _is_missing(step.missing_values) else step.missing_values
-    return graph.cast(graph.codes(block.tensor, {missing: 1}, default=0), BOOL)
+def _missing(graph: GraphBuilder, step: Any, table: Table) -> str:
+    """Which entries of a table of numbers, or of strings, are missing values of the step, (n, k)."""
+    marker = step.missing_values
+    if any(block.strings for block in table):
+        codes = {MISSING_STRING if _is_missing(marker) else marker: 1}
+        return graph.concat([graph.cast(graph.codes(block.tensor, codes, default=0), BOOL) for block in table])
+    X = graph.matrix(table)
+    return graph.node("IsNaN", X) if _is_missing(marker) else graph.node("Equal", X, float(marker))
 
 
 def _encoder(graph: GraphBuilder, step: OneHotEncoder, table: Table) -> Table:
