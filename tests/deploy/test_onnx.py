@@ -159,26 +159,26 @@ def test_float32_rows_of_a_table():
     "labels", [[0, 1], [-1, 1], [2, 1], [False, True], [0.0, 2.0], ["b", "a"], [np.uint8(3), np.uint8(9)]]
 )
 @pytest.mark.parametrize("side", [0, 1])
-def test_labels_of_every_type_and_targets_on_either_side(labels, side):
+def test_labels_of_every_type_and_positive_classes_on_either_side(labels, side):
     X, y = rows()
     named = np.array(labels)[y]
-    target = named.dtype.type(labels[side]).item()
-    agree(CostSensitiveSVC(fn_cost=4.0, pos_label=target).fit(X, named), X)
-    tuned = CostThresholdClassifier(CostSensitiveSVC(), method="tuned", fn_cost=2.0, cv=3, pos_label=target)
+    pos_label = named.dtype.type(labels[side]).item()
+    agree(CostSensitiveSVC(fn_cost=4.0, pos_label=pos_label).fit(X, named), X)
+    tuned = CostThresholdClassifier(CostSensitiveSVC(), method="tuned", fn_cost=2.0, cv=3, pos_label=pos_label)
     agree(tuned.fit(X, named), X)
     if side == 0:
-        agree(CostThresholdClassifier(CostSensitiveSVC(), fn_cost=2.0, cv=3, pos_label=target).fit(X, named), X)
+        agree(CostThresholdClassifier(CostSensitiveSVC(), fn_cost=2.0, cv=3, pos_label=pos_label).fit(X, named), X)
 
 
-@pytest.mark.parametrize("target", ["a", "b"])
-def test_ties_are_broken_as_in_python(target):
+@pytest.mark.parametrize("pos_label", ["a", "b"])
+def test_ties_are_broken_as_in_python(pos_label):
     """Scores of exactly 0 are of the first class."""
     X, y = np.zeros((20, 1)), np.array(["a", "b"] * 10)
     even = LogisticRegression(fit_intercept=False)
-    bayes = CostThresholdClassifier(even, calibration=None, pos_label=target).fit(X, y)
+    bayes = CostThresholdClassifier(even, calibration=None, pos_label=pos_label).fit(X, y)
     assert bayes.decision_function(X[:1]) == 0
     assert run(bayes, X)["output_label"].tolist() == bayes.predict(X).tolist() == ["a"] * 20
-    svc = CostSensitiveSVC(pos_label=target).fit(X, y)
+    svc = CostSensitiveSVC(pos_label=pos_label).fit(X, y)
     svc.intercept_ = np.zeros(1)
     assert svc.decision_function(X[:1]) == 0
     assert run(svc, X)["output_label"].tolist() == svc.predict(X).tolist() == ["a"] * 20

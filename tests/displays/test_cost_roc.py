@@ -125,12 +125,12 @@ def test_from_estimator_equals_from_predictions(data, model):
 
 
 def test_the_names_of_the_classes_do_not_matter(data, amounts):
-    """With the target first in classes_ the sign of decision_function turns, and nothing in the display does."""
+    """With the positive class first in classes_, decision_function changes its sign, the display does not."""
     X, y = data
-    words = np.where(y == 1, "bad", "good")
+    names = np.where(y == 1, "bad", "good")
     plain = CostRocDisplay.from_estimator(LogisticRegression().fit(X, y), X, y, fn_cost=amounts)
     turned = CostRocDisplay.from_estimator(
-        LogisticRegression().fit(X, words), X, words, fn_cost=amounts, pos_label="bad"
+        LogisticRegression().fit(X, names), X, names, fn_cost=amounts, pos_label="bad"
     )
     # The two fits agree to the tolerance of their solver, the order of the scores exactly.
     assert_allclose(numbers(turned), numbers(plain), atol=1e-3)

@@ -42,7 +42,7 @@ def test_the_cheapest_threshold_is_marked_on_the_line(data, model):
 
 def test_a_given_threshold_is_marked_without_an_interval_of_its_own():
     display = ThresholdDisplay.from_predictions(Y, SCORES, fn_cost=5.0, threshold=0.0, random_state=0)
-    # One target missed, one false alarm in six rows.
+    # One false negative and one false positive in six samples.
     assert_allclose(display.point_.get_xydata(), [[0.0, 1.0]])
     assert display.threshold_interval is None
     assert display.interval_line_ is None

@@ -175,7 +175,7 @@ def accuracy(y_true, y_pred):
 
 @pytest.mark.parametrize("decide", [lambda score: np.ones(len(score), int), lambda score: (score > 0.5).astype(int)])
 def test_intervals_cover_the_true_risk_as_often_as_they_say(decide):
-    """300 samples of 300 rows; the share of the target is as random as everything else."""
+    """300 resamples of 300 samples; the share of the positive class is as random as everything else."""
     rng, large = np.random.default_rng(0), np.random.default_rng(1)
 
     def sample(rng, n):

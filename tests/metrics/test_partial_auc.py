@@ -61,7 +61,7 @@ def test_losses_follow_from_scikit_learns_curve():
 
 
 def test_the_cut_falls_inside_a_sloping_piece():
-    # One tie of one target and one other row: the ROC curve is the diagonal, FPR = TPR.
+    # One tie of a positive and a negative sample: the ROC curve is the diagonal, FPR = TPR.
     assert tp_auc_loss([0, 1], [1.0, 1.0], t=0.9) == pytest.approx(0.95, rel=1e-15)
     assert tn_auc_loss([0, 1], [1.0, 1.0], t=0.9) == pytest.approx(0.95, rel=1e-15)
 

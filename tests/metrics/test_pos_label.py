@@ -38,8 +38,8 @@ def test_metrics_of_scores_are_for_the_class_named(metric):
     expected = metric(Y, SCORE, pos_label=1, **options)
     np.testing.assert_equal(metric(1 - Y, SCORE, pos_label=0, **options), expected)
     np.testing.assert_equal(metric(Y, SCORE, **options), expected)
-    target = PositiveClassScores(SCORE, PositiveClass(np.array([0, 1]), 0), 0.0)
-    np.testing.assert_equal(metric(1 - Y, target, **options), expected)
+    scores = PositiveClassScores(SCORE, PositiveClass(np.array([0, 1]), 0), 0.0)
+    np.testing.assert_equal(metric(1 - Y, scores, **options), expected)
 
 
 @pytest.mark.parametrize("metric", [cost_risk, savings_score, income])
@@ -70,20 +70,22 @@ def test_a_class_is_named_by_the_scores_or_by_the_user_where_labels_are_strings(
     assert min_cost_risk(labels, unnamed, fn_cost=5.0, pos_label="good") == min_cost_risk(1 - Y, -SCORE, fn_cost=5.0)
     named = PositiveClassScores(SCORE, PositiveClass(np.array(["bad", "good"]), 0), 0.0)
     assert min_cost_risk(labels, named, fn_cost=5.0) == min_cost_risk(Y, SCORE, fn_cost=5.0)
-    # A target that a caller inside the library has found stands back behind that of the scores.
+    # The positive class of the scores takes precedence over the one found by a caller inside the library.
     found = ScoredSamples.from_labels(labels, named, pos_label=PositiveClass(np.array(["bad", "good"]), 1))
     np.testing.assert_array_equal(found.samples.positive, Y == 1)
 
 
-@pytest.mark.parametrize(("n_target", "n_other"), [(1, 1), (1, 6), (4, 4), (3, 8), (12, 2), (9, 9)])
-def test_scores_clearly_below_chance_warn(n_target, n_other):
+@pytest.mark.parametrize(("n_positive", "n_negative"), [(1, 1), (1, 6), (4, 4), (3, 8), (12, 2), (9, 9)])
+def test_scores_clearly_below_chance_warn(n_positive, n_negative):
     """Below chance by two standard deviations of the area of random scores, sqrt((m + n + 1) / (12 m n))."""
-    y = np.repeat([1, 0], [n_target, n_other])
-    limit = 0.5 - 2 * np.sqrt((n_target + n_other + 1) / (12 * n_target * n_other))
-    places = np.arange(n_other + 1)  # each target in one of the places among the others: all areas in steps of 1 / m n
+    y = np.repeat([1, 0], [n_positive, n_negative])
+    limit = 0.5 - 2 * np.sqrt((n_positive + n_negative + 1) / (12 * n_positive * n_negative))
+    places = np.arange(n_negative + 1)  # of a positive sample among the negative ones: all areas in steps of 1 / m n
     for place in places:
-        for n_there in range(n_target + 1):
-            score = np.concatenate([np.repeat([place - 0.5, -0.5], [n_there, n_target - n_there]), np.arange(n_other)])
+        for n_there in range(n_positive + 1):
+            score = np.concatenate(
+                [np.repeat([place - 0.5, -0.5], [n_there, n_positive - n_there]), np.arange(n_negative)]
+            )
             area = (score[y == 1][:, None] > score[y == 0]).mean()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")

@@ -61,25 +61,25 @@ def test_scores_keep_their_type_unless_asked_for_in_double_precision():
 
 
 def test_checked_samples_score_many_models_as_the_public_metrics_score_each():
-    """What a search calls: the rows of a fold, checked once, and the scores of all its machines."""
+    """What a search calls: the samples of a fold, checked once, and the scores of all its models."""
     rng = np.random.default_rng(0)
     positive, cost, weights = rng.random(40) < 0.4, rng.integers(1, 9, 40), rng.integers(1, 4, 40)
-    target = PositiveClass(np.array([0, 1]), 1)
-    sample = Samples.from_mask(target, positive, fn_cost=cost, fp_cost=2.0, sample_weight=weights)
+    positive_class = PositiveClass(np.array([0, 1]), 1)
+    sample = Samples.from_mask(positive_class, positive, fn_cost=cost, fp_cost=2.0, sample_weight=weights)
     scores = rng.normal(size=(5, 40)).round(1)
-    accepted = scores > 0
-    risks = risk_of_predictions(sample, accepted)
-    incomes = income_of_predictions(sample, accepted, ActionCosts.from_errors(sample))
+    predicted = scores > 0
+    risks = risk_of_predictions(sample, predicted)
+    incomes = income_of_predictions(sample, predicted, ActionCosts.from_errors(sample))
     assert risks.shape == incomes.shape == (5,)
     costs = {"fn_cost": cost, "fp_cost": 2.0, "sample_weight": weights}
-    for own, taken, risk, earned in zip(scores, accepted, risks, incomes, strict=True):
+    for own, taken, risk, earned in zip(scores, predicted, risks, incomes, strict=True):
         # Sums of 40 whole numbers.
         assert risk == cost_risk(positive, taken, **costs)
         assert earned == income(positive, taken, tp_cost=-cost, fp_cost=2.0, sample_weight=weights)
-        rows = ScoredSamples.from_samples(sample, own)
-        assert minimum_risk(rows) == min_cost_risk(positive, own, **costs)
-        assert ranked_tp_auc_loss(rows, t=0.7).value == tp_auc_loss(positive, own, t=0.7, sample_weight=weights)
-        assert ranked_tn_auc_loss(rows, t=0.7).value == tn_auc_loss(positive, own, t=0.7, sample_weight=weights)
+        scored = ScoredSamples.from_samples(sample, own)
+        assert minimum_risk(scored) == min_cost_risk(positive, own, **costs)
+        assert ranked_tp_auc_loss(scored, t=0.7).value == tp_auc_loss(positive, own, t=0.7, sample_weight=weights)
+        assert ranked_tn_auc_loss(scored, t=0.7).value == tn_auc_loss(positive, own, t=0.7, sample_weight=weights)
 
 
 def test_a_fold_in_which_errors_on_a_class_cost_nothing_has_a_risk():

@@ -43,7 +43,7 @@ def _cost(estimator: Any, name: str) -> float | None:
 
 
 def _certificate(estimator: Any) -> dict[str, Any]:
-    """Objectives, duality gap and status of the SVM that scores rows; empty if there is none, or several."""
+    """Objectives, duality gap and status of the SVM that scores samples; empty if there is none, or several."""
     for each in iter_nested_estimators(estimator):
         if hasattr(each, "calibrated_classifiers_"):
             break

@@ -239,14 +239,14 @@ def score_folds(
             "Call cross_validate(..., return_estimator=True, return_indices=True)."
         )
     parts, scores = cv_results["indices"]["test"], []
-    for estimator, rows in zip(cv_results["estimator"], parts, strict=True):
+    for estimator, validation in zip(cv_results["estimator"], parts, strict=True):
         found = positive_class_scores(
-            estimator, safe_indexing(X, rows), pos_label=pos_label, response_method=response_method
+            estimator, safe_indexing(X, validation), pos_label=pos_label, response_method=response_method
         )
         pos_label, positive_class = found.pos_label, found.positive_class
         scores.append(found.values)
     samples = Samples.from_labels(y, pos_label=positive_class, **given)
-    folds = [samples.take(rows) for rows in parts]
+    folds = [samples.take(validation) for validation in parts]
     scored = [ScoredSamples.from_samples(fold, fold.scores(own)) for fold, own in zip(folds, scores, strict=True)]
     pooled = samples.take(np.concatenate(parts))
     return ScoredFolds(scored, ScoredSamples.from_samples(pooled, np.concatenate(scores)))

@@ -35,9 +35,9 @@ class ActionCosts(NamedTuple):
         """A true positive earns what a false negative would cost, a false positive costs its cost, skipping nothing."""
         return cls(np.where(samples.positive, -samples.cost, samples.cost), np.zeros(len(samples)))
 
-    def take(self, rows: Any) -> ActionCosts:
+    def take(self, chosen: Any) -> ActionCosts:
         """The costs of some of the samples."""
-        return ActionCosts(self.act[rows], self.skip[rows])
+        return ActionCosts(self.act[chosen], self.skip[chosen])
 
 
 def income(

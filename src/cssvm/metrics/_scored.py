@@ -93,10 +93,10 @@ class ScoredSamples:
         """(n_samples,) labels."""
         return self.samples.labels
 
-    def take(self, rows: Any) -> ScoredSamples:
-        """Some of the samples: a slice, a mask or row numbers."""
-        predictions = None if self.predictions is None else self.predictions[rows]
-        return ScoredSamples(self.samples.take(rows), self.scores[rows], predictions, self.tie)
+    def take(self, chosen: Any) -> ScoredSamples:
+        """Some of the samples: a slice, a mask or indices."""
+        predictions = None if self.predictions is None else self.predictions[chosen]
+        return ScoredSamples(self.samples.take(chosen), self.scores[chosen], predictions, self.tie)
 
     def ranked(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the samples (n_samples,) in the order of the ranking."""
