@@ -164,7 +164,7 @@ def interior_cost(sizes: Sequence[tuple[int, int]], repeats: int) -> tuning.Inte
         def solution(rows=rows, problem=problem, rank=rank):
             return low_rank_solution(low_rank_factor(rows, rank), problem)
 
-        n_steps.append(solution().n_steps)
+        n_steps.append(solution()[1])
         ns.append(1e9 * best_seconds(solution, repeats) / (n_steps[-1] + 1))
         features.append([1.0, n, n * rank**2])
     fixed, per_row, per_product = fitted(np.array(features), np.array(ns)).tolist()
