@@ -18,9 +18,7 @@ def test_the_better_action_at_any_probability_is_that_of_the_four_costs(fn, fp, 
     for p in (0.1, 0.5, 0.9):
         leaving_costs_more = p * fn - (1 - p) * fp
         by_two = p * costs.fn_cost - (1 - p) * costs.fp_cost
-        assert (
-            np.sign(by_two) == np.sign(leaving_costs_more) or (fn <= 0 and by_two <= 0) or (fp <= 0 <= by_two)
-        )
+        assert np.sign(by_two) == np.sign(leaving_costs_more) or (fn <= 0 and by_two <= 0) or (fp <= 0 <= by_two)
     if fn == 0 or fp == 0:  # two costs of 0 only where both actions are alike
         assert (costs.fn_cost == costs.fp_cost == 0) == (fn == fp == 0)
 

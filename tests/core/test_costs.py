@@ -53,7 +53,7 @@ def test_paper_costs_reproduce_the_loss_of_the_formula(C1, C_minus1, f):
     assert fp_cost * max(0, kappa + f) == pytest.approx(max(0, 1 + (2 * C_minus1 - 1) * f), abs=1e-9)
 
 
-def test_paper_costs_unpack_as_keywords():
+def test_paper_costs_unpack_as_keystrings():
     costs = paper_costs(4, 2)
     model = CostSensitiveSVC(**costs)
     assert {"fn_cost": model.fn_cost, "fp_cost": model.fp_cost, "kappa": model.kappa} == costs
@@ -68,7 +68,7 @@ def test_paper_costs_refuse_costs_without_a_loss(C1, C_minus1, name):
 
 
 @pytest.mark.parametrize("container", [list, np.array, pd.Series])
-def test_paper_costs_of_rows_are_those_of_each_row_and_missing_ones_stay_missing(container):
+def test_paper_costs_of_samples_are_those_of_each_sample_and_missing_ones_stay_missing(container):
     fn_cost, fp_cost, kappa = paper_costs(container([4.0, NAN, 1.0]), container([NAN, 2.0, 0.75])).values()
     np.testing.assert_array_equal(fn_cost, [4.0, NAN, 1.0])
     np.testing.assert_allclose(fp_cost, [NAN, 3.0, 0.5])
@@ -76,7 +76,7 @@ def test_paper_costs_of_rows_are_those_of_each_row_and_missing_ones_stay_missing
 
 
 @given(cost=arrays(float, 6, elements=st.floats(0.6, 100)), f=st.floats(-10, 10))
-def test_paper_costs_of_rows_reproduce_the_example_dependent_loss(cost, f):
+def test_paper_costs_of_samples_reproduce_the_example_dependent_loss(cost, f):
     fn_cost, fp_cost, kappa = paper_costs(cost, cost).values()
     np.testing.assert_allclose(fn_cost * np.maximum(0, 1 - f), cost * np.maximum(0, 1 - f))
     np.testing.assert_allclose(
@@ -84,7 +84,7 @@ def test_paper_costs_of_rows_reproduce_the_example_dependent_loss(cost, f):
     )
 
 
-def test_paper_costs_of_at_most_one_half_are_refused_with_the_way_out():
+def test_paper_costs_of_at_most_one_half_are_rejected_with_the_way_out():
     with pytest.raises(ValueError, match=r"C_minus1=0.5 in row 1. Divide all costs, C1 too, by the smallest C_minus1"):
         paper_costs([1.0, 1.0], [2.0, 0.5])
     smallest = 0.5
@@ -92,7 +92,7 @@ def test_paper_costs_of_at_most_one_half_are_refused_with_the_way_out():
 
 
 @pytest.mark.parametrize(("C1", "C_minus1"), [([1, 2, 3], [1, 2]), ([[1, 2]], [1, 2]), ([], [])])
-def test_paper_costs_of_rows_must_be_of_one_length(C1, C_minus1):
+def test_paper_costs_of_samples_must_be_of_one_length(C1, C_minus1):
     with pytest.raises(ValueError, match="in one dimension and of one length"):
         paper_costs(C1, C_minus1)
 
@@ -130,7 +130,7 @@ def test_positives_have_margin_one_and_negatives_kappa():
     kappa=arrays(float, 8, elements=positive),
     weight=arrays(float, 8, elements=positive),
 )
-def test_every_row_gets_the_margin_and_box_of_its_own_costs(y, C, fn, fp, kappa, weight):
+def test_every_sample_gets_the_margin_and_box_of_its_own_costs(y, C, fn, fp, kappa, weight):
     margins, upper_bounds = margins_and_upper_bounds(y, C=C, fn_cost=fn, fp_cost=fp, kappa=kappa, sample_weight=weight)
     for i in range(8):
         expected = (1.0, C * weight[i] * fn[i]) if y[i] > 0 else (kappa[i], C * weight[i] * fp[i])
@@ -144,7 +144,7 @@ def test_tied_kappa_is_the_inverse_of_each_false_positive_cost():
     np.testing.assert_array_equal(upper_bounds, [1, 2, 1, 4, 0])
 
 
-def test_values_on_rows_of_the_other_class_are_ignored():
+def test_values_on_samples_of_the_other_class_are_ignored():
     fn_cost = [2.0, NAN, 3.0, -np.inf, -1.0]
     fp_cost = [NAN, 4.0, -5.0, 5.0, 6.0]
     kappa = [-1.0, 0.5, 0.0, 0.5, 0.5]
@@ -192,14 +192,14 @@ def test_sample_weights_multiply_the_costs():
         (True, r"one value for each sample of X, shape \(5,\); got shape \(\)"),
     ],
 )
-def test_bad_values_are_refused_by_name(name, value, message):
+def test_bad_values_are_rejected_by_name(name, value, message):
     with pytest.raises(ValueError, match=f"{name} must .*{message.format(name=name)}"):
         margins_and_upper_bounds(Y, **{name: value})
 
 
 @pytest.mark.parametrize("name", ["fn_cost", "fp_cost", "sample_weight"])
 @pytest.mark.parametrize("value", [0, np.zeros(5)], ids=["scalar", "array"])
-def test_costs_that_are_all_zero_are_refused(name, value):
+def test_costs_that_are_all_zero_are_rejected(name, value):
     with pytest.raises(ValueError, match=f"{name} must be positive on at least one sample.* got zero on all"):
         margins_and_upper_bounds(Y, **{name: value})
 
@@ -210,12 +210,12 @@ def test_kappa_must_be_positive(kappa):
         margins_and_upper_bounds(Y, kappa=kappa)
 
 
-def test_unknown_kappa_rule_is_refused():
+def test_unknown_kappa_rule_is_rejected():
     with pytest.raises(ValueError, match=r"kappa must be .*'tied'; got kappa='loose'"):
         margins_and_upper_bounds(Y, kappa="loose")
 
 
-def test_overflowing_boxes_are_refused():
+def test_overflowing_boxes_are_rejected():
     with pytest.raises(ValueError, match="overflows"):
         margins_and_upper_bounds(Y, C=1e200, fn_cost=1e200)
     with pytest.raises(ValueError, match="overflows"):
@@ -223,13 +223,14 @@ def test_overflowing_boxes_are_refused():
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1.0, 1e300])
-def test_totals_of_partitions_add_up_to_those_of_all_rows(unit):
+def test_totals_of_partitions_add_up_to_those_of_all_samples(unit):
     rng = np.random.default_rng(0)
     weights, cost = rng.integers(0, 3, 90).astype(float), unit * rng.exponential(size=90)
     parts = [slice(0, 0), slice(0, 40), slice(40, 41), slice(41, 90)]
     whole = WeightedCostTotals.from_samples(weights, weights * cost)
     added = reduce(
-        WeightedCostTotals.plus, (WeightedCostTotals.from_samples(weights[part], (weights * cost)[part]) for part in parts)
+        WeightedCostTotals.plus,
+        (WeightedCostTotals.from_samples(weights[part], (weights * cost)[part]) for part in parts),
     )
     assert added[:3] == pytest.approx(whole[:3], rel=1e-14)
     assert not added.unit_costs
@@ -261,7 +262,7 @@ def test_paper_costs_must_be_finite_numbers(C1, C_minus1, got):
         paper_costs(C1, C_minus1)
 
 
-def test_paper_costs_of_rows_must_have_one_dimension_even_if_both_have_two():
+def test_paper_costs_of_samples_must_have_one_dimension_even_if_both_have_two():
     with pytest.raises(ValueError, match="in one dimension"):
         paper_costs([[1.0, 2.0]], [[1.0, 2.0]])
 
@@ -300,7 +301,7 @@ def test_messages_say_which_values_are_ignored(name, ignored):
     assert (" of the " in str(error.value)) == ignored
 
 
-def test_only_a_whole_class_without_costs_is_refused():
+def test_only_a_whole_class_without_costs_is_rejected():
     target = np.array([True, True, False, False])
     costs.check_nonzero_costs(target, np.array([0.0, 1.0, 0.0, 0.5]))
     costs.check_nonzero_costs(target, np.ones(4))

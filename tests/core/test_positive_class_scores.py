@@ -62,18 +62,18 @@ def test_the_estimators_own_target_is_found_in_pipelines_and_searches(data):
         (Perceptron(), {"response_method": "predict_proba"}, "has no predict_proba"),
     ],
 )
-def test_what_cannot_be_scored_is_refused_with_the_reason(data, estimator, arguments, message):
+def test_what_cannot_be_scored_is_rejected_with_the_reason(data, estimator, arguments, message):
     estimator.fit(*data)
     with pytest.raises(ValueError, match=message):
         positive_class_scores(estimator, data[0], **arguments)
 
 
-def test_an_estimator_that_was_not_fitted_is_refused(data):
+def test_an_estimator_that_was_not_fitted_is_rejected(data):
     with pytest.raises(NotFittedError):
         positive_class_scores(LogisticRegression(), data[0])
 
 
-def test_three_classes_are_refused(data):
+def test_three_classes_are_rejected(data):
     model = LogisticRegression().fit(data[0], np.arange(len(data[1])) % 3)
     with pytest.raises(ValueError, match="two classes"):
         positive_class_scores(model, data[0])

@@ -86,7 +86,7 @@ def test_costs_are_those_that_predict_of_what_decides_takes(estimator, taken):
     assert costs_for_predict(estimator) == taken
 
 
-def test_costs_can_be_refused_where_metadata_is_routed():
+def test_costs_can_be_rejected_where_metadata_is_routed():
     with config_context(enable_metadata_routing=True):
         without_misses = ByBothCosts().set_predict_request(fn_cost=False, fp_cost=True)
         elsewhere = ByBothCosts().set_predict_request(fp_cost="alarm_cost")

@@ -37,7 +37,7 @@ def test_the_risk_is_the_smallest_over_all_thresholds(r):
 
 
 @given(rows.filter(lambda r: any(cost > 0 for _, _, cost in r)), st.integers(1, 4))
-def test_repeated_rows_equal_weights(r, times):
+def test_repeated_samples_equal_weights(r, times):
     scores, y, cost = (np.array(column, dtype=float) for column in zip(*r, strict=True))
     repeated = minimum_risk_threshold(np.repeat(scores, times), np.repeat(y, times), np.repeat(cost, times))
     assert repeated == minimum_risk_threshold(scores, y, times * cost)
@@ -59,7 +59,7 @@ def test_among_equal_risks_the_cut_nearest_to_zero_wins():
     assert minimum_risk_threshold(scores, y, np.ones(4)) == 1.5
 
 
-def test_at_equal_distance_the_lower_cut_wins_because_it_misses_less():
+def test_at_equal_distance_the_lower_cut_wins_because_it_false_negatives_less():
     scores, y = np.array([-3.0, -1.0, 1.0, 3.0]), np.array([-1, 1, -1, 1])
     assert minimum_risk_threshold(scores, y, np.ones(4)) == -2.0
 
@@ -69,7 +69,7 @@ def test_scores_equal_up_to_rounding_are_not_cut_apart():
     assert minimum_risk_threshold(scores, y, np.ones(4)) == pytest.approx(0.0, abs=1e-8)
 
 
-def test_rows_that_cost_nothing_do_not_count():
+def test_samples_that_cost_nothing_do_not_count():
     scores, y = np.array([-1.0, 0.9, 1.0]), np.array([-1, -1, 1])
     assert minimum_risk_threshold(scores, y, np.array([1.0, 0.0, 1.0])) == 0.0
 
@@ -99,7 +99,7 @@ def test_the_ends_lie_as_far_beyond_the_scores_as_asked(prefer, beyond, ends):
     assert found == ends
 
 
-def test_a_run_of_nearly_equal_scores_is_cut_beside_it():
+def test_a_run_of_nearly_equal_scores_is_cut_next_to_it():
     ranking = Ranking.from_scores(np.array([0.0, 1.0, 1.1, 1.2, 3.0]), tie=0.15)
     np.testing.assert_array_equal(ranking.lowest, [3.0, 1.0, 0.0])
     np.testing.assert_array_equal(ranking.highest, [3.0, 1.2, 0.0])

@@ -78,7 +78,7 @@ def test_it_agrees_with_the_obvious_algorithm(data, sampling, max_samples, size,
     np.testing.assert_array_equal(model.predict(X)[clear], mean[clear] > 0)
 
 
-def test_equal_costs_keep_all_rows(data):
+def test_equal_costs_keep_all_samples(data):
     X, y, _, _ = data
     model = CostProportionateClassifier(GaussianNB(), n_estimators=2).fit(X, y)
     np.testing.assert_array_equal(model.estimators_samples_[1], np.arange(len(y)))
@@ -86,7 +86,7 @@ def test_equal_costs_keep_all_rows(data):
 
 
 @pytest.mark.parametrize("sampling", ["rejection", "with_replacement", "without_replacement"])
-def test_rows_that_cost_nothing_are_never_drawn(data, sampling):
+def test_samples_that_cost_nothing_are_never_drawn(data, sampling):
     X, y, fn_cost, _ = data
     free = np.arange(len(y)) % 2 == 0
     model = CostProportionateClassifier(GaussianNB(), sampling=sampling, random_state=0).fit(
@@ -95,7 +95,7 @@ def test_rows_that_cost_nothing_are_never_drawn(data, sampling):
     assert not any(free[rows].any() for rows in model.estimators_samples_)
 
 
-def test_weights_go_to_a_learner_that_takes_them_and_into_the_draws_of_another(data):
+def test_weights_go_to_a_estimator_that_takes_them_and_into_the_draws_of_another(data):
     X, y, fn_cost, _ = data
     weights = np.random.default_rng(0).uniform(0.0, 3.0, len(y)) * (np.arange(len(y)) % 5 > 0)
     settings = {"n_estimators": 2, "random_state": 0}
@@ -114,7 +114,7 @@ def test_weights_go_to_a_learner_that_takes_them_and_into_the_draws_of_another(d
         np.testing.assert_array_equal(rows, same)
 
 
-def test_a_kernel_matrix_is_split_by_rows_and_columns(data):
+def test_a_kernel_matrix_is_split_by_samples_and_columns(data):
     X, y, fn_cost, _ = data
     K = rbf_kernel(X, gamma=0.1)
     settings = {"n_estimators": 2, "random_state": 0}
@@ -160,12 +160,12 @@ def test_the_comparators_of_the_docstring_are_one_line_each(data):
         (
             {},
             {"fn_cost": "one is huge"},
-            r'got 100 draws in a row of one class only. .* use sampling="with_replacement"',
+            r'got 100 draws of one class only. .* use sampling="with_replacement"',
         ),
         ({"fn_cost": 0.0}, {}, "fn_cost must be positive on at least one sample of the positive class"),
     ],
 )
-def test_what_it_cannot_use_is_refused(data, parameters, costs, reason):
+def test_invalid_input_is_rejected(data, parameters, costs, reason):
     X, y, fn_cost, _ = data
     huge = fn_cost.copy()
     huge[np.argmax(y)] = 1e12  # rejection keeps no other row

@@ -88,7 +88,7 @@ def test_bayes_decisions_have_the_least_expected_cost(pos_label, rows):
 
 
 @pytest.mark.parametrize("pos_label", [0, 1])
-def test_constructor_costs_set_one_threshold_for_all_rows(pos_label):
+def test_constructor_costs_set_one_threshold_for_all_samples(pos_label):
     X = np.array([[0.0], [0.19], [0.21], [0.5], [0.79], [0.81], [1.0]])
     model = CostThresholdClassifier(KnownProbabilities(), fn_cost=4.0, calibration=None, pos_label=pos_label)
     model.fit(X[:2], [0, 1])
@@ -179,7 +179,7 @@ def test_folds_of_one_class_have_no_threshold_of_their_own(data):
     assert model.threshold_ == min_cost_risk(y[:30], X[:30, 0], fn_cost=3.0).threshold
 
 
-def test_a_precomputed_kernel_is_split_by_rows_and_columns(data):
+def test_a_precomputed_kernel_is_split_by_samples_and_columns(data):
     X, y, _ = data
     K = rbf_kernel(X, gamma=0.1)
     model = CostThresholdClassifier(CostSensitiveSVC(kernel="precomputed"), fn_cost=3.0, method="tuned", cv=FOLDS)
@@ -234,7 +234,7 @@ def test_the_estimator_gets_the_costs_it_requests_also_by_another_name(data, met
     np.testing.assert_array_equal(fitted.dual_coef_, direct.dual_coef_)
 
 
-def test_weights_the_estimator_takes_but_does_not_request_are_refused_with_routing(data):
+def test_weights_the_estimator_takes_but_does_not_request_are_rejected_with_routing(data):
     X, y, amounts = data
     with config_context(enable_metadata_routing=True), pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
         CostThresholdClassifier(LogisticRegression(), method="tuned").fit(X, y, sample_weight=amounts)
@@ -280,7 +280,7 @@ def test_probabilities_are_offered_where_there_are_some():
         ({}, {"sample_weight": -np.ones(200)}, "sample_weight must be finite and non-negative"),
     ],
 )
-def test_a_refused_fit_names_the_reason_and_leaves_the_classifier_unchanged(data, parameters, costs, reason):
+def test_a_rejected_fit_names_the_reason_and_leaves_the_classifier_unchanged(data, parameters, costs, reason):
     X, y, _ = data
     model = CostThresholdClassifier(LogisticRegression(), calibration=None).fit(X, y)
     before = dict(vars(model.set_params(**parameters)))
@@ -290,7 +290,7 @@ def test_a_refused_fit_names_the_reason_and_leaves_the_classifier_unchanged(data
     assert all(vars(model)[name] is before[name] for name in before)
 
 
-def test_folds_without_a_class_to_train_on_are_refused(data):
+def test_folds_without_a_class_to_train_on_are_rejected(data):
     X, y, _ = data
     order = np.argsort(y)
     with pytest.raises(ValueError, match=r"both classes must be present among the training samples .* stratified"):
@@ -307,14 +307,14 @@ def test_folds_without_a_class_to_train_on_are_refused(data):
         ({"fn_cost": 0.0, "fp_cost": 0.0}, "must not both be 0"),
     ],
 )
-def test_unusable_costs_of_new_rows_are_refused(data, costs, reason):
+def test_unusable_costs_of_new_samples_are_rejected(data, costs, reason):
     X, y, _ = data
     model = CostThresholdClassifier(LogisticRegression(), calibration=None).fit(X, y)
     with pytest.raises(ValueError, match=reason):
         model.predict(X, **costs)
 
 
-def test_rows_that_cost_nothing_are_not_acted_on_and_counted(data):
+def test_samples_that_cost_nothing_are_not_acted_on_and_counted(data):
     X, y, _ = data
     model = CostThresholdClassifier(LogisticRegression(), calibration=None).fit(X, y)
     fn_cost = np.where(np.arange(200) % 4 == 0, 0.0, 3.0)
@@ -325,7 +325,7 @@ def test_rows_that_cost_nothing_are_not_acted_on_and_counted(data):
     np.testing.assert_array_equal(decided[others], model.predict(X[others], fn_cost=3.0, fp_cost=1.0))
 
 
-def test_a_tuned_threshold_refuses_costs_of_new_rows_and_names_the_method_that_takes_them(data):
+def test_a_tuned_threshold_rejects_costs_of_new_samples_and_names_the_method_that_takes_them(data):
     X, y, amounts = data
     model = CostThresholdClassifier(LogisticRegression(), method="tuned").fit(X, y)
     with pytest.raises(ValueError, match='Use method="bayes"'):

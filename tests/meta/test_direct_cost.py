@@ -97,7 +97,7 @@ def test_with_known_amounts_it_decides_as_the_cost_threshold_does(data, pos_labe
     np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
 
 
-def test_known_amounts_replace_estimates_row_by_row(data):
+def test_known_amounts_replace_estimates_sample_by_sample(data):
     X, y, amounts = data
     model = DirectCostClassifier(LogisticRegression(), LinearRegression(), fp_cost=2.0).fit(X, y, fn_cost=amounts)
     known = np.arange(len(y)) % 2 == 0
@@ -106,7 +106,7 @@ def test_known_amounts_replace_estimates_row_by_row(data):
     np.testing.assert_array_equal(decided[~known], model.predict(X, fp_cost=3.0)[~known])
 
 
-def test_without_amounts_of_rows_the_constructors_holds_for_all(data):
+def test_without_amounts_of_samples_the_constructors_holds_for_all(data):
     X, y, _ = data
     model = DirectCostClassifier(LogisticRegression(), LinearRegression(), fn_cost=4.0).fit(X, y)
     np.testing.assert_allclose(model.predict_amount(X), 4.0)
@@ -162,7 +162,7 @@ def test_a_frozen_classifier_is_calibrated_and_corrected(data):
     np.testing.assert_allclose(model.predict_amount(X[100:]), expected.clip(0.0), rtol=1e-9)
 
 
-def test_estimates_of_nothing_beside_free_alarms_are_no_mistake(data):
+def test_estimates_of_nothing_next_to_free_alarms_are_no_miweighted_cost(data):
     X, y, _ = data
     amounts = np.where(np.arange(len(y)) < 190, 0.0, 1e-3)
     model = DirectCostClassifier(LogisticRegression(), KNeighborsRegressor(1), selection_correction=False)
@@ -182,7 +182,7 @@ def test_samples_that_are_estimated_to_cost_nothing_are_not_acted_on(data, pos_l
     assert np.all(model.predict(X, fp_cost=0.0) == 1 - pos_label)
 
 
-def test_amounts_of_new_rows_are_kept_from_it_by_evaluate_and_scorers(data):
+def test_amounts_of_new_samples_are_kept_from_it_by_evaluate_and_scorers(data):
     X, y, amounts = data
     model = DirectCostClassifier(GaussianNB(), LinearRegression(), cv=3)
     fp_cost = np.linspace(1.0, 6.0, len(y))
@@ -237,7 +237,7 @@ def test_amounts_of_new_rows_are_kept_from_it_by_evaluate_and_scorers(data):
         ({"cv": KFold(2)}, {}, "positive weight, that a fold holds out; got none"),
     ],
 )
-def test_what_it_cannot_use_is_refused(data, parameters, costs, reason):
+def test_invalid_input_is_rejected(data, parameters, costs, reason):
     X, y, _ = data
     model = DirectCostClassifier(LogisticRegression(), LinearRegression(), calibration=None).fit(X, y)
     before = dict(vars(model.set_params(**parameters)))
@@ -264,14 +264,14 @@ def test_what_it_cannot_use_is_refused(data, parameters, costs, reason):
         ({"fp_cost": np.ones((200, 2))}, r"fp_cost must be a number or .* got shape \(200, 2\)"),
     ],
 )
-def test_unusable_costs_of_new_rows_are_refused(data, costs, reason):
+def test_unusable_costs_of_new_samples_are_rejected(data, costs, reason):
     X, y, amounts = data
     model = DirectCostClassifier(GaussianNB(), LinearRegression(), calibration=None).fit(X, y, fn_cost=amounts)
     with pytest.raises(ValueError, match=reason):
         model.predict(X, **costs)
 
 
-def test_estimates_that_are_no_numbers_are_refused(data):
+def test_estimates_that_are_no_numbers_are_rejected(data):
     class Lost(KNeighborsRegressor):
         def predict(self, X):
             return np.full(len(X), np.nan)

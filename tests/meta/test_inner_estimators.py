@@ -93,7 +93,7 @@ def test_names_of_the_classes_do_not_matter(data, make):
 
 @every
 @pytest.mark.parametrize("container", [sp.csr_matrix, sp.csc_array, sp.coo_matrix])
-def test_sparse_rows(data, make, container):
+def test_sparse_samples(data, make, container):
     X, y, amounts = data
     X = np.where(np.abs(X) < 0.5, 0.0, X)
     dense = make(LogisticRegression(tol=1e-8)).fit(X, y, fn_cost=amounts)
@@ -142,7 +142,7 @@ class RawRegressor(RegressorMixin, TakesRawRows):
 
 @every
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
-def test_raw_frames_reach_the_learners_unchecked(data, make, kind, monkeypatch):
+def test_raw_frames_reach_the_estimators_unchecked(data, make, kind, monkeypatch):
     X, y, amounts = data
     monkeypatch.setattr(TakesRawRows, "kind", kind)
     age, job = X[:, 0].copy(), np.where(X[:, 1] > 0, "clerk", "smith").astype(object)
@@ -159,7 +159,7 @@ def test_raw_frames_reach_the_learners_unchecked(data, make, kind, monkeypatch):
 
 @every
 @pytest.mark.parametrize("routing", [False, True])
-def test_evaluate_with_costs_of_rows_and_a_table_with_words_and_gaps(data, make, routing):
+def test_evaluate_with_costs_of_samples_and_a_table_with_strings_and_missing_values(data, make, routing):
     X, y, amounts = data
     index = np.random.default_rng(0).permutation(len(y)) + 5
     frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"], index=index)
@@ -187,7 +187,7 @@ def test_evaluate_with_costs_of_rows_and_a_table_with_words_and_gaps(data, make,
 
 
 @every
-def test_weights_of_rows_are_those_of_repeated_rows(data, make):
+def test_weights_of_samples_are_those_of_repeated_samples(data, make):
     """In expectation, as draws differ: those of many draws agree in nearly all rows.
 
     Out of bag they would not, as a copy of a row may be in the bag; and a learner that is trained on labels may make
@@ -220,7 +220,7 @@ class NotesWhatItGets(GaussianNB):
 
 
 @every
-def test_a_learner_gets_the_costs_and_weights_it_requests_for_its_rows(data, make):
+def test_a_estimator_gets_the_costs_and_weights_it_requests_for_its_samples(data, make):
     X, y, amounts = data
     numbers = np.arange(len(y), dtype=float)
     weights = numbers / 100 + 1
@@ -299,7 +299,7 @@ def test_bad_input_is_one_clear_error_and_leaves_the_model_as_it_was(data, make,
 
 @every
 @pytest.mark.parametrize("learner", [SelectKBest(), "svm", None, GaussianNB])
-def test_what_is_no_classifier_is_refused(data, make, learner):
+def test_what_is_no_classifier_is_rejected(data, make, learner):
     X, y, _ = data
     with pytest.raises(ValueError, match="must have fit, and predict_proba or decision_function; got"):
         make(learner).fit(X, y)

@@ -80,7 +80,7 @@ def test_it_agrees_with_the_obvious_algorithm(data, learner, p, q, pos_label):
     np.testing.assert_array_equal(model.predict(X), last.fit(X, labels).predict(X))
 
 
-def test_class_costs_are_those_of_every_row(data):
+def test_class_costs_are_those_of_every_sample(data):
     X, y, _, _ = data
     classes = MetaCostClassifier(GaussianNB(), fn_cost=4.0, fp_cost=2.0, random_state=0).fit(X, y)
     rows = MetaCostClassifier(GaussianNB(), random_state=0).fit(
@@ -90,7 +90,7 @@ def test_class_costs_are_those_of_every_row(data):
     np.testing.assert_array_equal(classes.relabelled_ == 1, classes.positive_probability_ >= 2 / 6)
 
 
-def test_a_learner_that_remembers_its_rows_keeps_their_labels_unless_they_are_out_of_bag(data):
+def test_a_estimator_that_remembers_its_samples_keeps_their_labels_unless_they_are_out_of_bag(data):
     X, y, _, _ = data
     settings = {"fn_cost": 2.0, "n_estimators": 30, "random_state": 0}
     seen = MetaCostClassifier(DecisionTreeClassifier(), out_of_bag=False, **settings).fit(X, y)
@@ -98,7 +98,7 @@ def test_a_learner_that_remembers_its_rows_keeps_their_labels_unless_they_are_ou
     assert np.mean(seen.relabelled_ != y) < 0.1 < np.mean(unseen.relabelled_ != y)
 
 
-def test_amounts_that_only_targets_have_are_estimated_for_all_rows(data):
+def test_amounts_that_only_targets_have_are_estimated_for_all_samples(data):
     X, y, fn_cost, _ = data
     amounts = np.where(y == 1, fn_cost, np.nan)
     model = MetaCostClassifier(GaussianNB(), amount_estimator=LinearRegression(), random_state=0).fit(
@@ -110,7 +110,7 @@ def test_amounts_that_only_targets_have_are_estimated_for_all_rows(data):
     np.testing.assert_array_equal(model.relabelled_ == 1, p * estimated >= 1 - p)
 
 
-def test_rows_on_which_nothing_is_at_stake_are_left_out_of_the_last_training(data):
+def test_samples_on_which_nothing_is_at_weighted_cost_are_left_out_of_the_last_training(data):
     X, y, fn_cost, fp_cost = data
     free = np.arange(len(y)) % 3 == 0
     model = MetaCostClassifier(GaussianNB(), n_estimators=5, random_state=0).fit(
@@ -121,7 +121,7 @@ def test_rows_on_which_nothing_is_at_stake_are_left_out_of_the_last_training(dat
 
 
 @pytest.mark.parametrize("fn_cost", [1e6, 1e-6])
-def test_one_decision_for_all_rows_is_made_with_a_warning(data, fn_cost):
+def test_one_decision_for_all_samples_is_made_with_a_warning(data, fn_cost):
     X, y, _, _ = data
     label = int(fn_cost > 1)
     learner = GaussianNB(var_smoothing=0.1)
@@ -132,7 +132,7 @@ def test_one_decision_for_all_rows_is_made_with_a_warning(data, fn_cost):
     assert model.n_features_in_ == X.shape[1]
 
 
-def test_rows_that_all_resamples_hold_are_judged_by_all_models(data):
+def test_samples_that_all_resamples_hold_are_predicted_by_all_models(data):
     X, y, _, _ = data
     with pytest.warns(UserWarning, match=r"\d+ samples are in all 2 resamples .* larger n_estimators"):
         model = MetaCostClassifier(GaussianNB(), n_estimators=2, random_state=0).fit(X, y)
@@ -143,7 +143,7 @@ def test_rows_that_all_resamples_hold_are_judged_by_all_models(data):
     np.testing.assert_allclose(model.positive_probability_, expected, rtol=1e-12)
 
 
-def test_weights_enter_the_draws_where_the_learner_takes_none(data):
+def test_weights_enter_the_draws_where_the_estimator_takes_none(data):
     X, y, _, _ = data
     weights = np.where(np.arange(len(y)) < 100, 1.0, 0.0)
     with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
@@ -173,12 +173,12 @@ def test_weights_enter_the_draws_where_the_learner_takes_none(data):
             {"fn_cost": "amounts of others"},
             "fn_cost must be finite and non-negative on every sample of the positive",
         ),
-        ({}, {"fn_cost": "zero for others"}, r"fn_cost must be what each sample costs .* reveals the labels"),
-        ({}, {"fp_cost": "zero for targets"}, r"fp_cost must be what each sample costs .* reveals the labels"),
+        ({}, {"fn_cost": "zero for others"}, r"fn_cost must be the cost of each sample .* reveals the labels"),
+        ({}, {"fp_cost": "zero for targets"}, r"fp_cost must be the cost of each sample .* reveals the labels"),
         ({"fn_cost": 0.0}, {}, "fn_cost must be positive on at least one sample of the positive class"),
     ],
 )
-def test_what_it_cannot_use_is_refused(data, parameters, costs, reason):
+def test_invalid_input_is_rejected(data, parameters, costs, reason):
     X, y, fn_cost, _ = data
     partly = {
         "amounts of targets": np.where(y == 1, fn_cost, np.nan),

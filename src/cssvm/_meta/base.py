@@ -1,7 +1,7 @@
 """Classifiers around any estimator: how costs and weights reach the estimators inside, and how these are fitted.
 
 With metadata routing an estimator inside gets what it requests of `fn_cost`, `fp_cost` and `sample_weight`. Without, it
-gets `sample_weight` if its `fit`, or that of the last step of a pipeline, takes it; costs are never passed on.
+gets `sample_weight` if its `fit`, or that of the last step of a pipeline, takes it, and no costs.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ from __future__ import annotations
 import reprlib
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.utils import get_tags
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from .._core.classifier import BinaryClassifier
 from .._core.folds import Fold, OutOfFold, fit_on, make_splits, out_of_fold
 from .._core.nested import split_final_step
 from .._core.positive_class import RESPONSE_METHODS, PositiveClass
-from .._core.samples import check_both_classes
+from .._core.samples import Samples, check_both_classes
 from .._core.sklearn_compat import clone_with_seed, safe_indexing
 from .._core.types import Mask, RowNumbers, Vector
-from .._core.validation import check_parameters, option
+from .._core.validation import align_to_samples, check_parameters, option
 
 ESTIMATOR = "estimator"
 PROBABILITIES = "predict_proba"
@@ -51,6 +51,16 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
                 f"estimator of {type(self).__name__} must have fit, and predict_proba or decision_function; got "
                 f"estimator={reprlib.repr(self.estimator)}. Pass an instance of a binary classifier."
             )
+
+    def _read_fit(self, X: Any, y: Any, **given: Any) -> tuple[Any, Samples, dict[str, Any]]:
+        """X, the samples, and the values given to `fit` other than None, aligned to them."""
+        X, y = indexable(X, y)
+        given = {"fp_cost": None, **align_to_samples(X, y, **given)}
+        costs = {name: given[name] for name in ("fn_cost", "fp_cost", "sample_weight")}
+        samples = self._read_sample(column_or_1d(y, warn=True), **costs)
+        if given["sample_weight"] is not None:
+            given["sample_weight"] = samples.weights
+        return X, samples, {name: value for name, value in given.items() if value is not None}
 
     def _metadata_for(
         self, parameter: str, given: dict[str, Any], *, warn_unused: bool = True, stacklevel: int = 4
@@ -80,10 +90,6 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
             return dict(process_routing(self, "fit", **metadata)[parameter].fit)
         return metadata
 
-    def _fit_estimator(self, X: Any, y: Any, metadata: dict[str, Any]) -> Any:
-        """The estimator fitted on all samples."""
-        return clone(self.estimator).fit(X, y, **self._routed(metadata))
-
     def _out_of_fold(
         self,
         X: Any,
@@ -93,7 +99,7 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
         metadata: dict[str, Any],
         seeds: Iterable[int | None] | None = None,
     ) -> OutOfFold:
-        """Responses (n,) or (n, 2) of the estimator to the samples that each fold holds out."""
+        """Responses of the estimator to the samples that each fold holds out."""
         seeds = [None] * len(folds) if seeds is None else seeds
         estimators = [clone_with_seed(self.estimator, seed) for seed in seeds]
         return out_of_fold(estimators, X, y, folds, method, metadata=self._routed(metadata), n_jobs=self.n_jobs)
@@ -124,13 +130,7 @@ class WrappedClassifier(MetaEstimatorMixin, BinaryClassifier):
         return self._fitted_estimator.feature_names_in_
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Requests of this classifier and of the estimators inside, for scikit-learn's metadata routing.
-
-        Returns
-        -------
-        MetadataRouter
-            The routing of `fit`, `predict` and `score`.
-        """
+        """Requests of this classifier and of the estimators inside, for scikit-learn's metadata routing."""
         router = MetadataRouter(owner=self).add_self_request(self)
         for name, estimator in self._given_estimators().items():
             router.add(**{name: estimator}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
@@ -155,16 +155,6 @@ def takes_weights(metadata: dict[str, Any]) -> bool:
     return any(name.rpartition("__")[2] == "sample_weight" for name in metadata)
 
 
-class Probabilities(NamedTuple):
-    """A fitted estimator with `predict_proba`, and the probabilities of models that have not seen the sample.
-
-    held_out : (n,) probability of the positive class, nan if no fold holds the sample out; None if not requested.
-    """
-
-    estimator: Any
-    held_out: Vector | None
-
-
 class CalibratingClassifier(WrappedClassifier):
     """A wrapper that can calibrate its estimator."""
 
@@ -175,6 +165,11 @@ class CalibratingClassifier(WrappedClassifier):
     def _will_have_probabilities(self) -> bool:
         """Whether the fitted estimator will have `predict_proba`."""
         return self.calibration is not None or hasattr(self.estimator, PROBABILITIES)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities (n_samples, 2) of the two classes, those of `estimator_`; the costs do not enter."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
 
     def _check_calibration(self) -> None:
         check_parameters(
@@ -202,18 +197,17 @@ class CalibratingClassifier(WrappedClassifier):
         sample_weight: Any = None,
         groups: Any = None,
         held_out: bool = False,
-    ) -> Probabilities:
-        """Fit the estimator, and calibrate it if requested.
+    ) -> tuple[Any, Vector | None]:
+        """Fit the estimator with its metadata, calibrate it if requested, and return it with held-out probabilities.
 
-        metadata : what `fit` of the estimator takes; sample_weight : of the calibration; held_out : whether to return
-        held-out probabilities too. A calibration has them from its folds, where the calibrator, but not the estimator,
-        has seen the sample; without one they take a fit per fold.
+        These are (n,) for the positive class, nan if no fold holds the sample out, or None if not requested. With a
+        calibration they are those of its folds, where the calibrator, but not the estimator, has seen the sample.
         """
         folds: list[Fold] = []
         if self.calibration is not None or held_out:
             folds = make_splits(self.cv, X, y, positive=positive, weights=sample_weight, groups=groups)
         if self.calibration is None:
-            estimator = self._fit_estimator(X, y, metadata)
+            estimator = clone(self.estimator).fit(X, y, **self._routed(metadata))
             found = self._out_of_fold(X, y, folds, PROBABILITIES, metadata) if held_out else None
         else:
             self._check_calibration_folds(folds, positive, sample_weight)
@@ -227,12 +221,12 @@ class CalibratingClassifier(WrappedClassifier):
                 estimator.fit(X, y, **{**metadata, "sample_weight": sample_weight})
             found = _calibrated_out_of_fold(estimator, X, folds) if held_out else None
         if found is None:
-            return Probabilities(estimator, None)
+            return estimator, None
         probabilities = [positive_class.to_positive_sign(response) for response in found.values]
-        return Probabilities(estimator, found._replace(values=probabilities).mean(len(positive)))
+        return estimator, found._replace(values=probabilities).mean(len(positive))
 
     def _check_calibration_folds(self, folds: Sequence[Fold], positive: Mask, sample_weight: Any) -> None:
-        """Raise if the held-out samples of a fold are of one class: no probability can be learned from them."""
+        """Raise if the held-out samples of a fold are of one class, from which no probability can be learned."""
         counted = np.ones(len(positive), dtype=bool) if sample_weight is None else np.asarray(sample_weight) > 0
         part = f"the held-out samples of each fold of cv={self.cv!r}, on which probabilities are calibrated"
         for fold in folds:

@@ -3,7 +3,7 @@
     bayes:   positive if p(x_i) fn_cost_i > (1 - p(x_i)) fp_cost_i,    p calibrated, costs those of the new samples
     tuned:   positive if score(x_i) > threshold,    the threshold of least cost on held-out training samples
 
-p and the score are those of the positive class; `_core.decision` has both rules, and what happens to ties.
+p and the score are those of the positive class.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -51,25 +52,21 @@ class CostThresholdClassifier(CalibratingClassifier):
     Parameters
     ----------
     estimator : estimator instance
-        The binary classifier, with `predict_proba` or `decision_function`. It is cloned, not changed.
-    fn_cost : float, default=1.0
-        Cost of a false negative: a positive sample predicted negative. One value per sample goes to `predict`
-        (``"bayes"``) or `fit` (``"tuned"``).
-    fp_cost : float, default=1.0
-        Cost of a false positive: a negative sample predicted positive. One value per sample likewise.
+        A binary classifier with `predict_proba` or `decision_function`, which is cloned.
+    fn_cost, fp_cost : float, default=1.0
+        Costs of a false negative and of a false positive. Costs per sample go to `predict` (``"bayes"``) or `fit`
+        (``"tuned"``).
     method : {"bayes", "tuned"}, default="bayes"
-        ``"bayes"`` trusts the probabilities and follows the costs of each new sample; ``"tuned"`` needs only a
-        ranking and the costs of the training samples.
+        ``"bayes"`` needs probabilities; ``"tuned"`` needs only a ranking and the costs of the training samples.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
-        How ``"bayes"`` calibrates the estimator, by `sklearn.calibration.CalibratedClassifierCV`. None takes the
-        estimator's own `predict_proba`. Ignored by ``"tuned"``.
+        How ``"bayes"`` calibrates the estimator, by `sklearn.calibration.CalibratedClassifierCV`. If None, its own
+        `predict_proba` is used.
     cv : int, splitter or iterable of splits, default=None
-        Folds for the calibration or for the held-out scores; an integer means stratified folds of shuffled samples,
-        None five of them. For time-ordered data, pass ``TimeSeriesSplit``.
+        Folds for the calibration or the held-out scores: an integer means stratified folds of shuffled samples, None
+        five of them. For time-ordered data, pass ``TimeSeriesSplit``.
     pos_label : label, default=None
         The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
-        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
-        ``classes_[1]``.
+        ``fn_cost != fp_cost``.
     n_jobs : int, default=None
         Folds fitted at a time, as in scikit-learn.
 
@@ -80,28 +77,22 @@ class CostThresholdClassifier(CalibratingClassifier):
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
     threshold_ : float
-        On the probability or score of the positive class. ``"bayes"``: fp_cost / (fn_cost + fp_cost) of the
-        constructor's costs. ``"tuned"``: half-way between two neighbouring held-out scores, or 1 beyond the
-        extreme ones where one prediction for all samples costs least.
+        On the probability or score of the positive class. ``"bayes"``: fp_cost / (fn_cost + fp_cost). ``"tuned"``:
+        half-way between two held-out scores, or 1 beyond the extreme ones if one prediction for all costs least.
     thresholds_ : ndarray of shape (n_folds,)
-        The threshold of least cost on the held-out samples of each fold alone, nan if errors on one of the classes
-        cost nothing in it; empty for ``"bayes"``.
+        The threshold of least cost on each fold alone, nan if errors on a class cost nothing in it; empty for
+        ``"bayes"``.
     threshold_spread_ : float
-        Standard deviation of `thresholds_` over the folds that have one: how well the data determine the
-        threshold. 0 for ``"bayes"``, where the costs set it.
-    n_features_in_ : int
-        Number of features seen in `fit`, if the estimator has it.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names and the estimator keeps them.
+        Standard deviation of `thresholds_`: how well the data determine the threshold. 0 for ``"bayes"``.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number and names of the features seen in `fit`, if the estimator has them.
 
     Notes
     -----
-    scikit-learn's `FixedThresholdClassifier` and `TunedThresholdClassifierCV` have one threshold for all samples:
-    their `predict` takes no costs. The latter averages interpolated scores of the folds and keeps no threshold of
-    a single fold, so its spread is not seen.
+    Unlike here, `predict` of scikit-learn's `FixedThresholdClassifier` and `TunedThresholdClassifierCV` takes no costs.
 
-    `sample_weight` goes to the estimator's `fit` if that takes it, and to the calibration or the costs in any
-    case. With metadata routing the estimator also gets what it requests of `fn_cost` and `fp_cost`.
+    `sample_weight` goes to the estimator if its `fit` takes it, and to the calibration or the costs in any case. With
+    metadata routing the estimator also gets what it requests of `fn_cost` and `fp_cost`.
 
     Examples
     --------
@@ -156,7 +147,7 @@ class CostThresholdClassifier(CalibratingClassifier):
         sample_weight: Any = None,
         groups: Any = None,
     ) -> CostThresholdClassifier:
-        """Fit the estimator and set the threshold; a failed fit leaves this classifier unchanged.
+        """Fit the estimator and set the threshold; if this fails, the classifier stays as it was.
 
         Parameters
         ----------
@@ -164,27 +155,23 @@ class CostThresholdClassifier(CalibratingClassifier):
             Training samples, in any form the estimator takes.
         y : array-like of shape (n_samples,)
             Labels of two classes.
-        fn_cost : float or array-like of shape (n_samples,), default=None
-            ``"tuned"`` only: cost of a false negative on each positive sample; other entries are ignored. If None, the
-            value passed to the constructor is used.
-        fp_cost : float or array-like of shape (n_samples,), default=None
-            ``"tuned"`` only: cost of a false positive on each negative sample; other entries are ignored. If None, the
-            value passed to the constructor is used.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            ``"tuned"`` only: cost of a false negative on each positive sample, and of a false positive on each negative
+            sample; other entries are ignored. If None, the constructor's value is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Sample weights. If None, all weights are 1.
+            Sample weights. If None, all are 1.
         groups : array-like of shape (n_samples,), default=None
             Samples that belong together, such as those of one customer, are held out together.
 
         Returns
         -------
-        CostThresholdClassifier
-            The classifier itself.
+        self
         """
         with unchanged_on_failure(self):
             self._check_parameters()
             X, y = indexable(X, y)
-            given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-            groups = align_to_samples(X, y, groups=groups)["groups"]
+            given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight, groups=groups)
+            groups = given.pop("groups")
             y = column_or_1d(y, warn=True)
             _, positive = self._read_labels(y)
             if sample_weight is not None:
@@ -199,7 +186,7 @@ class CostThresholdClassifier(CalibratingClassifier):
         return self
 
     def _fit_bayes(self, X: Any, y: NDArray[Any], positive: Mask, given: dict[str, Any], groups: Any) -> None:
-        """Fit probabilities; costs given to `fit` are for the estimator only, and raise if it does not take them."""
+        """Fit probabilities; costs given to `fit` must be requested by the estimator."""
         self._positive_class.require_pos_label(fn_cost=self.fn_cost, fp_cost=self.fp_cost)
         fn_cost, fp_cost = self._decision_costs(None, None, len(positive))
         metadata = self._metadata_for(ESTIMATOR, given)
@@ -210,10 +197,10 @@ class CostThresholdClassifier(CalibratingClassifier):
                 f'method="bayes". Pass it to predict: predict(X, {unused[0]}=...), or use method="tuned".'
             )
         weight = given.get("sample_weight")
-        fitted = self._fit_probabilities(
+        self.estimator_, _ = self._fit_probabilities(
             X, y, self._positive_class, positive, metadata, sample_weight=weight, groups=groups
         )
-        self.estimator_, self._response = fitted.estimator, PROBABILITIES
+        self._response = PROBABILITIES
         self.threshold_, self.thresholds_ = float(fp_cost / (fn_cost + fp_cost)), np.empty(0)
 
     def _fit_tuned(self, X: Any, y: NDArray[Any], positive: Mask, given: dict[str, Any], groups: Any) -> None:
@@ -228,10 +215,10 @@ class CostThresholdClassifier(CalibratingClassifier):
         metadata = self._metadata_for(ESTIMATOR, given)
         self._response = PROBABILITIES if hasattr(self.estimator, PROBABILITIES) else "decision_function"
         held_out = self._out_of_fold(X, y, folds, self._response, metadata)
-        rows, responses = held_out.pooled()
-        pooled = samples.take(rows)
+        numbers, responses = held_out.pooled()
+        pooled = samples.take(numbers)
         check_both_classes(pooled.positive, f"the held-out samples of cv={self.cv!r}", "Use fewer folds.")
-        self.estimator_ = self._fit_estimator(X, y, metadata)
+        self.estimator_ = clone(self.estimator).fit(X, y, **self._routed(metadata))
         self.threshold_ = self._least_cost_threshold(pooled, responses)
         self.thresholds_ = np.array(
             [self._least_cost_threshold(samples.take(fold), own) for fold, own in zip(*held_out, strict=True)]
@@ -269,18 +256,14 @@ class CostThresholdClassifier(CalibratingClassifier):
             )
 
     def predict(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> NDArray[Any]:
-        """Predict the class of least expected cost for each sample; ``classes_[0]`` if both cost the same.
+        """Predict the class of least expected cost for each sample, ``classes_[0]`` if both cost the same.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples to classify.
-        fn_cost : float or array-like of shape (n_samples,), default=None
-            ``"bayes"`` only: the cost of a false negative on each sample. If None, the value passed to the constructor
-            is used.
-        fp_cost : float or array-like of shape (n_samples,), default=None
-            ``"bayes"`` only: the cost of a false positive on each sample. If None, the value passed to the constructor
-            is used.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            ``"bayes"`` only: the costs of each sample. If None, the constructor's value is used.
 
         Returns
         -------
@@ -290,36 +273,13 @@ class CostThresholdClassifier(CalibratingClassifier):
         return self._positive_class.labels(self._positive_class.predicted_positive(gain))
 
     def decision_function(self, X: Any) -> Vector:
-        """Score of the positive class minus `threshold_`, its sign turned so that positive means ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        gain = self._gain(X, None, None)
-        return self._positive_class.to_classes_sign(gain)
+        """Score of the positive class minus `threshold_`, (n_samples,), turned to be positive for ``classes_[1]``."""
+        return self._positive_class.to_classes_sign(self._gain(X, None, None))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the two classes, those of `estimator_`; the costs do not enter.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Columns in the order of `classes_`.
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+        """Probabilities (n_samples, 2) of the two classes, those of `estimator_`; the costs do not enter."""
+        return super().predict_proba(X)
 
     def _gain(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
         """Score of the positive class minus the threshold, which differs by sample if the costs do."""

@@ -2,14 +2,9 @@
 
     predict positive if p(x) amount(x) > (1 - p(x)) fp_cost,    amount(x) = E[fn_cost | x, positive class]
 
-The amount is a regression on the positive samples. A donor's gift or a fraud's amount is known for those only, and they
-are not a random sample: who is likely to give may also give more, or less. The correction of Zadrozny and Elkan (2001),
-after Heckman (1979), passes the probability of the positive class to the regressor as a further feature,
-
-    amount(x) = r(x, p(x)),
-
-in training the probability by a model that has not seen the sample. Otherwise it would be close to 1 on the very
-samples that the regressor learns from, and on no others.
+The amount is a regression on the positive samples, which are not a random sample: who is likely to give may also give
+more, or less. The correction of Zadrozny and Elkan (2001), after Heckman (1979), is amount(x) = r(x, p(x)), where p(x)
+is in training the probability by a model that has not seen the sample, and that is not close to 1 on all of them.
 """
 
 from __future__ import annotations
@@ -21,15 +16,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
-from sklearn.utils import get_tags, indexable
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from .._core.classifier import unchanged_on_failure
 from .._core.decision import check_decision_costs, expected_saving
 from .._core.positive_class import finite_response
 from .._core.samples import Samples
 from .._core.sklearn_compat import safe_indexing
-from .._core.types import RowNumbers, Vector
+from .._core.types import Vector
 from .._core.validation import align_to_samples, is_pandas, sample_values, take_samples
 from .base import CALIBRATIONS, ESTIMATOR, PROBABILITIES, CalibratingClassifier, WrappedClassifier
 
@@ -45,8 +40,8 @@ class Amounts(NamedTuple):
 
     def estimate(self, X: Any, probability: Vector) -> Vector:
         """The estimated amount of each sample, (n,) float64, at least 0."""
-        rows = with_probability(X, probability) if self.corrected else X
-        amounts = np.asarray(self.regressor.predict(rows), dtype=np.float64).reshape(len(probability))
+        X = with_probability(X, probability) if self.corrected else X
+        amounts = np.asarray(self.regressor.predict(X), dtype=np.float64).reshape(len(probability))
         if not np.isfinite(amounts).all():
             raise ValueError(
                 f"predict of {type(self.regressor).__name__}, the {AMOUNTS}, must return finite amounts; got "
@@ -68,7 +63,7 @@ class EstimatingClassifier(WrappedClassifier):
         if isinstance(given, type) or not hasattr(given, "fit") or not is_regressor(given):
             raise ValueError(
                 f"{AMOUNTS} of {name} must be a regressor; got {AMOUNTS}={reprlib.repr(given)}. Pass "
-                "for example LinearRegression(), or a pipeline that ends with one."
+                "for example LinearRegression()."
             )
         if get_tags(self.estimator).input_tags.pairwise:
             raise ValueError(
@@ -76,26 +71,21 @@ class EstimatingClassifier(WrappedClassifier):
                 f"{reprlib.repr(self.estimator)}, which takes a kernel matrix. Use its kernel by name."
             )
 
-    def _fit_amounts(
-        self, X: Any, amounts: Vector, rows: RowNumbers, probability: Vector | None, metadata: dict[str, Any]
-    ) -> Amounts:
-        """Fit the regressor on these samples.
-
-        amounts : (n,) read on `samples` only; probability : (n,), by models that have not seen the samples, nan if
-        there is none, or None for no correction; metadata : what `fit` of the regressor takes.
-        """
+    def _fit_amounts(self, X: Any, samples: Samples, probability: Vector | None, metadata: dict[str, Any]) -> Amounts:
+        """Fit the regressor with its metadata on the positive samples; no `probability` (n,) means no correction."""
+        numbers = np.flatnonzero(samples.positive & (samples.weights > 0))
         if probability is not None:
-            rows = rows[np.isfinite(probability[rows])]
-        if not len(rows):
+            numbers = numbers[np.isfinite(probability[numbers])]
+        if not len(numbers):
             raise ValueError(
                 f"{AMOUNTS} of {type(self).__name__} needs positive samples, with positive weight, that a fold holds "
                 "out; got none. Use stratified folds, or selection_correction=False."
             )
-        own = {name: take_samples(value, rows) for name, value in self._routed(metadata, AMOUNTS).items()}
-        X_own = safe_indexing(X, rows)
+        own = {name: take_samples(value, numbers) for name, value in self._routed(metadata, AMOUNTS).items()}
+        X_own = safe_indexing(X, numbers)
         if probability is not None:
-            X_own = with_probability(X_own, probability[rows])
-        return Amounts(clone(self.amount_estimator).fit(X_own, amounts[rows], **own), probability is not None)
+            X_own = with_probability(X_own, probability[numbers])
+        return Amounts(clone(self.amount_estimator).fit(X_own, samples.cost[numbers], **own), probability is not None)
 
 
 def with_probability(X: Any, probability: Vector) -> Any:
@@ -118,7 +108,7 @@ def with_probability(X: Any, probability: Vector) -> Any:
 
 
 class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
-    """Predictions of least expected cost if the cost of a false negative is estimated as well as the probability.
+    """Predictions of least expected cost where the cost of a false negative is estimated, like the probability.
 
     The direct cost-sensitive decision of Zadrozny and Elkan [1]_: with p(x) the calibrated probability of the positive
     class, and amount(x) the cost of a false negative by a regressor fitted on the positive samples, it predicts that
@@ -126,34 +116,32 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
 
         p(x_i) amount(x_i) > (1 - p(x_i)) fp_cost_i.
 
-    An amount that is known when deciding takes the place of the estimate: ``predict(X, fn_cost=amount)``. Where all of
-    them are known, `CostThresholdClassifier` makes the same decisions and needs no regressor.
+    A known amount replaces the estimate: ``predict(X, fn_cost=amount)``. Where all are known, use
+    `CostThresholdClassifier`, which needs no regressor.
 
     Parameters
     ----------
     estimator : estimator instance
-        The binary classifier, with `predict_proba` or `decision_function`. It is cloned, not changed.
+        A binary classifier with `predict_proba` or `decision_function`, which is cloned.
     amount_estimator : estimator instance
-        The regressor of the amounts, fitted on the positive samples. It is cloned, not changed. What it predicts
-        below 0 counts as 0.
+        A regressor, which is cloned. Amounts that it predicts below 0 count as 0.
     fn_cost : float, default=1.0
         Cost of a false negative, if `fit` is given no amounts.
     fp_cost : float, default=1.0
-        Cost of a false positive: a negative sample predicted positive. One value per sample goes to `predict`.
+        Cost of a false positive. Costs per sample go to `predict`.
     selection_correction : bool, default=True
-        Whether the regressor gets the probability of the positive class as a further feature, the last one, named
-        "positive_probability" in a data frame: the positive samples are not a random sample of all [1]_ [2]_. In
-        training it comes from models that have not seen the sample. A column transformer must let it pass.
+        Whether the regressor gets the probability of the positive class as a further feature, as the positive samples
+        are not a random sample [1]_ [2]_: the last one, "positive_probability" in a data frame, which a column
+        transformer must pass through.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
-        How the estimator is calibrated, by `sklearn.calibration.CalibratedClassifierCV`. None takes the estimator's
-        own `predict_proba`.
+        How the estimator is calibrated, by `sklearn.calibration.CalibratedClassifierCV`. If None, its own
+        `predict_proba` is used.
     cv : int, splitter or iterable of splits, default=None
-        Folds for the calibration and the correction; an integer means stratified folds of shuffled samples, None five
+        Folds for the calibration and the correction: an integer means stratified folds of shuffled samples, None five
         of them. For time-ordered data, pass ``TimeSeriesSplit``.
     pos_label : label, default=None
         The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
-        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
-        ``classes_[1]``.
+        ``fn_cost != fp_cost``.
     n_jobs : int, default=None
         Folds fitted at a time, as in scikit-learn.
 
@@ -165,16 +153,12 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         The regressor, fitted on the positive samples.
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
-    n_features_in_ : int
-        Number of features seen in `fit`, if the estimator has it.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names and the estimator keeps them.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number and names of the features seen in `fit`, if the estimator has them.
 
     Notes
     -----
-    Amounts count as unknown when deciding: `evaluate` and the scorers pass those of the samples to `fit` and to the
-    sum, never to `predict`: where only positive samples have an amount, they would reveal the class.
-
+    `evaluate` and the scorers never pass amounts to `predict`: if only positive samples have one, it reveals the class.
     `sample_weight` goes to both estimators if their `fit` takes it, and to the calibration in any case.
 
     References
@@ -231,7 +215,7 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     def fit(
         self, X: Any, y: Any, *, fn_cost: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> DirectCostClassifier:
-        """Fit both estimators; a failed fit leaves this classifier unchanged.
+        """Fit both estimators; if this fails, the classifier stays as it was.
 
         Parameters
         ----------
@@ -241,57 +225,37 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
             Labels of two classes.
         fn_cost : float or array-like of shape (n_samples,), default=None
             The amounts: the cost of a false negative on each positive sample; other entries are ignored. If None, the
-            value passed to the constructor is used.
+            constructor's value is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Sample weights. If None, all weights are 1.
+            Sample weights. If None, all are 1.
         groups : array-like of shape (n_samples,), default=None
             Samples that belong together, such as those of one customer, are held out together.
 
         Returns
         -------
-        DirectCostClassifier
-            The classifier itself.
+        self
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            X, y = indexable(X, y)
-            given = align_to_samples(X, y, fn_cost=fn_cost, sample_weight=sample_weight, groups=groups)
-            sample = self._read_sample(
-                column_or_1d(y, warn=True),
-                fn_cost=given["fn_cost"],
-                fp_cost=None,
-                sample_weight=given["sample_weight"],
+            X, samples, given = self._read_fit(X, y, fn_cost=fn_cost, sample_weight=sample_weight, groups=groups)
+            groups = given.pop("groups", None)
+            self.estimator_, held_out = self._fit_probabilities(
+                X,
+                samples.labels,
+                samples.positive_class,
+                samples.positive,
+                self._metadata_for(ESTIMATOR, given),
+                sample_weight=given.get("sample_weight"),
+                groups=groups,
+                held_out=self.selection_correction,
             )
-            self._fit_both(X, sample, given)
+            self._amounts = self._fit_amounts(X, samples, held_out, self._metadata_for(AMOUNTS, given))
+            self.amount_estimator_ = self._amounts.regressor
         return self
-
-    def _fit_both(self, X: Any, sample: Samples, given: dict[str, Any]) -> None:
-        """Fit the classifier, then the regressor with its held-out probabilities."""
-        groups = given.pop("groups")
-        given = {name: value for name, value in given.items() if value is not None}
-        weight = {"sample_weight": sample.weights} if "sample_weight" in given else {}
-        fitted = self._fit_probabilities(
-            X,
-            sample.labels,
-            sample.positive_class,
-            sample.positive,
-            self._metadata_for(ESTIMATOR, given | weight),
-            groups=groups,
-            held_out=self.selection_correction,
-            **weight,
-        )
-        self._amounts = self._fit_amounts(
-            X,
-            sample.cost,
-            np.flatnonzero(sample.positive & (sample.weights > 0)),
-            fitted.held_out,
-            self._metadata_for(AMOUNTS, given | weight),
-        )
-        self.estimator_, self.amount_estimator_ = fitted.estimator, self._amounts.regressor
 
     @property
     def decides_by_costs(self) -> tuple[str, ...]:
-        """Of the costs of samples, those that count as known when deciding: not the amounts."""
+        """The costs of samples that count as known when deciding: not the amounts."""
         return ("fp_cost",)
 
     def _check_parameters(self) -> None:
@@ -307,16 +271,16 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
             )
 
     def predict(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> NDArray[Any]:
-        """Predict the class of least expected cost for each sample; ``classes_[0]`` if both cost the same.
+        """Predict the class of least expected cost for each sample, ``classes_[0]`` if both cost the same.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples to classify.
         fn_cost : float or array-like of shape (n_samples,), default=None
-            The amounts that are known, nan where one is not: there, and for None everywhere, it is estimated.
+            The amounts that are known; those that are nan, or all if None, are estimated.
         fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false positive on each sample. If None, the value passed to the constructor is used.
+            Cost of a false positive on each sample. If None, the constructor's value is used.
 
         Returns
         -------
@@ -326,51 +290,11 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
         return self._positive_class.labels(self._positive_class.predicted_positive(saving))
 
     def decision_function(self, X: Any) -> Vector:
-        """What deciding for the target is expected to save, p amount - (1 - p) fp_cost, in the unit of the costs.
-
-        Its sign is turned so that positive means ``classes_[1]``. The amounts are estimated.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        saving = self._saving(X, None, None)
-        return self._positive_class.to_classes_sign(saving)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the two classes, those of `estimator_`; the costs do not enter.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Columns in the order of `classes_`.
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+        """The expected saving p amount - (1 - p) fp_cost, (n_samples,), turned to be positive for ``classes_[1]``."""
+        return self._positive_class.to_classes_sign(self._saving(X, None, None))
 
     def predict_amount(self, X: Any) -> Vector:
-        """Estimate the cost of a false negative on each sample, if it is of the positive class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to estimate the amounts of.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            At least 0.
-        """
+        """Estimate the cost of a false negative on each sample, (n_samples,), at least 0, if it is positive."""
         check_is_fitted(self)
         return self._amounts.estimate(X, self._probability(X))
 
@@ -382,11 +306,11 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     def _saving(self, X: Any, fn_cost: Any, fp_cost: Any) -> Vector:
         """Expected saving of predicting each sample positive, by the known or else the estimated amounts."""
         probability = self._probability(X)
-        n_rows = len(probability)
-        fn = np.broadcast_to(sample_values("fn_cost", np.nan if fn_cost is None else fn_cost, n_rows), n_rows)
+        n = len(probability)
+        fn = np.broadcast_to(sample_values("fn_cost", np.nan if fn_cost is None else fn_cost, n), n)
         unknown = np.isnan(fn)
-        # What was given is checked; an estimate of 0 beside an fp_cost of 0 is no mistake of the user's.
-        fn, fp = check_decision_costs(np.where(unknown, 1.0, fn), self._cost_of_new_samples("fp_cost", fp_cost), n_rows)
+        # Only what was given is checked: an estimate of 0 next to an fp_cost of 0 is not the user's mistake.
+        fn, fp = check_decision_costs(np.where(unknown, 1.0, fn), self._cost_of_new_samples("fp_cost", fp_cost), n)
         if unknown.any():
             fn = np.where(unknown, self._amounts.estimate(X, probability), fn)
         if fn_cost is not None or fp_cost is not None:

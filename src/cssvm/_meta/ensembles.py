@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from .._core.classifier import unchanged_on_failure
 from .._core.positive_class import DEFAULT_THRESHOLDS, finite_response
 from .._core.samples import Samples, has_both_classes
 from .._core.types import Mask, RowNumbers, Vector
-from .._core.validation import CHECKS, align_to_samples, check_parameters, is_integer, is_number, option
+from .._core.validation import CHECKS, check_parameters, is_integer, is_number, option
 from .base import ESTIMATOR, PROBABILITIES, WrappedClassifier, takes_weights
 
 SOFT, HARD = "soft", "hard"
@@ -41,13 +41,12 @@ SAMPLINGS = (REJECTION, WITH, WITHOUT)
 ATTEMPTS = 100  # at a draw with both classes: less than one in a million draws fails if one in seven succeeds
 
 
-def draw_rows(
+def draw_samples(
     sampling: str, weighted_costs: Vector, positive: Mask, seeds: Iterable[int], *, size: int | None = None, whose: str
 ) -> list[RowNumbers]:
     """Sample numbers of a draw for each seed, from samples of positive weighted costs.
 
-    weighted_costs : (n,), positive : (n,) samples of the positive class, size : k, not for rejection, whose : names who
-    asks in errors.
+    size : k, not for rejection; whose : the name in errors.
     """
     chances = weighted_costs / weighted_costs.max() if sampling == REJECTION else weighted_costs / weighted_costs.sum()
     return [_draw_both_classes(sampling, chances, positive, seed, size, whose) for seed in seeds]
@@ -56,34 +55,30 @@ def draw_rows(
 def _draw_both_classes(
     sampling: str, chances: Vector, positive: Mask, seed: int, size: int | None, whose: str
 ) -> RowNumbers:
-    """The first draw of this seed that holds samples of both classes."""
+    """The sorted sample numbers of the first draw of this seed that holds samples of both classes."""
     rng = np.random.default_rng(seed)
     for _ in range(ATTEMPTS):
-        rows = _draw(sampling, chances, rng, size)
-        if has_both_classes(positive[rows]):
-            return rows
+        if sampling == REJECTION:  # a uniform number in [0, 1) is below a chance of 1, never below one of 0
+            draw = np.flatnonzero(rng.random(len(chances)) < chances)
+        else:
+            draw = np.sort(rng.choice(len(chances), size, replace=sampling == WITH, p=chances))
+        if has_both_classes(positive[draw]):
+            return draw
     share = chances[positive].sum() / chances.sum()
     raise ValueError(
-        f"draws of {whose} must hold samples of both classes; got {ATTEMPTS} draws in a row of one class only. Of "
-        f"the weighted costs {share:.2g} are those of positive samples, and a draw holds about "
+        f"draws of {whose} must hold samples of both classes; got {ATTEMPTS} draws of one class only. "
+        f"Positive samples have {share:.2g} of the weighted costs, and a draw holds about "
         f"{chances.sum() if size is None else size:.3g} samples. Cap the largest costs or weights"
         + (f', or use sampling="{WITH}".' if sampling == REJECTION else ", or draw more samples.")
     )
 
 
-def _draw(sampling: str, chances: Vector, rng: np.random.Generator, size: int | None) -> RowNumbers:
-    """Sample numbers, sorted; a uniform number in [0, 1) is below a chance of 1, never below one of 0."""
-    if sampling == REJECTION:
-        return np.flatnonzero(rng.random(len(chances)) < chances)
-    return np.sort(rng.choice(len(chances), size, replace=sampling == WITH, p=chances))
-
-
-def draw_size(max_samples: Any, n_rows: int, *, whose: str) -> int:
+def draw_size(max_samples: Any, n_samples: int, *, whose: str) -> int:
     """Samples of a draw: their number, or their share of all samples."""
     if is_integer(max_samples) and max_samples >= 1:
         return int(max_samples)
     if is_number(max_samples) and not is_integer(max_samples) and 0.0 < max_samples <= 1.0:
-        return max(1, round(float(max_samples) * n_rows))
+        return max(1, round(float(max_samples) * n_samples))
     raise ValueError(
         f"max_samples of {whose} must be a number of samples, at least 1, or a share of them, above 0 and at most 1.0; "
         f"got max_samples={max_samples!r}. Pass for example max_samples=0.5."
@@ -110,7 +105,7 @@ class EnsembleClassifier(WrappedClassifier):
 
     @property
     def _method(self) -> str:
-        """What members are asked for: probabilities, or scores if they have none; or votes."""
+        """The method of the members: `predict_proba`, or `decision_function` if they have none; or `predict`."""
         if self.voting == HARD:
             return VOTES
         return PROBABILITIES if hasattr(self.estimator, PROBABILITIES) else "decision_function"
@@ -122,7 +117,7 @@ class EnsembleClassifier(WrappedClassifier):
         return self._positive_class.to_positive_sign(response)
 
     def _columns(self, X: Any, rows: RowNumbers) -> Any:
-        """X, or of a kernel matrix between new and all training samples the columns of these."""
+        """X, or of a kernel matrix between new and all training samples the columns of some."""
         if not self._pairwise:
             return X
         if X.shape[1] != self._n_samples:
@@ -155,39 +150,33 @@ def respond(member: Any, method: str, X: Any) -> NDArray[Any]:
 class CostProportionateClassifier(EnsembleClassifier):
     """Estimators fitted on samples that are drawn with probability proportional to the cost of an error on them.
 
-    Costing, of Zadrozny, Langford and Abe [1]_: if (x, y, cost) has the distribution D, then the rate of errors under::
+    Costing, of Zadrozny, Langford and Abe [1]_: if (x, y, cost) has the distribution D, then the error rate under::
 
         D'(x, y, cost) = cost D(x, y, cost) / E[cost]
 
-    is the expected cost under D, divided by E[cost]. An estimator that makes few errors on samples drawn from D'
-    therefore makes cheap ones on samples of D. Each of `n_estimators` estimators gets a draw of its own; their
-    probabilities, scores or votes are averaged.
+    is the expected cost under D, divided by E[cost]. Each of `n_estimators` estimators gets a draw from D' of its own;
+    their probabilities, scores or votes are averaged.
 
     Parameters
     ----------
     estimator : estimator instance
-        The binary classifier, with `predict_proba` or `decision_function`. It is cloned, not changed.
-    fn_cost : float, default=1.0
-        Cost of a false negative: a positive sample predicted negative. One value per sample goes to `fit`.
-    fp_cost : float, default=1.0
-        Cost of a false positive: a negative sample predicted positive. One value per sample likewise.
+        A binary classifier with `predict_proba` or `decision_function`, which is cloned.
+    fn_cost, fp_cost : float, default=1.0
+        Costs of a false negative and of a false positive. Costs per sample go to `fit`.
     sampling : {"rejection", "with_replacement", "without_replacement"}, default="rejection"
-        ``"rejection"`` keeps each sample with probability cost / largest cost, so that a draw holds about n mean cost /
-        largest cost samples, none of them twice. ``"with_replacement"`` and ``"without_replacement"`` draw a given
-        number of samples. With replacement, costly samples are drawn repeatedly, which invites overfitting; without,
-        their share is smaller than their cost's.
+        ``"rejection"`` keeps each sample with probability cost / largest cost, at most once. The others draw a given
+        number of samples: with replacement, costly samples are drawn repeatedly, which invites overfitting; without,
+        their share is smaller than that of their costs.
     max_samples : int, float or None, default=None
-        Samples of a draw, or their share of all samples with a cost; None: as many as there are with replacement, half
-        of them without. Rejection chooses by itself and takes none.
+        Number of samples of a draw, or their share of the samples with a cost. If None, all with replacement, half of
+        them without. Must be None for rejection.
     n_estimators : int, default=10
-        Number of estimators, t in [1]_.
+        Number of estimators.
     voting : {"soft", "hard"}, default="soft"
-        ``"soft"`` averages probabilities, or scores of estimators that have none; ``"hard"`` counts votes, as [1]_
-        does.
+        ``"soft"`` averages probabilities, or scores of estimators that have none; ``"hard"`` counts votes, as in [1]_.
     pos_label : label, default=None
         The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
-        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
-        ``classes_[1]``.
+        ``fn_cost != fp_cost``.
     n_jobs : int, default=None
         Estimators fitted and evaluated at a time, as in scikit-learn. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -201,17 +190,13 @@ class CostProportionateClassifier(EnsembleClassifier):
         The sample numbers that each of them was fitted on.
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
-    n_features_in_ : int
-        Number of features seen in `fit`, if the estimator has it.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names and the estimator keeps them.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number and names of the features seen in `fit`, if the estimator has them.
 
     Notes
     -----
-    There is no `predict_proba`: probabilities of the estimators are those of D', in which a sample counts by its cost.
-
-    `sample_weight` goes to the estimators if their `fit` takes it, else into the draws. A draw with one class only is
-    made again. imbalanced-learn's samplers draw by class, not by the cost of a sample.
+    There is no `predict_proba`: probabilities of the estimators are those of D'. `sample_weight` goes to the estimators
+    if their `fit` takes it, else into the draws. A draw with one class only is repeated.
 
     The comparators of the paper's KDD98 table, with ``fit(X, y, fn_cost=..., fp_cost=...)``::
 
@@ -219,8 +204,7 @@ class CostProportionateClassifier(EnsembleClassifier):
         CostProportionateClassifier(DecisionTreeClassifier(min_samples_leaf=20), n_estimators=200)      # BB-C4.5
         CostProportionateClassifier(BiasedPenaltySVC(), sampling="with_replacement", n_estimators=1)    # Res-ED-BP
 
-    The tree stands in for C4.5. An estimator that should also use the costs of the drawn samples requests them:
-    ``BiasedPenaltySVC().set_fit_request(fn_cost=True, fp_cost=True)``, with metadata routing; they count twice then.
+    The tree stands in for C4.5. With metadata routing an estimator may also request the costs of the drawn samples.
 
     References
     ----------
@@ -269,7 +253,7 @@ class CostProportionateClassifier(EnsembleClassifier):
     def fit(
         self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None
     ) -> CostProportionateClassifier:
-        """Draw the samples and fit the estimators; a failed fit leaves this classifier unchanged.
+        """Draw the samples and fit the estimators; if this fails, the classifier stays as it was.
 
         Parameters
         ----------
@@ -277,29 +261,20 @@ class CostProportionateClassifier(EnsembleClassifier):
             Training samples, in any form the estimator takes.
         y : array-like of shape (n_samples,)
             Labels of two classes.
-        fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false negative on each positive sample; other entries are ignored. If None, the value passed to
-            the constructor is used.
-        fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false positive on each negative sample; other entries are ignored. If None, the value passed to
-            the constructor is used.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            Cost of a false negative on each positive sample, and of a false positive on each negative sample; other
+            entries are ignored. If None, the constructor's value is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Sample weights. If None, all weights are 1.
+            Sample weights. If None, all are 1.
 
         Returns
         -------
-        CostProportionateClassifier
-            The classifier itself.
+        self
         """
         with unchanged_on_failure(self):
             self._check_members()
             self._check_sampling()
-            X, y = indexable(X, y)
-            given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-            sample = self._read_sample(column_or_1d(y, warn=True), **given)
-            given = {name: value for name, value in given.items() if value is not None}
-            if sample_weight is not None:
-                given["sample_weight"] = sample.weights
+            X, sample, given = self._read_fit(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
             metadata = self._metadata_for(ESTIMATOR, given, warn_unused=False)
             seeds = self._seeds()
             draws = self._draws(sample, sample.cost * draw_weights(sample.weights, metadata), seeds)
@@ -322,34 +297,24 @@ class CostProportionateClassifier(EnsembleClassifier):
 
     def _draws(self, sample: Samples, weighted_costs: Vector, seeds: list[int]) -> list[RowNumbers]:
         """The samples of each member."""
-        name, n_rows = type(self).__name__, int(np.count_nonzero(weighted_costs))
+        name, n_samples = type(self).__name__, int(np.count_nonzero(weighted_costs))
         if self.sampling == REJECTION:
-            return draw_rows(REJECTION, weighted_costs, sample.positive, seeds, whose=name)
+            return draw_samples(REJECTION, weighted_costs, sample.positive, seeds, whose=name)
         given = (HALF if self.sampling == WITHOUT else 1.0) if self.max_samples is None else self.max_samples
-        size = draw_size(given, n_rows, whose=name)
-        if self.sampling == WITHOUT and size >= n_rows:
+        size = draw_size(given, n_samples, whose=name)
+        if self.sampling == WITHOUT and size >= n_samples:
             raise ValueError(
-                f"max_samples of {name} must be below the number of samples with a cost, {n_rows}, with "
+                f"max_samples of {name} must be below the number of samples with a cost, {n_samples}, with "
                 f'sampling="{WITHOUT}", as a draw of all samples ignores their costs; got max_samples={given!r}.'
             )
-        return draw_rows(self.sampling, weighted_costs, sample.positive, seeds, size=size, whose=name)
+        return draw_samples(self.sampling, weighted_costs, sample.positive, seeds, size=size, whose=name)
 
     @property
     def _fitted_estimator(self) -> Any:
         return self.estimators_[0]
 
     def decision_function(self, X: Any) -> Vector:
-        """The mean probability or share of votes less 1/2, or the mean score, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Mean probability or share of votes less 1/2, or mean score, (n_samples,), positive for ``classes_[1]``."""
         check_is_fitted(self)
         responses = Parallel(n_jobs=self.n_jobs)(
             delayed(respond)(member, self._method, self._columns(X, rows))

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
-from sklearn.utils import indexable
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from .._core.classifier import unchanged_on_failure
 from .._core.decision import check_both_costs, expected_saving
@@ -16,49 +15,43 @@ from .._core.folds import Fold
 from .._core.positive_class import DEFAULT_THRESHOLDS, find_response_method, finite_response
 from .._core.samples import Samples, has_both_classes
 from .._core.types import Mask, RowNumbers, Vector
-from .._core.validation import align_to_samples
 from .base import ESTIMATOR, PROBABILITIES
 from .direct_cost import AMOUNTS, EstimatingClassifier
-from .ensembles import SOFT, WITH, EnsembleClassifier, draw_rows, draw_size, draw_weights
+from .ensembles import SOFT, WITH, EnsembleClassifier, draw_samples, draw_size, draw_weights
 
 
 class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
     """A single classifier fitted on labels of least expected cost under bagged probabilities.
 
     MetaCost, of Domingos [1]_, for costs of the classes and of each sample. With p(x) the mean probability of the
-    positive class over models fitted on resamples of the samples, sample i is labelled positive if::
+    positive class over models fitted on bootstrap resamples, sample i is labelled positive if::
 
         p(x_i) fn_cost_i >= (1 - p(x_i)) fp_cost_i
 
-    and negative if not. Then the estimator is fitted on all samples with these labels; the models of the resamples are
-    not kept. The result is a single model that decides by x alone: new samples need no costs.
+    and the estimator is fitted on all samples with these labels. New samples need no costs.
 
     Parameters
     ----------
     estimator : estimator instance
-        The binary classifier, with `predict_proba` or `decision_function`; L in [1]_. It is cloned, not changed.
+        A binary classifier with `predict_proba` or `decision_function`, which is cloned.
     amount_estimator : estimator instance or None, default=None
-        A regressor of `fn_cost`, fitted on the samples of the positive class, whose estimates take the place of
-        `fn_cost` on all samples when labels are chosen: for amounts that are not known for samples of the negative
-        class, as in [2]_. It gets the probability of the positive class as a further feature, as in
-        `DirectCostClassifier`. None: `fn_cost` is known.
-    fn_cost : float, default=1.0
-        Cost of a false negative: a positive sample predicted negative. One value per sample goes to `fit`.
-    fp_cost : float, default=1.0
-        Cost of a false positive: a negative sample predicted positive. One value per sample likewise.
+        A regressor that estimates `fn_cost` of all samples from the positive ones, for amounts that are not known for
+        negative samples, as in [2]_. It gets the probability of the positive class as a further feature, as in
+        `DirectCostClassifier`.
+    fn_cost, fp_cost : float, default=1.0
+        Costs of a false negative and of a false positive. Costs per sample go to `fit`.
     n_estimators : int, default=50
-        Number of resamples, m in [1]_.
+        Number of resamples.
     max_samples : int or float, default=1.0
-        Samples of a resample, n in [1]_, or their share of all samples. They are drawn with replacement.
+        Number of samples drawn with replacement, or their share of all samples.
     voting : {"soft", "hard"}, default="soft"
-        ``"soft"`` averages the probabilities of the models, ``"hard"`` counts their votes; p in [1]_: true or false.
+        ``"soft"`` averages the probabilities of the models, ``"hard"`` counts their votes.
     out_of_bag : bool, default=True
-        Whether the probability of a sample comes only from models whose resample does not hold it; q in [1]_ is the
-        opposite. With False, an estimator that fits its samples exactly leaves all labels as they are.
+        Whether the probability of a sample comes only from models whose resample does not hold it. With False, an
+        estimator that fits its samples exactly changes no label.
     pos_label : label, default=None
         The positive class, which `fn_cost` refers to. If None, ``classes_[1]``. Required if the labels are strings and
-        ``fn_cost != fp_cost``. It does not change the sign of `decision_function`, which is positive for
-        ``classes_[1]``.
+        ``fn_cost != fp_cost``.
     n_jobs : int, default=None
         Estimators fitted at a time, as in scikit-learn. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -69,24 +62,19 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
     estimator_ : estimator
         The estimator fitted on the new labels; a `DummyClassifier` if these are all the same.
     positive_probability_ : ndarray of shape (n_samples,)
-        Probability of the positive class, of each training row.
+        Probability of the positive class of each training sample.
     relabelled_ : ndarray of shape (n_samples,)
         The new labels of the training samples.
     classes_ : ndarray of shape (2,)
         The class labels, sorted.
-    n_features_in_ : int
-        Number of features seen in `fit`, if the estimator has it.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names and the estimator keeps them.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number and names of the features seen in `fit`, if the estimator has them.
 
     Notes
     -----
-    There is no `predict_proba`: probabilities of the estimator are those of the new labels.
-
-    A sample on which neither prediction costs anything is left out of the last training. A sample that every resample
-    holds has its probability from all models. A resample with one class only is drawn again.
-
-    `sample_weight` goes to the estimator if its `fit` takes it, else into the draws of the resamples.
+    There is no `predict_proba`: probabilities of the estimator are those of the new labels. Samples on which neither
+    prediction costs anything are left out of the last training. A sample that every resample holds has its probability
+    from all models. `sample_weight` goes to the estimator if its `fit` takes it, else into the draws.
 
     References
     ----------
@@ -139,7 +127,7 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
     def fit(
         self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None
     ) -> MetaCostClassifier:
-        """Choose labels and fit the estimator on them; a failed fit leaves this classifier unchanged.
+        """Choose labels and fit the estimator on them; if this fails, the classifier stays as it was.
 
         Parameters
         ----------
@@ -147,48 +135,38 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
             Training samples, in any form the estimator takes.
         y : array-like of shape (n_samples,)
             Labels of two classes.
-        fn_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false negative on each sample, whichever class it is of; with an `amount_estimator` read on
-            positive samples only. If None, the value passed to the constructor is used.
-        fp_cost : float or array-like of shape (n_samples,), default=None
-            Cost of a false positive on each sample, whichever class it is of. If None, the value passed to the
-            constructor is used.
+        fn_cost, fp_cost : float or array-like of shape (n_samples,), default=None
+            Costs of a false negative and of a false positive on each sample, whichever class it is of; with an
+            `amount_estimator`, fn_cost is read on positive samples only. If None, the constructor's value is used.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Sample weights. If None, all weights are 1.
+            Sample weights. If None, all are 1.
 
         Returns
         -------
-        MetaCostClassifier
-            The classifier itself.
+        self
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            X, y = indexable(X, y)
-            given = align_to_samples(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
-            sample = self._read_sample(column_or_1d(y, warn=True), **given)
-            given = {name: value for name, value in given.items() if value is not None}
-            if sample_weight is not None:
-                given["sample_weight"] = sample.weights
-            self._fit_relabelled(X, sample, given)
+            X, samples, given = self._read_fit(X, y, fn_cost=fn_cost, fp_cost=fp_cost, sample_weight=sample_weight)
+            self._fit_relabelled(X, samples, given)
         return self
 
     def _fit_relabelled(self, X: Any, sample: Samples, given: dict[str, Any]) -> None:
         """Choose labels by bagged probabilities, and fit the estimator on them."""
-        fn_cost, fp_cost = self._costs_of_rows(sample)
+        fn_cost, fp_cost = self._costs_of_samples(sample)
         metadata = self._metadata_for(ESTIMATOR, given)
         *seeds, last_seed = self._seeds(1)
         probability = self._bagged_probability(X, sample, seeds, metadata)
         if self.amount_estimator is not None:
-            rows = np.flatnonzero(sample.positive & (sample.weights > 0))
             own = self._metadata_for(AMOUNTS, given)
-            fn_cost = self._fit_amounts(X, sample.cost, rows, probability, own).estimate(X, probability)
+            fn_cost = self._fit_amounts(X, sample, probability, own).estimate(X, probability)
         relabelled = sample.positive_class.predicted_positive(expected_saving(probability, fn_cost, fp_cost))
         matter = np.flatnonzero(np.broadcast_to(fn_cost + fp_cost > 0, len(sample)) & (sample.weights > 0))
         self.positive_probability_, self.relabelled_ = probability, sample.positive_class.labels(relabelled)
         self.estimator_ = self._retrained(X, sample, relabelled, matter, last_seed, metadata)
-        self._rows, self._n_samples = matter, len(sample)
+        self._fitted_on, self._n_samples = matter, len(sample)
 
-    def _costs_of_rows(self, sample: Samples) -> tuple[Any, Any]:
+    def _costs_of_samples(self, sample: Samples) -> tuple[Any, Any]:
         """fn_cost and fp_cost of all samples, numbers or (n,); fn_cost as 1 where it is to be estimated."""
         known = self.amount_estimator is None
         fn_cost, fp_cost = check_both_costs(
@@ -201,8 +179,8 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         for name, cost, others in (("fn_cost", fn_cost, ~sample.positive), ("fp_cost", fp_cost, sample.positive)):
             if np.ndim(cost) and not cost[others].any():
                 raise ValueError(
-                    f"{name} must be what each sample costs whichever class it is of; got 0 on all samples of the "
-                    f"class that has no {name}, which reveals the labels. Pass what such a sample would cost"
+                    f"{name} must be the cost of each sample whichever class it is of; got 0 on all samples of "
+                    f"the class that has no {name}, which reveals the labels. Pass the cost of such an error"
                     + (f", or estimate it with {AMOUNTS}=." if name == "fn_cost" else ".")
                 )
         return fn_cost, fp_cost
@@ -211,18 +189,18 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         """Probability of the positive class, (n,), averaged over models of resamples."""
         weighted_costs = draw_weights(sample.weights, metadata)
         size = draw_size(self.max_samples, int(np.count_nonzero(weighted_costs)), whose=type(self).__name__)
-        draws = draw_rows(WITH, weighted_costs, sample.positive, seeds, size=size, whose=type(self).__name__)
-        folds = [Fold(rows, asked) for rows, asked in zip(draws, self._asked(draws, len(sample)), strict=True)]
+        draws = draw_samples(WITH, weighted_costs, sample.positive, seeds, size=size, whose=type(self).__name__)
+        folds = [Fold(*parts) for parts in zip(draws, self._held_out(draws, len(sample)), strict=True)]
         found = self._out_of_fold(X, sample.labels, folds, self._method, metadata, seeds)
         return found._replace(values=[self._vote(response) for response in found.values]).mean(len(sample))
 
-    def _asked(self, draws: list[RowNumbers], n_rows: int) -> list[RowNumbers]:
-        """The samples that the model of each resample is asked about."""
+    def _held_out(self, draws: list[RowNumbers], n_samples: int) -> list[RowNumbers]:
+        """The samples that the model of each resample predicts."""
         if not self.out_of_bag:
-            return [np.arange(n_rows)] * len(draws)
-        unseen = np.ones((len(draws), n_rows), dtype=bool)
-        for own, rows in zip(unseen, draws, strict=True):
-            own[rows] = False
+            return [np.arange(n_samples)] * len(draws)
+        unseen = np.ones((len(draws), n_samples), dtype=bool)
+        for own, draw in zip(unseen, draws, strict=True):
+            own[draw] = False
         always_seen = ~unseen.any(axis=0)
         if always_seen.any():
             warnings.warn(
@@ -233,16 +211,16 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         return [np.flatnonzero(own | always_seen) for own in unseen]
 
     def _retrained(
-        self, X: Any, sample: Samples, relabelled: Mask, rows: RowNumbers, seed: int, metadata: dict[str, Any]
+        self, X: Any, sample: Samples, relabelled: Mask, numbers: RowNumbers, seed: int, metadata: dict[str, Any]
     ) -> Any:
         """The estimator fitted on the new labels of these samples, or a constant if these are all the same."""
-        if has_both_classes(relabelled[rows]):
+        if has_both_classes(relabelled[numbers]):
             labels = sample.positive_class.labels(relabelled)
-            return self._fit_members(X, labels, [rows], [seed], metadata)[0]
-        (label,) = self.relabelled_[rows[:1]].tolist()
+            return self._fit_members(X, labels, [numbers], [seed], metadata)[0]
+        (label,) = self.relabelled_[numbers[:1]].tolist()
         warnings.warn(
-            f"{type(self).__name__} predicts {label!r} for every sample: with these costs that is expected to cost "
-            "less on all training samples.",
+            f"{type(self).__name__} predicts {label!r} for every sample: this is expected to cost less on every "
+            "training sample.",
             stacklevel=4,
         )
         return DummyClassifier(strategy="constant", constant=label).fit(X, sample.labels)
@@ -261,20 +239,9 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
             )
 
     def decision_function(self, X: Any) -> Vector:
-        """The score of `estimator_`, or its probability less 1/2, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """The score of `estimator_`, or its probability less 1/2, (n_samples,), positive for ``classes_[1]``."""
         check_is_fitted(self)
         method = find_response_method(self.estimator_)
-        score = self._positive_class.to_positive_sign(
-            finite_response(self.estimator_, method, self._columns(X, self._rows))
-        )
+        response = finite_response(self.estimator_, method, self._columns(X, self._fitted_on))
+        score = self._positive_class.to_positive_sign(response)
         return self._positive_class.to_classes_sign(score - DEFAULT_THRESHOLDS[method])
