@@ -53,7 +53,7 @@ def test_paper_costs_reproduce_the_loss_of_the_formula(C1, C_minus1, f):
     assert fp_cost * max(0, kappa + f) == pytest.approx(max(0, 1 + (2 * C_minus1 - 1) * f), abs=1e-9)
 
 
-def test_paper_costs_unpack_as_keystrings():
+def test_paper_costs_unpack_as_keywords():
     costs = paper_costs(4, 2)
     model = CostSensitiveSVC(**costs)
     assert {"fn_cost": model.fn_cost, "fp_cost": model.fp_cost, "kappa": model.kappa} == costs
@@ -130,7 +130,7 @@ def test_positives_have_margin_one_and_negatives_kappa():
     kappa=arrays(float, 8, elements=positive),
     weight=arrays(float, 8, elements=positive),
 )
-def test_every_sample_gets_the_margin_and_box_of_its_own_costs(y, C, fn, fp, kappa, weight):
+def test_every_sample_gets_the_margin_and_upper_bound_of_its_own_costs(y, C, fn, fp, kappa, weight):
     margins, upper_bounds = margins_and_upper_bounds(y, C=C, fn_cost=fn, fp_cost=fp, kappa=kappa, sample_weight=weight)
     for i in range(8):
         expected = (1.0, C * weight[i] * fn[i]) if y[i] > 0 else (kappa[i], C * weight[i] * fp[i])
@@ -215,7 +215,7 @@ def test_unknown_kappa_rule_is_rejected():
         margins_and_upper_bounds(Y, kappa="loose")
 
 
-def test_overflowing_boxes_are_rejected():
+def test_overflowing_upper_bounds_are_rejected():
     with pytest.raises(ValueError, match="overflows"):
         margins_and_upper_bounds(Y, C=1e200, fn_cost=1e200)
     with pytest.raises(ValueError, match="overflows"):
@@ -329,7 +329,7 @@ def test_C_is_a_number_or_one_over_the_mean_cost():
     assert not totals.plus(plain).unit_costs
 
 
-def test_boxes_of_all_samples_together_stay_below_the_largest_total():
+def test_upper_bounds_of_all_samples_together_stay_below_the_largest_total():
     target = np.array([True, False])
     weighted_costs = np.array([0.49, 0.49]) * costs.LARGEST_TOTAL
     _, upper_bounds = costs.margins_and_upper_bounds(target, weighted_costs)

@@ -17,7 +17,7 @@ def named(data):
     return np.where(data[1] == 1, "bad", "good")
 
 
-def test_scores_are_higher_for_the_target_when_it_is_the_first_class(data, named):
+def test_scores_are_higher_for_the_positive_class_when_it_is_the_first_class(data, named):
     X, _ = data
     first = LogisticRegression().fit(X, named)
     scores = positive_class_scores(first, X, pos_label="bad")
@@ -26,26 +26,26 @@ def test_scores_are_higher_for_the_target_when_it_is_the_first_class(data, named
     np.testing.assert_array_equal(scores.values >= scores.own_threshold, first.predict(X) == "bad")
 
 
-def test_the_second_class_is_the_default_target(data, model):
+def test_the_second_class_is_the_positive_class_by_default(data, model):
     scores = positive_class_scores(model, data[0])
     assert scores.pos_label == 1
     np.testing.assert_array_equal(scores.values, model.decision_function(data[0]))
 
 
 @pytest.mark.parametrize("pos_label", [0, 1])
-def test_probabilities_are_those_of_the_target_and_decide_at_one_half(data, pos_label):
+def test_probabilities_are_those_of_the_positive_class_and_decide_at_one_half(data, pos_label):
     model = GaussianNB().fit(*data)
     scores = positive_class_scores(model, data[0], pos_label=pos_label)
     np.testing.assert_array_equal(scores.values, model.predict_proba(data[0])[:, pos_label])
     assert scores.own_threshold == 0.5
 
 
-def test_a_response_method_can_be_asked_for(data, model):
+def test_a_response_method_can_be_requested(data, model):
     scores = positive_class_scores(model, data[0], response_method="predict_proba")
     np.testing.assert_array_equal(scores.values, model.predict_proba(data[0])[:, 1])
 
 
-def test_the_estimators_own_target_is_found_in_pipelines_and_searches(data):
+def test_the_pos_label_of_the_estimator_is_found_in_pipelines_and_searches(data):
     svc = CostSensitiveSVC(pos_label=0)
     pipeline = make_pipeline(StandardScaler(), svc)
     for estimator in (svc, pipeline, GridSearchCV(pipeline, {"costsensitivesvc__C": [1.0]}, cv=2)):
@@ -80,7 +80,7 @@ def test_three_classes_are_rejected(data):
 
 
 @pytest.mark.parametrize(("pos_label", "side"), [(None, 1), ("b", 1), ("a", -1)])
-def test_the_side_is_the_sign_of_f_that_means_the_target(pos_label, side):
+def test_the_sign_of_f_that_stands_for_the_positive_class(pos_label, side):
     target = PositiveClass.from_labels(np.array(["a", "b"]), pos_label)
     f = np.array([-2.0, 0.0, 3.0])
     assert target.sign == side

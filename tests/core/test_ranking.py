@@ -59,7 +59,7 @@ def test_among_equal_risks_the_cut_nearest_to_zero_wins():
     assert minimum_risk_threshold(scores, y, np.ones(4)) == 1.5
 
 
-def test_at_equal_distance_the_lower_cut_wins_because_it_false_negatives_less():
+def test_at_equal_distance_the_lower_cut_wins_because_it_has_fewer_false_negatives():
     scores, y = np.array([-3.0, -1.0, 1.0, 3.0]), np.array([-1, 1, -1, 1])
     assert minimum_risk_threshold(scores, y, np.ones(4)) == -2.0
 
@@ -90,7 +90,7 @@ def test_each_rule_takes_its_own_of_equally_cheap_thresholds():
 
 @pytest.mark.parametrize("prefer", RULES)
 @pytest.mark.parametrize(("beyond", "ends"), [(np.inf, [np.inf, -np.inf]), (1.0, [3.0, -4.0])])
-def test_the_ends_lie_as_far_beyond_the_scores_as_asked(prefer, beyond, ends):
+def test_the_ends_lie_as_far_beyond_the_scores_as_requested(prefer, beyond, ends):
     scores, y = np.array([-3.0, -1.0, 2.0]), np.array([1, -1, -1])
     found = [
         threshold_of_least_cost(scores, y > 0, np.array(cost), prefer=prefer, beyond=beyond)
@@ -99,7 +99,7 @@ def test_the_ends_lie_as_far_beyond_the_scores_as_asked(prefer, beyond, ends):
     assert found == ends
 
 
-def test_a_run_of_nearly_equal_scores_is_cut_next_to_it():
+def test_a_run_of_nearly_equal_scores_is_cut_at_its_end():
     ranking = Ranking.from_scores(np.array([0.0, 1.0, 1.1, 1.2, 3.0]), tie=0.15)
     np.testing.assert_array_equal(ranking.lowest, [3.0, 1.0, 0.0])
     np.testing.assert_array_equal(ranking.highest, [3.0, 1.2, 0.0])

@@ -95,7 +95,7 @@ def test_samples_that_cost_nothing_are_never_drawn(data, sampling):
     assert not any(free[rows].any() for rows in model.estimators_samples_)
 
 
-def test_weights_go_to_a_estimator_that_takes_them_and_into_the_draws_of_another(data):
+def test_weights_go_to_an_estimator_that_takes_them_and_into_the_draws_of_another(data):
     X, y, fn_cost, _ = data
     weights = np.random.default_rng(0).uniform(0.0, 3.0, len(y)) * (np.arange(len(y)) % 5 > 0)
     settings = {"n_estimators": 2, "random_state": 0}

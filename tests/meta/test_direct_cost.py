@@ -144,7 +144,7 @@ def test_the_correction_finds_amounts_that_depend_on_who_is_likely_to_give():
     ids=["once", "twice", "in time"],
 )
 @pytest.mark.parametrize("calibration", [None, "sigmoid"])
-def test_the_regressor_learns_from_targets_that_some_fold_holds_out(data, cv, held_out, calibration):
+def test_the_regressor_learns_from_positive_samples_that_some_fold_holds_out(data, cv, held_out, calibration):
     X, y, amounts = data
     model = DirectCostClassifier(GaussianNB(), KNeighborsRegressor(1), cv=cv, calibration=calibration)
     model.fit(X, y, fn_cost=amounts)
@@ -162,7 +162,7 @@ def test_a_frozen_classifier_is_calibrated_and_corrected(data):
     np.testing.assert_allclose(model.predict_amount(X[100:]), expected.clip(0.0), rtol=1e-9)
 
 
-def test_estimates_of_nothing_next_to_free_alarms_are_no_miweighted_cost(data):
+def test_estimates_of_zero_next_to_zero_fp_costs_are_accepted(data):
     X, y, _ = data
     amounts = np.where(np.arange(len(y)) < 190, 0.0, 1e-3)
     model = DirectCostClassifier(LogisticRegression(), KNeighborsRegressor(1), selection_correction=False)

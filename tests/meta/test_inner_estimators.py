@@ -220,7 +220,7 @@ class NotesWhatItGets(GaussianNB):
 
 
 @every
-def test_a_estimator_gets_the_costs_and_weights_it_requests_for_its_samples(data, make):
+def test_an_estimator_gets_the_costs_and_weights_it_requests_for_its_samples(data, make):
     X, y, amounts = data
     numbers = np.arange(len(y), dtype=float)
     weights = numbers / 100 + 1
@@ -299,14 +299,14 @@ def test_bad_input_is_one_clear_error_and_leaves_the_model_as_it_was(data, make,
 
 @every
 @pytest.mark.parametrize("learner", [SelectKBest(), "svm", None, GaussianNB])
-def test_what_is_no_classifier_is_rejected(data, make, learner):
+def test_what_is_not_a_classifier_is_rejected(data, make, learner):
     X, y, _ = data
     with pytest.raises(ValueError, match="must have fit, and predict_proba or decision_function; got"):
         make(learner).fit(X, y)
 
 
 @every
-def test_our_machine_can_be_inside(data, make):
+def test_an_svm_of_this_library_can_be_inside(data, make):
     X, y, amounts = data
     learner = (
         CostSensitiveSVC() if make in (direct, costing, resampling) else CostThresholdClassifier(CostSensitiveSVC())

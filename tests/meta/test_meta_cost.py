@@ -90,7 +90,7 @@ def test_class_costs_are_those_of_every_sample(data):
     np.testing.assert_array_equal(classes.relabelled_ == 1, classes.positive_probability_ >= 2 / 6)
 
 
-def test_a_estimator_that_remembers_its_samples_keeps_their_labels_unless_they_are_out_of_bag(data):
+def test_an_estimator_that_remembers_its_samples_keeps_their_labels_unless_they_are_out_of_bag(data):
     X, y, _, _ = data
     settings = {"fn_cost": 2.0, "n_estimators": 30, "random_state": 0}
     seen = MetaCostClassifier(DecisionTreeClassifier(), out_of_bag=False, **settings).fit(X, y)
@@ -98,7 +98,7 @@ def test_a_estimator_that_remembers_its_samples_keeps_their_labels_unless_they_a
     assert np.mean(seen.relabelled_ != y) < 0.1 < np.mean(unseen.relabelled_ != y)
 
 
-def test_amounts_that_only_targets_have_are_estimated_for_all_samples(data):
+def test_amounts_of_positive_samples_only_are_estimated_for_all_samples(data):
     X, y, fn_cost, _ = data
     amounts = np.where(y == 1, fn_cost, np.nan)
     model = MetaCostClassifier(GaussianNB(), amount_estimator=LinearRegression(), random_state=0).fit(
