@@ -106,10 +106,9 @@ class PositiveClass:
 
 
 class PositiveClassScores(NamedTuple):
-    """Scores of the samples of X that are higher for the positive class.
+    """Scores (n_samples,) that are higher for the positive class, and the score at which `predict` changes to it.
 
-    values : (n_samples,) float64; positive_class : which class that is; own_threshold : the score at which `predict`
-    changes to it, nan if that is not known.
+    `own_threshold` is nan if it is not known.
     """
 
     values: Vector
@@ -132,7 +131,7 @@ def positive_class_scores(
     Parameters
     ----------
     estimator : classifier
-        Fitted, of two classes, with `decision_function` or `predict_proba`; also a pipeline or a search.
+        A fitted binary classifier, pipeline or search with `decision_function` or `predict_proba`.
     X : array-like, sparse matrix or data frame
         Samples to score.
     pos_label : label, default=None
@@ -144,7 +143,7 @@ def positive_class_scores(
     Returns
     -------
     PositiveClassScores
-        Named tuple ``(values, positive_class, own_threshold)``; `pos_label` is the label of the positive class.
+        Named tuple ``(values, positive_class, own_threshold)``, also with `pos_label`.
 
     Examples
     --------

@@ -72,9 +72,7 @@ class Samples:
         """
         labels = one_dimensional("y_true", y_true)
         if len(labels) == 0:
-            raise ValueError(
-                "y_true must hold at least one sample; got none. Pass the labels of the samples to evaluate."
-            )
+            raise ValueError("y_true must hold at least one sample; got none.")
         positive_class, positive = _find_positive(labels, y_pred, pos_label)
         index = y_true.index if is_pandas(y_true) else None
         given = {"fn_cost": fn_cost, "fp_cost": fp_cost, "sample_weight": sample_weight}

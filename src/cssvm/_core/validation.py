@@ -37,6 +37,11 @@ def is_finite_number(value: Any) -> bool:
         return False
 
 
+def is_positive(value: Any) -> bool:
+    """Whether `value` is a positive finite number."""
+    return is_finite_number(value) and value > 0
+
+
 def is_missing(value: Any) -> bool:
     """Whether `value` is None, NaN, or a missing value of pandas, which is not imported."""
     if value is None or isinstance(value, str):
@@ -221,8 +226,7 @@ def _positions(name: str, given: Any, wanted: Any) -> Any:
     label = wanted[[np.argmax(positions < 0)]].tolist()[0]
     raise ValueError(
         f"{name} must have exactly one value for each label in the index of the samples; got none, or several, for "
-        f"{label!r} ({(positions < 0).sum()} such samples). Pass the Series of all samples with unique "
-        f"labels, or an array in the order of the samples: {name}.to_numpy()."
+        f"{label!r} ({(positions < 0).sum()} such samples). Pass all values with unique labels, or {name}.to_numpy()."
     )
 
 
@@ -230,30 +234,26 @@ LARGEST_DEGREE = 2**63  # compiled code counts to there
 
 Check = tuple[Callable[[Any], bool], str, str]  # is the value valid? what is expected? an example that works
 
-POSITIVE_C: Check = (lambda v: is_finite_number(v) and v > 0, "a positive finite number", "C=1.0")
+POSITIVE_C: Check = (is_positive, "a positive finite number", "C=1.0")
 
 # Constructor parameters that several estimators have.
 CHECKS: dict[str, Check] = {
-    "C": (
-        lambda v: is_one_of(v, ("scale",)) or (is_finite_number(v) and v > 0),
-        'a positive finite number or "scale"',
-        "C=1.0",
-    ),
+    "C": (lambda v: is_positive(v) or is_one_of(v, ("scale",)), 'a positive finite number or "scale"', "C=1.0"),
     "gamma": (
-        lambda v: is_one_of(v, ("scale", "auto")) or (is_finite_number(v) and v > 0),
+        lambda v: is_positive(v) or is_one_of(v, ("scale", "auto")),
         'a positive finite number, "scale" or "auto"',
         'gamma="scale"',
     ),
     "degree": (lambda v: is_integer(v) and 0 <= v < LARGEST_DEGREE, "a non-negative integer", "degree=3"),
     "coef0": (is_finite_number, "a finite number", "coef0=0.0"),
-    "tol": (lambda v: is_finite_number(v) and v > 0, "a positive finite number", "tol=1e-3"),
+    "tol": (is_positive, "a positive finite number", "tol=1e-3"),
     "max_iter": (
         lambda v: is_integer(v) and (v == -1 or v > 0),
         "a positive integer, or -1 for no limit",
         "max_iter=-1",
     ),
     "cache_size": (
-        lambda v: is_one_of(v, ("auto",)) or (is_finite_number(v) and v > 0),
+        lambda v: is_positive(v) or is_one_of(v, ("auto",)),
         'a positive number of megabytes or "auto"',
         'cache_size="auto"',
     ),

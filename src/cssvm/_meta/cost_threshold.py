@@ -103,14 +103,8 @@ class CostThresholdClassifier(CalibratingClassifier):
     >>> model = CostThresholdClassifier(LogisticRegression(), fn_cost=9.0).fit(X, y)
     >>> print(model.threshold_, model.predict(X[:4]))
     0.1 [0 0 0 0]
-
-    Costs per new sample; a false positive costs 5:
-
     >>> print(model.predict(X[:4], fn_cost=[10.0, 1000.0, 10.0, 1000.0], fp_cost=5.0))
     [0 1 0 1]
-
-    A tuned threshold, and how much it varies between the folds:
-
     >>> tuned = CostThresholdClassifier(LogisticRegression(), fn_cost=9.0, method="tuned").fit(X, y)
     >>> print(f"{tuned.threshold_:.2f} +- {tuned.threshold_spread_:.2f}")
     0.18 +- 0.08

@@ -67,8 +67,8 @@ class EstimatingClassifier(WrappedClassifier):
             )
         if get_tags(self.estimator).input_tags.pairwise:
             raise ValueError(
-                f"estimator of {name} must take features, as the {AMOUNTS} does; got "
-                f"{reprlib.repr(self.estimator)}, which takes a kernel matrix. Use its kernel by name."
+                f"estimator of {name} must take features, as the {AMOUNTS} does, not a kernel matrix; got "
+                f"{reprlib.repr(self.estimator)}. Use its kernel by name."
             )
 
     def _fit_amounts(self, X: Any, samples: Samples, probability: Vector | None, metadata: dict[str, Any]) -> Amounts:
@@ -168,8 +168,6 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
 
     Examples
     --------
-    Letters cost 0.68; who gives, and how much, is known of an earlier mailing:
-
     >>> import numpy as np
     >>> from sklearn.linear_model import LinearRegression, LogisticRegression
     >>> from cssvm import DirectCostClassifier
@@ -182,9 +180,6 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
     array([ True, False,  True])
     >>> model.predict_amount([[0.0, 0.0], [-1.0, -1.0], [-1.0, 2.0]]).round()
     array([14.,  9., 24.])
-
-    An amount that is known, for the second sample only:
-
     >>> model.predict([[0.0, 0.0], [-1.0, -1.0], [-1.0, 2.0]], fn_cost=[np.nan, 100.0, np.nan])
     array([ True,  True,  True])
     """
