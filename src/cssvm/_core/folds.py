@@ -65,7 +65,7 @@ def out_of_fold(
 ) -> OutOfFold:
     """Fit one unfitted estimator per fold on its training samples, and call `method` on those that it holds out.
 
-    `cross_val_predict` would pass labels 0 and 1 in place of the user's, which an estimator may know by name.
+    `cross_val_predict` would replace the user's labels by 0 and 1.
     """
 
     def respond(estimator: Any, fold: Fold) -> NDArray[Any]:
@@ -151,8 +151,8 @@ def _row_numbers(part: Any, n: int, number: int) -> RowNumbers:
             f"cv must yield sample numbers, integers from {-n} to {n - 1}, or masks of {n} booleans; got {found} in "
             f"split {number}. Correct the splits, or pass for example cv=5."
         )
-    rows = given.astype(np.intp)
-    return np.sort(np.where(rows < 0, rows + n, rows))
+    numbers = given.astype(np.intp)
+    return np.sort(np.where(numbers < 0, numbers + n, numbers))
 
 
 def _shuffled(cv: Any, positive: Mask, groups: Any) -> Any:
@@ -162,7 +162,7 @@ def _shuffled(cv: Any, positive: Mask, groups: Any) -> Any:
     rarest = int(min(np.sum(positive), np.sum(~positive)))
     if rarest < 2:
         raise ValueError(
-            f"every class needs at least 2 samples of positive weight for cross-validation; the rarer one has "
+            "every class needs at least 2 samples of positive weight for cross-validation; the rarer one has "
             f"{rarest}. Add samples, or pass splits that keep it in every training part."
         )
     if rarest < cv:

@@ -183,8 +183,8 @@ def response_and_threshold(
     if not isinstance(inner, FixedThresholdClassifier | TunedThresholdClassifierCV):
         method = find_response_method(estimator, response_method)
         return method, DEFAULT_THRESHOLDS[method]
-    asked = RESPONSE_METHODS[::-1] if inner.response_method == "auto" else [inner.response_method]
-    own = next(method for method in asked if hasattr(inner, method))
+    methods = RESPONSE_METHODS[::-1] if inner.response_method == "auto" else [inner.response_method]
+    own = next(method for method in methods if hasattr(inner, method))
     method = own if response_method == "auto" else find_response_method(estimator, response_method)
     if method != own:
         return method, np.nan
@@ -211,12 +211,12 @@ def find_response_method(estimator: Any, response_method: str = "auto") -> str:
     """The method to call: the requested one, or for "auto" the first of `RESPONSE_METHODS` that the estimator has."""
     if response_method not in ("auto", *RESPONSE_METHODS):
         raise ValueError(f"response_method must be 'auto' or one of {RESPONSE_METHODS}; got {response_method!r}.")
-    asked = RESPONSE_METHODS if response_method == "auto" else (response_method,)
-    for method in asked:
+    methods = RESPONSE_METHODS if response_method == "auto" else (response_method,)
+    for method in methods:
         if hasattr(estimator, method):
             return method
     raise ValueError(
-        f"{type(estimator).__name__} has no {' or '.join(asked)}, so it gives no scores. "
+        f"{type(estimator).__name__} has no {' or '.join(methods)}, so it gives no scores. "
         "Pass a classifier that has, or your own scores."
     )
 

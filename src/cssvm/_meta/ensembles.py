@@ -44,10 +44,7 @@ ATTEMPTS = 100  # at a draw with both classes: less than one in a million draws 
 def draw_samples(
     sampling: str, weighted_costs: Vector, positive: Mask, seeds: Iterable[int], *, size: int | None = None, whose: str
 ) -> list[RowNumbers]:
-    """Sample numbers of a draw for each seed, from samples of positive weighted costs.
-
-    size : k, not for rejection; whose : the name in errors.
-    """
+    """Sample numbers of a draw for each seed; size : k, not for rejection; whose : the name in errors."""
     chances = weighted_costs / weighted_costs.max() if sampling == REJECTION else weighted_costs / weighted_costs.sum()
     return [_draw_both_classes(sampling, chances, positive, seed, size, whose) for seed in seeds]
 
@@ -116,7 +113,7 @@ class EnsembleClassifier(WrappedClassifier):
             return (response == self._positive_class.label).astype(np.float64)
         return self._positive_class.to_positive_sign(response)
 
-    def _columns(self, X: Any, rows: RowNumbers) -> Any:
+    def _columns(self, X: Any, numbers: RowNumbers) -> Any:
         """X, or of a kernel matrix between new and all training samples the columns of some."""
         if not self._pairwise:
             return X
@@ -125,7 +122,7 @@ class EnsembleClassifier(WrappedClassifier):
                 f"X must be the kernel matrix between new samples and the {self._n_samples} training samples of "
                 f"{type(self).__name__}; got shape {X.shape}."
             )
-        return X[:, rows]
+        return X[:, numbers]
 
     @property
     def _pairwise(self) -> bool:
@@ -317,8 +314,8 @@ class CostProportionateClassifier(EnsembleClassifier):
         """Mean probability or share of votes less 1/2, or mean score, (n_samples,), positive for ``classes_[1]``."""
         check_is_fitted(self)
         responses = Parallel(n_jobs=self.n_jobs)(
-            delayed(respond)(member, self._method, self._columns(X, rows))
-            for member, rows in zip(self.estimators_, self.estimators_samples_, strict=True)
+            delayed(respond)(member, self._method, self._columns(X, numbers))
+            for member, numbers in zip(self.estimators_, self.estimators_samples_, strict=True)
         )
         mean = np.mean([self._vote(response) for response in responses], axis=0)
         return self._positive_class.to_classes_sign(mean - DEFAULT_THRESHOLDS.get(self._method, MAJORITY))
