@@ -346,9 +346,7 @@ class BaseSVCSearchCV(BinaryClassifier):
         return self._positive_class.probability_columns(self._decision.probabilities(self._scores(X)))
 
     def score(self, X: Any, y: Any, *, fn_cost: Any = None, fp_cost: Any = None, sample_weight: Any = None) -> float:
-        """Value of the final model on other samples, by the `scoring` of the search; greater is better.
-
-        This is not the accuracy: for ``scoring="risk"`` it is minus the mean cost of a sample.
+        """Value of the final model on other samples, by the `scoring` of the search: not the accuracy.
 
         Parameters
         ----------

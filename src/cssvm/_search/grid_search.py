@@ -40,11 +40,11 @@ class TaskValues(NamedTuple):
 
 
 class BestPoint(NamedTuple):
-    """The best point so far by its number, its mean value, and its scores for the positive class on each fold."""
+    """The best point so far."""
 
     number: int
     mean: float
-    scores: list[Vector]
+    scores: list[Vector]  # for the positive class, on each fold
 
 
 class GridCrossValidation:

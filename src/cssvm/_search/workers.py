@@ -84,8 +84,7 @@ class FitPlan:
     @property
     def largest_upper_bounds(self) -> Vector:
         """The largest upper bound of any fit on each sample, (n_samples,)."""
-        at_1 = np.max([problem.upper - problem.lower for problem in self.problems], axis=0)
-        return float(self.grid.Cs[-1]) * at_1
+        return float(self.grid.Cs[-1]) * np.max([problem.upper - problem.lower for problem in self.problems], axis=0)
 
 
 class Worker(ABC):

@@ -60,9 +60,8 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
 
     Notes
     -----
-    An integer weight repeats a sample if `cv` is None, or if the splits keep its copies together; an integer `cv` may
-    put copies into different folds. Samples of weight zero are neither trained on nor scored. `groups` are only used
-    if `cv` is not None.
+    An integer weight repeats a sample if `cv` is None, or if the splits keep its copies together. Samples of weight
+    zero are neither trained on nor scored. `groups` are only used if `cv` is not None.
 
     Examples
     --------
@@ -74,10 +73,9 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
     >>> for fn_cost in (5.0, 20.0):
     ...     svc = BoundaryMovementSVC(fn_cost=fn_cost, cv=5, pos_label=0)
     ...     model = make_pipeline(StandardScaler(), svc).fit(X, y)
-    ...     false_negatives = ((model.predict(X) == 1) & (y == 0)).sum()
-    ...     print(f"{fn_cost:4.0f} threshold {svc.threshold_:.1f}, {false_negatives} false negatives")
-       5 threshold 0.4, 4 false negatives
-      20 threshold 1.0, 1 false negatives
+    ...     print(f"{svc.threshold_:.1f}, {((model.predict(X) == 1) & (y == 0)).sum()} false negatives")
+    0.4, 4 false negatives
+    1.0, 1 false negatives
     """
 
     def __init__(
@@ -166,9 +164,8 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
 
     def _out_of_fold(self, X: Any, samples: Samples, groups: Any) -> tuple[Samples, Vector, int]:
         """The held-out samples of all folds, their scores, and the number of folds that did not converge."""
-        folds = make_splits(
-            self.cv, X, samples.labels, positive=samples.positive, weights=samples.weights, groups=groups
-        )
+        given = {"positive": samples.positive, "weights": samples.weights, "groups": groups}
+        folds = make_splits(self.cv, X, samples.labels, **given)
         for fold in folds:
             positive = samples.positive[fold.train][samples.weights[fold.train] > 0]
             check_both_classes(positive, f"the training samples of each fold of cv={self.cv!r}", FOLD_FIX)

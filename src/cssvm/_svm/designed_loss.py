@@ -109,10 +109,9 @@ class DesignedLossClassifier(BinaryClassifier):
     >>> for fn_cost in (1.0, 20.0):
     ...     classifier = DesignedLossClassifier(LogisticLoss(C1=fn_cost), pos_label=0)
     ...     model = make_pipeline(StandardScaler(), classifier).fit(X, y)
-    ...     false_negatives = ((model.predict(X) == 1) & (y == 0)).sum()
-    ...     print(f"cost {fn_cost:2.0f}: {false_negatives} false negatives")
-    cost  1: 5 false negatives
-    cost 20: 0 false negatives
+    ...     print(((model.predict(X) == 1) & (y == 0)).sum(), "false negatives")
+    5 false negatives
+    0 false negatives
     """
 
     def __init__(
@@ -147,12 +146,8 @@ class DesignedLossClassifier(BinaryClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Sample weights. If None, all weights are 1.
+        X, y, sample_weight
+            As in `CostSensitiveSVC.fit`.
 
         Returns
         -------

@@ -287,7 +287,10 @@ def resolve_gamma(gamma: Any, kernel: Any, X: Any, weights: Vector) -> float:
         return 1.0 / X.shape[1]
     if gamma != "scale":
         return float(gamma)
-    unit = _unit(X)
+    # A power of two scales X to entries of about 1 where their squares would over- or underflow.
+    largest, unit = float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0)), 1.0
+    if largest > 0 and not SAFE[0] < largest < SAFE[1]:
+        unit = float(2.0 ** -np.clip(np.ceil(np.log2(largest)), -1022, 1022))
     variance = weighted_variance(X if unit == 1 else X * unit, weights)
     if not variance > 0:
         return 1.0
@@ -299,15 +302,6 @@ def resolve_gamma(gamma: Any, kernel: Any, X: Any, weights: Vector) -> float:
             f"{1 / unit:.3g}. Scale the features, for example with StandardScaler, or pass gamma as a number."
         )
     return scale
-
-
-def _unit(X: Any) -> float:
-    """A power of two that scales X to entries of about 1 where their squares would over- or underflow; else 1."""
-    values = X.data if sp.issparse(X) else X
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest == 0 or SAFE[0] < largest < SAFE[1]:
-        return 1.0
-    return float(2.0 ** -np.clip(np.ceil(np.log2(largest)), -1022, 1022))
 
 
 def weighted_variance(X: Any, weights: Vector) -> float:

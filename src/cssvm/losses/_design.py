@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from .._core.types import Vector
 from ._base import Loss
-from ._properties import asymmetry, given_costs, risk_type
+from ._properties import given_costs, link_symmetry, risk_type
 
 Function = Callable[[Any], Any]
 
@@ -182,8 +182,7 @@ def design_loss(
     link : callable
         Increasing function of eta: the optimal score. It is zero at the threshold of the decision.
     inverse_link : callable
-        Maps a score to its probability. Where the link is flat, to any probability with that score, not too near
-        a step.
+        Maps a score to its probability; where the link is flat, to any of that score, not too near a step.
     C1, C_minus1 : float, default=None
         Costs whose Bayes rule the loss must implement; the link must change its sign at C_{-1} / (C_1 + C_{-1}).
         If None, they follow from the link, with the sum 2.
@@ -211,10 +210,7 @@ def design_loss(
     costs = given_costs(C1, C_minus1)
     for name, function in (("min_risk", min_risk), ("link", link), ("inverse_link", inverse_link)):
         if not callable(function):
-            raise ValueError(
-                f"{name} must be a function of an array; got {name}={function!r}. Pass for example "
-                "scipy.special.expit as the inverse of scipy.special.logit."
-            )
+            raise ValueError(f"{name} must be a function of an array; got {name}={function!r}. Pass a callable.")
     loss = DesignedLoss(min_risk, link, inverse_link)
     with np.errstate(all="ignore"):
         conditions, (C1, C_minus1), kind = check_design(loss, costs)
@@ -295,7 +291,7 @@ def _check_min_risk(loss: DesignedLoss) -> str:
 
 
 def _check_concave(loss: DesignedLoss) -> str:
-    """No point lies below a chord, for chords of all scales."""
+    """Compare chords of all scales with the points between their ends."""
     risk = loss.min_risk(GRID)
     reach = 1
     while 2 * reach < len(GRID):
@@ -397,7 +393,7 @@ def _switch(predicate: Callable[[Vector], NDArray[np.bool_]]) -> float:
 def _symmetry(loss: DesignedLoss, costs: tuple[float, float]) -> tuple[bool | None, str]:
     if not is_strict(loss):
         return None, "a step link has no inverse"
-    deviation = asymmetry(loss.link, loss.probability_of, costs[1] / (costs[0] + costs[1]))
+    deviation = link_symmetry(replace(loss, C1=costs[0], C_minus1=costs[1]))
     if deviation <= SAME_THRESHOLD:
         return True, "f^-1(v) + f^-1(-v) = 2 t"
     return False, f"f^-1(v) + f^-1(-v) differs from 2 t by up to {deviation:.3g}; not needed for the rule"

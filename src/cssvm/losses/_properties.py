@@ -128,14 +128,9 @@ def link_symmetry(loss: Loss) -> float:
     >>> print(f"{link_symmetry(ZeroOneLoss(4, 2)):.3f} {link_symmetry(LogisticLoss(4, 2)):.3f}")
     0.000 0.333
     """
-    return asymmetry(loss.link, loss.inverse_link, loss.threshold)
-
-
-def asymmetry(link: Callable[[Any], Any], inverse_link: Callable[[Any], Any], threshold: float) -> float:
-    """`link_symmetry` of a pair of functions."""
-    lower, upper = link(np.array([SYMMETRY_ENDS, 1.0 - SYMMETRY_ENDS]))
+    lower, upper = loss.link([SYMMETRY_ENDS, 1.0 - SYMMETRY_ENDS])
     v = np.linspace(0.0, min(-lower, upper), SYMMETRY_POINTS)
-    return float(np.abs(inverse_link(v) + inverse_link(-v) - 2.0 * threshold).max())
+    return float(np.abs(loss.inverse_link(v) + loss.inverse_link(-v) - 2.0 * loss.threshold).max())
 
 
 def _integrated(gap: Callable[[float], float], density: Callable[[float], float], kinks: tuple[float, ...]) -> float:
