@@ -9,9 +9,7 @@ import typer
 from .. import __version__
 from .command import with_example
 from .datasets import datasets
-from .evaluate import evaluate, report
-from .info import info
-from .predict import predict
+from .saved_model import evaluate, info, predict, report
 from .train import train
 
 HELP = """Train and use support vector machines for decisions whose errors have different costs.

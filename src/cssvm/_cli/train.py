@@ -9,7 +9,7 @@ import typer
 
 from . import options as of
 from .command import command, print_json, print_text, say
-from .info import card_facts, print_facts
+from .saved_model import card_facts, print_facts
 
 if TYPE_CHECKING:
     from .._evaluation import Evaluation

@@ -1,12 +1,11 @@
 """Some rows of a table and how their entries are read: the only definition of numbers and missing values.
 
-    whitespace around an entry is ignored
     number     digits with sign, decimal point and exponent, such as 12, -0.5 or 1e-3; it must be finite
-    missing    an empty entry, or a null of a typed column; among numbers also NA, N/A, NaN, null, None and ?
-    string     anything else; the empty string is a missing value
+    missing    an empty entry, or a null of a typed column; among numbers also `MISSING_VALUES`
+    string     anything else; whitespace around an entry is ignored
 
-Text files hold entries as strings. Entries of typed columns (Parquet, data frames) become the same strings, each by
-itself: an integer up to 2**53 has no decimal point (1e10 is 10000000000), booleans are True and False.
+Entries of typed columns (Parquet, data frames) become the strings that a text file would hold, each by itself: an
+integer up to 2**53 has no decimal point (1e10 is 10000000000), booleans are True and False.
 """
 
 from __future__ import annotations

@@ -1,15 +1,7 @@
 """The schema of a table: which columns a model reads, and as what; decided on the training table, kept in the card.
 
-    CSV        number if every entry that is not missing is one and none has a leading zero (01234 is a code);
-               category otherwise
-    typed      number for numbers; category for strings, booleans and categoricals of pandas; dates and lists are
-               rejected
-    mixed      strings of which at least nine tenths, but not all, are numbers: category if there are at most 50
-               different ones, with a note; rejected otherwise, as errors are more likely, and so are decimal commas
-
-Left out, with a note: a column without any entry, and a category of more than 50 strings in which more than half of
-the rows have their own (an identifier or free text), unless it is requested. Kept, with a note: a category that looks
-like a date, one of more than 50 strings, an integer that differs on each of more than 50 rows, and a constant column.
+docs/cli.md states the rules. Few strings among numbers are more likely errors than categories, so many different ones
+are rejected; dates, identifiers, free text and constant columns get a note.
 """
 
 from __future__ import annotations

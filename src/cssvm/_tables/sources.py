@@ -1,13 +1,7 @@
 """Sources of tables: CSV, Parquet, LIBSVM text, data frames; read as a whole or a chunk at a time.
 
-The content decides what a file is, not its name:
-
-    Parquet   a folder, or a file that begins with PAR1
-    LIBSVM    lines of a label and index:value pairs, counted from 1
-    CSV       anything else (`csv_reader.py`); rejected if its name ends in .parquet
-
-A file that begins as gzip does is unpacked first; "-" is the standard input. Entries of text files stay as they were
-written until a column is read as numbers or as strings (`chunk.py`).
+The content of a file decides what it is, not its name. Entries of text files stay as they were written until a column
+is read as numbers or as strings (`chunk.py`).
 """
 
 from __future__ import annotations
