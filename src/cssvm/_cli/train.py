@@ -12,7 +12,7 @@ from .command import command, print_json, print_text, say
 from .saved_model import card_facts, print_facts
 
 if TYPE_CHECKING:
-    from .._evaluation import Evaluation
+    from .._tables import TrainedTable
 
 IN_JSON = ("n_rows", "confidence", "own_estimate", "currency")
 SEARCH_OPTIONS = ("group", "category", "evaluate", "decision", "kernel", "grid", "folds", "by_time", "seed", "jobs")
@@ -58,9 +58,7 @@ def train(
     search and evaluation: keep some files back for `cssvm evaluate`.
     """
     if group is not None and by_time:
-        raise typer.BadParameter(
-            "rows ordered by time cannot also be kept together by groups: give one of the two", param_hint="--group"
-        )
+        raise typer.BadParameter("cannot be combined with --by-time: give one of the two", param_hint="--group")
     from sklearn.model_selection import TimeSeriesSplit
 
     from .._tables import train_on_cluster, train_table
@@ -86,8 +84,7 @@ def train(
             n_jobs=jobs,
         )
     if as_json:
-        card = json.loads(trained.card.to_json())
-        print_json({"out": out, "card": card, "evaluation": _evaluation_as_dict(trained.evaluation)})
+        print_json({"out": out, **_as_dict(trained)})
         return
     print_facts(card_facts(trained.card))
     if trained.evaluation is not None:
@@ -106,8 +103,9 @@ def _check_no_search(context: typer.Context) -> None:
             raise typer.BadParameter("a cluster trains one linear model, without a search", param_hint=option)
 
 
-def _evaluation_as_dict(found: Evaluation | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    policies = found.to_frame().reset_index().to_dict("records")
-    return {"policies": policies} | {name: getattr(found, name) for name in IN_JSON}
+def _as_dict(trained: TrainedTable) -> dict[str, Any]:
+    found, evaluation = trained.evaluation, None
+    if found is not None:
+        evaluation = {"policies": found.to_frame().reset_index().to_dict("records")}
+        evaluation |= {name: getattr(found, name) for name in IN_JSON}
+    return {"card": json.loads(trained.card.to_json()), "evaluation": evaluation}

@@ -95,16 +95,7 @@ def train_table(
         pos_label=table.pos_label,
         **table.class_costs,
     )
-    if out is not None:
-        check_savable(clone(model.transformer).fit(table.X))
-    with interrupts(raised=False):  # Ctrl-C ends the search with its best point so far
-        model.set_params(verbose=verbose).fit(table.X, table.y, **table.fit_params)
-    model.set_params(verbose=0)  # the saved model must not print progress
-    card = ModelCard.from_model(model, currency=currency or None, **table.card_fields)
-    if model.interrupted_:
-        note = "the search was interrupted: the model is the best of the points scored"
-        card = replace(card, notes=[*card.notes, note])
-    trained = _save(TrainedTable(model, card, None), out)
+    trained = _train(model, table, currency, out, verbose)
     if not evaluation or model.interrupted_:
         return trained
     try:
@@ -113,11 +104,29 @@ def train_table(
         kept = "The evaluation was interrupted; the model is kept without its figures."
         warnings.warn(kept, SearchInterruptedWarning, stacklevel=2)
         return trained
-    measures: dict[str, Any] = {
+    return _save(TrainedTable(model, replace(trained.card, measures=_measures(found)), found), out)
+
+
+def _measures(found: Evaluation) -> dict[str, Any]:
+    """The cost per case of each policy, for the card."""
+    return {
         "cost per case" + ("" if policy.name == MODEL else f", {policy.name}"): policy.cost._asdict()
         for policy in found.policies
     }
-    return _save(TrainedTable(model, replace(trained.card, measures=measures), found), out)
+
+
+def _train(model: CostSensitiveSVCCV, table: TrainingData, currency: str, out: Any, verbose: int) -> TrainedTable:
+    """Fit the model on all rows and save it; Ctrl-C ends the search with its best point so far."""
+    if out is not None:
+        check_savable(clone(model.transformer).fit(table.X))
+    with interrupts(raised=False):
+        model.set_params(verbose=verbose).fit(table.X, table.y, **table.fit_params)
+    model.set_params(verbose=0)  # the saved model must not print progress
+    card = ModelCard.from_model(model, currency=currency or None, **table.card_fields)
+    if model.interrupted_:
+        note = "the search was interrupted: the model is the best of the points scored"
+        card = replace(card, notes=[*card.notes, note])
+    return _save(TrainedTable(model, card, None), out)
 
 
 def _save(trained: TrainedTable, out: Any) -> TrainedTable:
