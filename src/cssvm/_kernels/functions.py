@@ -351,7 +351,6 @@ class Precomputed(Kernel):
                 )
 
     def gram(self, X: Any, *, upper_bounds: np.ndarray, tol: float, cache_size: Any = "auto") -> GramRows:
-        """X itself, made exactly symmetric."""
         return MatrixGram(_symmetric(_dense(X)))
 
     def expansion(self, support: np.ndarray, vectors: Any, coef: np.ndarray, dtype: Any = None) -> Expansion:
@@ -373,7 +372,6 @@ class CallableKernel(Kernel):
     name = "callable"
 
     def matrix(self, A: Any, B: Any) -> np.ndarray:
-        """All kernel values (len(A), len(B)) float64; raise ValueError if the function returns another shape."""
         block = np.asarray(_dense(self.function(A, B)), dtype=np.float64)
         if block.shape != (A.shape[0], B.shape[0]):
             raise ValueError(

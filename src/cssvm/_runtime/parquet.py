@@ -45,7 +45,6 @@ class RowGroups(FramePart):
 
     @property
     def location(self) -> str:
-        """Where they are, for messages."""
         return f"{self.path}, row group {self.ids[0]}"
 
     def batches(self, n_rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:

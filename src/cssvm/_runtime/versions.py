@@ -1,4 +1,4 @@
-"""Versions of this package and of those that its numbers depend on."""
+"""Versions of packages."""
 
 from __future__ import annotations
 

@@ -8,12 +8,4 @@ from ..certificate import DualProblem, Solution
 from .smo_newton import DualPath, Workspace, solve_path
 from .solver import solve
 
-__all__ = [
-    "DualPath",
-    "DualProblem",
-    "Solution",
-    "Status",
-    "Workspace",
-    "solve",
-    "solve_path",
-]
+__all__ = ["DualPath", "DualProblem", "Solution", "Status", "Workspace", "solve", "solve_path"]

@@ -132,7 +132,7 @@ def low_rank_solution(factor: np.ndarray, problem: DualProblem) -> tuple[Vector,
 
 
 def _fits(state: Decomposition) -> bool:
-    """Whether all kernel values could be in memory, in float64."""
+    """Whether all kernel values fit in memory, in float64."""
     return state.n <= tuning.MAX_WORKING_SET and np.dtype(np.float64).itemsize * state.n**2 <= state.rows.budget
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 
-from ..._core.types import Mask, RowNumbers, Status, Vector
+from ..._core.types import Mask, Status, Vector
 from ..._runtime import threads
 from ..._runtime.compiler import njit
 from ..certificate import least_hinge_loss
@@ -114,17 +114,15 @@ class LinearSolver:
         return LocalBlocks.from_samples(self.X, nothing, nothing).centre()
 
     @cached_property
-    def _rotated_samples(self) -> tuple[Any, Rotated]:
-        """The samples less their centre, and those `rotated`."""
-        centred = self.X - self._centre if self._centre.any() else self.X
-        return centred, rotated(centred)
+    def _rotated(self) -> Rotated:
+        return rotated(self.X - self._centre if self._centre.any() else self.X)
 
     def _solve_rotated(self, linear: Vector, upper_bounds: Vector, tol: float, max_iter: int) -> LinearSolution:
         """The solution in the rotated features, rotated back, with the certificate that it has for X."""
-        centred, turned = self._rotated_samples
-        whole, blocks = self._blocks(linear, upper_bounds), LocalBlocks.from_samples(turned.Z, linear, upper_bounds)
+        whole = self._blocks(linear, upper_bounds)
+        blocks = LocalBlocks.from_samples(self._rotated.Z, linear, upper_bounds)
         found, alpha = _solve_with_alpha(blocks, tol=FINE_SHARE * tol, max_iter=max_iter)
-        point = LinearFunction(turned.weights(centred, found.coef), found.bias)
+        point = LinearFunction(self._rotated.weights(found.coef), found.bias)
         best = AT_ZERO.with_primal(point, whole.margin_histogram(point).loss).with_dual(whole.dual_objective(alpha))
         status = Status.CONVERGED if best.gap <= tol else found.status if found.status else Status.STALLED
         return with_centre(LinearSolution.from_certificate(best, status, found.n_iter), self._centre, whole, tol)
@@ -141,16 +139,16 @@ def with_centre(found: LinearSolution, centre: Vector, blocks: Blocks, tol: floa
 
 
 class Rotated(NamedTuple):
-    """Samples Z (n, rank), C-ordered, with Z Z' = X X', and the pivots of X with their corner of the factor."""
+    """Samples Z (n, rank), C-ordered, with Z Z' = X X', and the pivot samples of X with their corner of the factor."""
 
     Z: np.ndarray
-    pivots: RowNumbers
+    pivots: Any
     corner: np.ndarray
 
-    def weights(self, X: Any, v: Vector) -> Vector:
+    def weights(self, v: Vector) -> Vector:
         """The weights w = X'beta, (n_features,), with Z'beta = v, (rank,)."""
         beta = solve_triangular(self.corner, v, lower=True, trans=1, check_finite=False)
-        return np.asarray(X[self.pivots].T @ beta, dtype=np.float64)
+        return np.asarray(self.pivots.T @ beta, dtype=np.float64)
 
 
 def rotated(X: Any) -> Rotated:
@@ -164,10 +162,10 @@ def rotated(X: Any) -> Rotated:
     factor, pivots, rank, _ = lapack.dpstrf(K, tol=least, lower=1)
     pivots = pivots - 1  # Fortran counts from 1
     if rank == 0:  # samples that are all zero
-        return Rotated(np.zeros((len(K), 1)), pivots[:1], np.ones((1, 1)))
+        return Rotated(np.zeros((len(K), 1)), X[pivots[:1]], np.ones((1, 1)))
     Z = np.empty((len(K), rank))
     Z[pivots] = np.tril(factor)[:, :rank]
-    return Rotated(Z, pivots[:rank], np.tril(factor[:rank, :rank]))
+    return Rotated(Z, X[pivots[:rank]], np.tril(factor[:rank, :rank]))
 
 
 def solve_coordinates(
