@@ -47,7 +47,6 @@ class Kernel(ABC):
 
     name: ClassVar[str]
     parameters: ClassVar[tuple[str, ...]] = ()  # which of gamma, degree and coef0 it has
-    bounded: ClassVar[bool] = False  # |k(x, z)| <= 1 for all x, z
     tolerates_rounding: ClassVar[bool] = False  # a relative error u of its pairwise term changes k by at most u
     positive_definite: ClassVar[bool] = False  # k(x, z) = <phi(x), phi(z)>, for parameters in their usual ranges
     is_linear: ClassVar[bool] = False  # phi(x) = x

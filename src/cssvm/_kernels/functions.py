@@ -133,7 +133,6 @@ class DistanceKernel(ComputedKernel):
     """function(-gamma * distance), at most 1."""
 
     parameters = ("gamma",)
-    bounded = True
     tolerates_rounding = True
     positive_definite = True
     function: ClassVar[Any]  # x -> k
@@ -285,7 +284,6 @@ class Sigmoid(ProductKernel):
 
     name = "sigmoid"
     parameters = ("gamma", "coef0")
-    bounded = True
     function = staticmethod(_tanh)
 
 

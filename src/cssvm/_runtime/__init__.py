@@ -1,1 +1,1 @@
-"""Threads, compiler options, the memory budget, sums of matrix rows, and files written atomically."""
+"""Threads, compiler options, sums of matrix rows, and files written atomically."""

@@ -58,7 +58,6 @@ class _Limit:
             return min(allowed, n_cores())
 
     def end(self) -> None:
-        """End a computation."""
         with self._lock:
             self._n_computations -= 1
             if not self._n_computations and self._limiter is not None:

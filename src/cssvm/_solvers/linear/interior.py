@@ -150,15 +150,12 @@ def _step(blocks: Blocks, measure: Measure, fixed: FixedSamples, point: LinearFu
 
 
 def _system(gram: np.ndarray) -> Callable[[Vector], LinearFunction] | None:
-    """A function that solves the systems of an iteration; None if the matrix is no longer positive definite.
-
-    Its rows and columns are scaled to a diagonal of 1, which removes the units of the features.
-    """
+    """A function that solves the systems of an iteration; None if the matrix is no longer positive definite."""
     matrix = np.tril(gram)
     matrix += np.tril(gram, -1).T
     diagonal = np.einsum("ii->i", matrix)
     diagonal[:-1] += 1.0
-    scale = 1.0 / np.sqrt(diagonal)
+    scale = 1.0 / np.sqrt(diagonal)  # to a diagonal of 1, which removes the units of the features
     matrix *= scale
     matrix *= scale[:, np.newaxis]
     factor, ridge = None, 0.0

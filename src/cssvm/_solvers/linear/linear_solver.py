@@ -60,10 +60,7 @@ def solve_linear(
 
 
 class LinearSolver:
-    """Solves problems on the samples X (n, n_features) that differ in margins and upper bounds.
-
-    method : `INTERIOR`, `ROTATED` or `COORDINATE`
-    """
+    """Solves problems on the samples X that differ in margins and upper bounds; `method` is one of three."""
 
     def __init__(self, X: Any):
         if sparse.issparse(X) and X.nnz > FULL * X.shape[0] * X.shape[1]:
@@ -85,10 +82,7 @@ class LinearSolver:
         max_iter: int = -1,
         start: LinearFunction | None = None,
     ) -> LinearSolution:
-        """Solve one problem, with the parameters of `solve_linear`.
-
-        start : the solution of another problem that is almost the same; it saves time if there are many samples
-        """
+        """Solve one problem, with the parameters of `solve_linear`; start : the solution of a similar problem."""
         with threads.single_threaded_blas(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             if self.method == ROTATED:
                 return self._solve_rotated(linear, upper_bounds, tol, max_iter)

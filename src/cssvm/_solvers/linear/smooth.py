@@ -2,13 +2,11 @@
 
     min over w, b:   1/2 |w|^2 + C sum_i s_i loss(y_i, f(x_i)),    f(x) = w'x + b
 
-Divided by C sum_i s_i, with lambda = 1 / (C sum_i s_i) and p_i = s_i / sum_j s_j, the problem that L-BFGS sees is
+With lambda = 1 / (C sum_i s_i), p_i = s_i / sum_j s_j and the weighted means and variances of the features, the problem
+that L-BFGS sees is well conditioned:
 
     min over v:   lambda/2 |w|^2 + sum_i p_i loss(y_i, f(x_i)),
                   w_j = v_j / sqrt(lambda + var_j),    b = v_0 - w'mean
-
-with the weighted means and variances of the features: a change of variables, not of the problem, that spares it
-the bad conditioning of unscaled features.
 """
 
 from __future__ import annotations
@@ -93,9 +91,8 @@ def minimise_smooth(
 def _guarded(loss: Any, y: NDArray[Any], p: Vector) -> Callable[[Vector], tuple[Vector, Vector]]:
     """Loss and slope of each sample as a function of its score, continued by tangents before they overflow.
 
-    At the minimum sum_i p_i loss_i is at most its value R at f = 0, hence loss_i <= R / p_i: a tangent that
-    starts where loss_i = 2 R / p_i leaves every minimum in place, and keeps trial steps of the line search
-    finite. Each class has one range, that of its sample of least weight.
+    At the minimum sum_i p_i loss_i is at most its value R at f = 0, hence loss_i <= R / p_i: a tangent that starts
+    where loss_i = 2 R / p_i leaves every minimum in place. Each class has one range, by its sample of least weight.
     """
     start = float(p @ loss.value(y, np.zeros(len(y))))
     if not np.isfinite(start):
