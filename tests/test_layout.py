@@ -89,12 +89,7 @@ DIFFERENT = {
         "coef_",
         "n_iter_",
     },  # another solver
-    "linear SVMs": {
-        "verbose",
-        "coef_",
-        "solver_",
-        "n_iter_",
-    },  # prepared columns
+    "linear SVMs": {"verbose", "coef_"},  # prepared columns
     "fits of SVMs": {"X", "sample_weight"},  # a search also scores with weights, and has a transformer
     "searches": {
         "tol",

@@ -113,7 +113,7 @@ def without_index(names: Iterable[str]) -> list[str]:
 
 
 def nullable_booleans(kind: Any) -> Any:
-    """Give ``to_pandas`` of Arrow the type of booleans that may be missing, in place of objects (`types_mapper`)."""
+    """The `types_mapper` of Arrow's ``to_pandas`` for booleans that may be missing, in place of objects."""
     import pandas as pd
     import pyarrow as pa
 

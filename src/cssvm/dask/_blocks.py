@@ -129,14 +129,11 @@ class DaskBlocks(Blocks):
 
     def _checkpoint(self) -> None:
         """Make states the arguments of tasks, so that none depends on one before it."""
-        n_bytes = np.cumsum(32 * self._counts.sum(axis=1))
-        for number in range(int(n_bytes[-1]) // CHECKPOINT_BYTES + 1):
-            own = np.flatnonzero(n_bytes // CHECKPOINT_BYTES == number).tolist()
-            if not own:
-                continue
+        chunks = np.cumsum(32 * self._counts.sum(axis=1)) // CHECKPOINT_BYTES
+        for chunk in np.unique(chunks):
+            own = np.flatnonzero(chunks == chunk)
             states = self._session.results([self._states[k] for k in own], [self._names[k] for k in own])
-            restored = self._session.share("restore", states)
-            for k, state in zip(own, restored, strict=True):
+            for k, state in zip(own, self._session.share("restore", states), strict=True):
                 self._states[k] = state
 
 
@@ -151,18 +148,10 @@ def _of_block(
     return function(read(*partition), *arguments)
 
 
-def _of_state(
-    state: np.ndarray | None,
-    read: Callable[..., Block],
-    *partition: Any,
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
-) -> Any:
-    return function(read(*partition), state, *arguments)
+def _of_state(state: np.ndarray | None, *block: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return _of_block(*block, function=function, arguments=(state, *arguments))
 
 
-def _subset(
-    read: Callable[..., Block], *partition: Any, function: Callable[..., Any], arguments: tuple[Any, ...]
-) -> tuple[Block, tuple[Vector, Any]]:
-    block, answer = function(read(*partition), *arguments)
-    return block, (passes.count(block), answer)
+def _subset(*block: Any, **options: Any) -> tuple[Block, tuple[Vector, Any]]:
+    chosen, answer = _of_block(*block, **options)
+    return chosen, (passes.count(chosen), answer)

@@ -67,15 +67,9 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
     coef_ : ndarray of shape (1, n)
         The weights w of the n features that columns, scaled and encoded, and the feature map make, positive towards
         ``classes_[1]``.
-    solver_ : str
-        ``"interior-point"``.
-    n_iter_ : int
-        Iterations of the solver.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X has names.
-    classes_, intercept_, C_, fit_status_, primal_objective_, dual_objective_, dual_gap_
+    n_features_in_, feature_names_in_
+        Number and names of the columns seen in `fit`.
+    classes_, intercept_, C_, solver_, n_iter_, fit_status_, primal_objective_, dual_objective_, dual_gap_
         As in ``cssvm.CostSensitiveLinearSVC``; the same bits on any number of workers of one kind.
 
     Examples
@@ -274,17 +268,15 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
             alone if there are no other steps.
         """
         check_is_fitted(self)
-        parameters = {name: getattr(self, name) for name in local.CostSensitiveLinearSVC().get_params()}
-        model = local.CostSensitiveLinearSVC(**parameters)
-        steps = deepcopy(self._preparation.steps)
-        own = ("_positive_class", "_fit_costs")
+        model = local.CostSensitiveLinearSVC()
+        own = {*model.get_params(), "_positive_class", "_fit_costs"}
         fitted = {name: value for name, value in vars(self).items() if name.endswith("_") or name in own}
         model.__dict__.update(deepcopy(fitted))
-        if not steps:
+        if not self._preparation.steps:
             return model
         model.n_features_in_ = self.coef_.shape[1]
         model.__dict__.pop("feature_names_in_", None)
-        return Pipeline([*steps, ("svm", model)])
+        return Pipeline([*deepcopy(self._preparation.steps), ("svm", model)])
 
     def decision_function(self, X: Any) -> Any:
         """Compute the score f of each sample, positive for ``classes_[1]``; lazy for a dask array or data frame."""
