@@ -94,7 +94,7 @@ def test_arrow_keys_move_a_slider_and_everything_with_it(opened):
     assert all(page.locator(f"#{id}").inner_html() != text for id, text in before.items())
     best = min_cost_risk(rows.y, rows.score, fn_cost=cost, fp_cost=12.5)
     assert float(page.locator("#best-risk").get_attribute("value")) == pytest.approx(best.risk)
-    page.get_by_role("button", name="Back to the costs").press("Enter")
+    page.get_by_role("button", name="Reset to the present costs").press("Enter")
     assert {id: page.locator(f"#{id}").inner_html() for id in before} == before
 
 
@@ -139,4 +139,4 @@ def test_without_scores_the_decisions_nobody_and_everybody_are_the_choice(opened
     assert float(page.locator("#best-risk").get_attribute("value")) == pytest.approx(own)
     page.get_by_role("spinbutton", name="Cost of a false alarm").fill("0.001")
     assert "acting on everybody is best" in page.locator("#answer").inner_text()
-    assert page.get_by_text("gives no scores").is_visible()
+    assert page.get_by_text("has no scores").is_visible()
