@@ -1,6 +1,6 @@
 """Draw the pictures of docs/reports.md, one for each display. Needs the extra `plot`.
 
-`python docs/pictures/displays.py` draws all of them, with names (`cost_roc threshold`) only those.
+`python docs/pictures/displays.py` draws all of them; with names (`cost_roc threshold`), only those.
 """
 
 import sys
@@ -28,8 +28,8 @@ FOLDER = Path(__file__).parent
 COSTS = {"fn_cost": 5.0, "fp_cost": 1.0}
 
 
-def applicants(n_samples: int = 1000):
-    """Three good ones for each bad one, hard to tell apart; the bad ones are the target."""
+def make_data(n_samples: int = 1000):
+    """Three negative samples for each positive one, with overlapping classes."""
     X, y = make_classification(
         n_samples, 20, n_informative=6, weights=[0.75], flip_y=0.05, class_sep=0.6, random_state=0
     )
@@ -45,14 +45,14 @@ def smooth_losses():
 
 
 def cost_roc():
-    X, X_test, y, y_test = applicants()
+    X, X_test, y, y_test = make_data()
     model = CostSensitiveSVC().fit(X, y)
     threshold = min_cost_risk(y, model.decision_function(X), **COSTS).threshold
     return CostRocDisplay.from_estimator(model, X_test, y_test, **COSTS, threshold=threshold, normalize=True)
 
 
 def cost_curve():
-    X, X_test, y, y_test = applicants()
+    X, X_test, y, y_test = make_data()
     svc = CostSensitiveSVC(**COSTS).fit(X, y)
     forest = RandomForestClassifier(random_state=0).fit(X, y)
     first = CostCurveDisplay.from_estimator(svc, X_test, y_test, **COSTS)
@@ -60,18 +60,18 @@ def cost_curve():
 
 
 def cost_path():
-    X, _, y, _ = applicants(4000)
+    X, _, y, _ = make_data(4000)
     return paths.plot_cost_path(paths.cost_path(CostSensitiveSVC(gamma=0.02), X, y), **COSTS).figure
 
 
 def threshold():
-    X, X_test, y, y_test = applicants()
+    X, X_test, y, y_test = make_data()
     model = CostSensitiveSVC().fit(X, y)
     return ThresholdDisplay.from_estimator(model, X_test, y_test, **COSTS, random_state=0)
 
 
 def threshold_folds():
-    X, _, y, _ = applicants()
+    X, _, y, _ = make_data()
     results = cross_validate(CostSensitiveSVC(), X, y, cv=5, return_estimator=True, return_indices=True)
     return ThresholdDisplay.from_cv_results(results, X, y, **COSTS)
 
@@ -83,7 +83,7 @@ def support_vectors():
 
 
 def gains():
-    X, X_test, y, y_test = applicants()
+    X, X_test, y, y_test = make_data()
     model = CostSensitiveSVC(**COSTS).fit(X, y)
     return GainsDisplay.from_estimator(model, X_test, y_test, **COSTS, total=True, currency="EUR")
 

@@ -1,11 +1,11 @@
 """Draw the picture of docs/costs.md: `python docs/pictures/example_costs.py`. Needs the extra `plot`.
 
-Known probabilities and amounts, so that what each rule costs is a mean over rows, without a model:
+The probabilities and amounts are known, so that the expected cost of each rule is a mean over samples, without a model:
 
     P(y = 1 | u) = 1 / (1 + exp(2 - u)),    log amount = spread (r u + sqrt(1 - r^2) v) - spread^2 / 2,   u, v ~ N(0, 1)
 
-The mean amount is 1 whatever the spread is, a false alarm costs ALARM. The model sees u; v is what u does not tell of
-the amount. Each rule decides for the target where its probability times its amount is at least (1 - p) ALARM.
+The mean amount is 1 for every spread, and a false positive costs FP_COST. The feature is x = u; v is the part of the
+amount that does not depend on u. Each rule predicts positive where p times its amount is at least (1 - p) FP_COST.
 """
 
 from pathlib import Path
@@ -15,35 +15,35 @@ import numpy as np
 
 FOLDER = Path(__file__).parent
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "0.6"
-ALARM = 0.2
+FP_COST = 0.2
 N = 400_000
 SPREADS = np.linspace(0.0, 2.0, 21)
 CORRELATIONS = np.linspace(-0.95, 0.95, 39)
 
 
 def costs_of_rules(spread, correlation, n=N, seed=0):
-    """What rules cost per row, as a share of what acting on the better of nobody and everybody does.
+    """Cost of the rules per sample, relative to the cheaper baseline.
 
-    average : one amount for all targets, their mean; by x : the mean amount given u; known : the amount of the row.
+    average : the mean amount of the positive class; by x : the mean amount given u; known : the amount of the sample
     """
     u, v = np.random.default_rng(seed).normal(size=(2, n))
     p = 1.0 / (1.0 + np.exp(2.0 - u))
     amount = np.exp(spread * (correlation * u + np.sqrt(1 - correlation**2) * v) - spread**2 / 2)
     by_x = np.exp(spread * correlation * u - (spread * correlation) ** 2 / 2)  # E[amount | u]
 
-    def cost(believed):
-        act = p * believed >= (1 - p) * ALARM
-        return np.mean(np.where(act, (1 - p) * ALARM, p * amount))
+    def cost(expected):
+        act = p * expected >= (1 - p) * FP_COST
+        return np.mean(np.where(act, (1 - p) * FP_COST, p * amount))
 
-    least = min(np.mean(p * amount), np.mean((1 - p) * ALARM))
+    least = min(np.mean(p * amount), np.mean((1 - p) * FP_COST))
     rules = {"average": np.average(amount, weights=p), "by x": by_x, "known": amount}
-    return {name: cost(believed) / least for name, believed in rules.items()}
+    return {name: cost(expected) / least for name, expected in rules.items()}
 
 
 LINES = {
-    "average": ("one for all, the mean", ORANGE, "-"),
-    "by x": ("as expected from x", GREEN, "--"),
-    "known": ("known, row by row", BLUE, "-"),
+    "average": ("mean amount of the class", ORANGE, "-"),
+    "by x": ("mean amount given x", GREEN, "--"),
+    "known": ("amount of each sample", BLUE, "-"),
 }
 
 
@@ -65,8 +65,8 @@ def main() -> None:
         )
     draw(axes[2], CORRELATIONS, [costs_of_rules(1.0, r) for r in CORRELATIONS])
     axes[2].set(xlabel="correlation of log amount and u", title="spread 1")
-    axes[0].set_ylabel("cost, 1 = better of nobody and everybody")
-    axes[0].legend(frameon=False, loc="lower left", title="amount decided by")
+    axes[0].set_ylabel("cost relative to the cheaper baseline")
+    axes[0].legend(frameon=False, loc="lower left", title="decisions by")
     figure.tight_layout()
     figure.savefig(FOLDER / "example_costs.png", dpi=110)
 

@@ -17,8 +17,8 @@ WIDTH = 1280
 COLOURS = 128  # for a small file
 
 
-def photograph(page_file: Path, picture: Path) -> None:
-    """The first two parts of a report, which are what most readers see."""
+def take_picture(page_file: Path, picture: Path) -> None:
+    """Save a picture of the first two sections of a report."""
     with sync_playwright() as running:
         browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": 900})
@@ -33,4 +33,4 @@ def photograph(page_file: Path, picture: Path) -> None:
 if __name__ == "__main__":
     report = runpy.run_path(str(EXAMPLE))["loans_report"]()
     with tempfile.TemporaryDirectory() as folder:
-        photograph(report.save(Path(folder) / "report.html"), FOLDER / "report.png")
+        take_picture(report.save(Path(folder) / "report.html"), FOLDER / "report.png")

@@ -1,6 +1,6 @@
 """Draw the pictures of docs/theory.md. Needs the extra `plot`.
 
-theory.png: which decision rule the hinge pair implements; four_formulations.png: one problem in four variables.
+theory.png: the decision rule of the cost-sensitive hinge loss; four_formulations.png: one problem in four formulations.
 """
 
 from pathlib import Path
@@ -33,31 +33,31 @@ def draw_conditional_risks(loss, axis) -> None:
         axis.plot(f, risk, color=colour, label=f"η = {eta:.2f}")
         axis.plot(f[risk.argmin()], risk.min(), "o", color=colour)
     axis.axvline(0.0, color=GREY, linewidth=0.8)
-    axis.set(xlabel="score f", ylabel="conditional risk", ylim=(1.0, 4.5), title="risk of a score, its minimum marked")
+    axis.set(xlabel="score f", ylabel="conditional risk", ylim=(1.0, 4.5), title="conditional risk and its minimum")
     axis.legend(frameon=False)
 
 
 def draw_minimisers(loss, axis) -> None:
     f, eta = np.linspace(-1.5, 1.5, 3001), np.linspace(0.21, 0.60, 40)
     best = f[loss.conditional_risk(eta[:, np.newaxis], f).argmin(axis=1)]
-    axis.plot(eta, best, "o", color=BLUE, markersize=3.5, label="best score, by search")
+    axis.plot(eta, best, "o", color=BLUE, markersize=3.5, label="minimiser")
     axis.step([0.2, PRINTED, 0.61], [-1, 1, 1], where="post", color=ORANGE, label="sign(6 η - 2)")
     for place, text, colour in ((PRINTED, "1/3", ORANGE), (loss.threshold, "3/7", BLUE)):
         axis.axvline(place, ymax=0.78, color=colour, linestyle=":", linewidth=1)
         axis.text(place + 0.005, -0.75, text, color=colour)
-    axis.set(xlabel="probability η of y = +1", ylabel="score f", ylim=(-1.2, 1.75), title="best score")
+    axis.set(xlabel="probability η of y = +1", ylabel="score f", ylim=(-1.2, 1.75), title="minimiser of the risk")
     axis.legend(frameon=False, loc="upper left")
 
 
 def draw_minimum_risks(loss, axis) -> None:
     eta = np.linspace(0.0, 1.0, 1001)
-    axis.plot(eta, loss.conditional_risk(eta, np.sign(6 * eta - 2)), color=ORANGE, label="of the score sign(6 η - 2)")
-    axis.plot(eta, loss.min_risk(eta), color=BLUE, label="minimum over all scores")
-    axis.set(xlabel="probability η of y = +1", ylabel="conditional risk", ylim=(0, 3.8), title="risk that remains")
+    axis.plot(eta, loss.conditional_risk(eta, np.sign(6 * eta - 2)), color=ORANGE, label="risk of sign(6 η - 2)")
+    axis.plot(eta, loss.min_risk(eta), color=BLUE, label="minimum risk")
+    axis.set(xlabel="probability η of y = +1", ylabel="conditional risk", ylim=(0, 3.8), title="risk")
     axis.legend(frameon=False, loc="upper right")
 
 
-# Centre, and the lines of each formulation: name, problem, constraints.
+# Centre and lines of each formulation: name, problem, constraints.
 FORMULATIONS = [
     ((0.0, 1.0), "maximum margin, in w", r"$\min_{w,b}\ \frac{1}{2}|w|^2 + \sum_i c_i\,[m_i - y_i(\Psi_i^T w + b)]_+$"),
     (
@@ -78,7 +78,7 @@ FORMULATIONS = [
         r"$0 \leq y_i g_i \leq c_i,\quad 1^T g = 0$",
     ),
 ]
-# Ends of an arrow, and what stands on either side of it.
+# Ends of an arrow and the labels on both sides.
 MAPS = [
     ((0.36, 1.0), (0.62, 1.0), r"$w = \Psi\beta$", r"$K = \Psi^T\Psi$"),
     ((0.36, 0.0), (0.62, 0.0), r"$\alpha = Y K^{-1} z$", r"$z = K Y \alpha = f - b$"),

@@ -47,7 +47,7 @@ def test_decision_values_are_turned_by_their_sign_alone(index):
     )
 
 
-def test_the_larger_label_is_the_default_that_nobody_has_named():
+def test_the_larger_label_is_the_default_positive_class():
     assert (PositiveClass.from_labels(STRINGS, None).label, PositiveClass.from_labels(STRINGS, None).named) == (
         "good",
         False,
@@ -137,7 +137,7 @@ Y = np.array([0, 1, 0, 1])
         ("predict_proba", 0.7, 1),
     ],
 )
-def test_the_own_cut_of_a_threshold_classifier_makes_its_decisions(response_method, threshold, pos_label, index):
+def test_the_threshold_of_a_threshold_classifier_gives_its_predictions(response_method, threshold, pos_label, index):
     model = FixedThresholdClassifier(
         FrozenEstimator(Fitted()), threshold=threshold, response_method=response_method, pos_label=pos_label
     ).fit(X, Y)
@@ -146,7 +146,7 @@ def test_the_own_cut_of_a_threshold_classifier_makes_its_decisions(response_meth
         np.testing.assert_array_equal(scores.values >= scores.own_threshold, estimator.predict(X) == index)
 
 
-def test_the_own_cut_is_not_known_on_another_response_than_the_one_it_is_for():
+def test_the_threshold_of_a_model_is_none_for_another_response_method():
     model = FixedThresholdClassifier(FrozenEstimator(Fitted()), threshold=0.25, response_method="predict_proba").fit(
         X, Y
     )
@@ -157,7 +157,7 @@ def test_the_own_cut_is_not_known_on_another_response_than_the_one_it_is_for():
     assert np.isnan(threshold)
 
 
-def test_the_own_cut_of_a_tuned_threshold_is_the_one_found():
+def test_the_threshold_of_a_tuned_classifier_is_the_tuned_one():
     model = TunedThresholdClassifierCV(FrozenEstimator(Fitted()), cv="prefit", refit=False, response_method="auto")
     model.fit(X, Y)
     assert response_and_threshold(model, PositiveClass(NUMBERS, 1)) == ("predict_proba", model.best_threshold_)
@@ -178,7 +178,7 @@ def test_responses_that_are_not_finite_are_rejected():
     assert finite_response(Fitted(2), "decision_function", X.astype(np.float32)).dtype == np.float64
 
 
-def test_a_model_that_states_no_class_is_given_the_one_named():
+def test_a_model_without_pos_label_gets_the_given_one():
     named = PositiveClass.from_labels(STRINGS, "bad")
     svc = with_pos_label(CostSensitiveSVC(), named)
     assert svc.pos_label == "bad"
@@ -189,7 +189,7 @@ def test_a_model_that_states_no_class_is_given_the_one_named():
     assert isinstance(with_pos_label(GaussianNB(), named), GaussianNB)
 
 
-def test_a_model_that_states_a_class_keeps_it_and_states_no_other():
+def test_a_model_with_a_positive_class_keeps_it_and_rejects_others():
     own = CostSensitiveSVC(pos_label="bad")
     kept = with_pos_label(own, PositiveClass.from_labels(STRINGS, "bad"))
     assert kept is not own

@@ -147,7 +147,7 @@ class ByOwnCosts(NotByCosts):
     fn_cost, fp_cost = 7.0, 3.0
 
 
-def test_known_costs_are_those_taken_and_else_what_the_decider_estimates_or_was_made_with():
+def test_costs_default_to_estimates_or_constructor_arguments():
     double = FunctionTransformer(lambda X: 2 * X)
     assert known_costs(ByBothCosts(), X, COSTS) == COSTS
     assert known_costs(pipeline(ByOwnAlarmCost(), double), X, COSTS) == {"fn_cost": COSTS["fn_cost"], "fp_cost": 3.0}

@@ -1,4 +1,4 @@
-"""Hostile partitions: handled, or refused with the partition in the message, and the estimator as it was."""
+"""Invalid partitions: handled, or rejected with the partition in the message and the estimator unchanged."""
 
 import dask.array as da
 import dask.dataframe as dd
@@ -18,7 +18,7 @@ def arrays():
     return rows(600)
 
 
-def refused(client, match, X, y, **given):
+def rejected(client, match, X, y, **given):
     parameters = given.pop("parameters", {})
     model = CostSensitiveLinearSVC(**{"scale": True, "client": client} | parameters)
     before = dict(vars(model))
@@ -52,7 +52,7 @@ def test_unknown_chunk_sizes_are_handled(client, arrays):
     assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
 
 
-def test_chunks_of_columns_and_other_chunks_of_values_are_made_to_fit(client, arrays):
+def test_chunks_of_columns_and_other_chunks_of_values_are_aligned(client, arrays):
     X, y, amount = arrays
     dX = da.from_array(X, chunks=(150, 2))
     model = CostSensitiveLinearSVC(client=client).fit(dX, cut(y, 600), fn_cost=cut(amount, 1, 599))
@@ -79,7 +79,7 @@ def test_integers_and_float32_are_numbers(client, arrays):
 def test_nan_in_one_partition_is_rejected(client, arrays):
     X = arrays[0].copy()
     X[450, 2] = np.nan
-    refused(client, r"^partition 2: X contains nan in row 50 of the partition, column 2", cut(X), cut(arrays[1]))
+    rejected(client, r"^partition 2: X contains nan in row 50 of the partition, column 2", cut(X), cut(arrays[1]))
 
 
 def test_rows_in_errors_are_counted_with_those_of_weight_0(client, arrays):
@@ -99,63 +99,65 @@ def test_a_feature_map_finds_the_columns_of_a_frame_by_name(client, arrays):
     local = model.fit(dd.from_pandas(frame, npartitions=3), "y").to_local()
     mixed = frame[["y", *frame.columns[-2::-1]]].head(500)
     Z = local[:-2].transform(frame.head(500)) if len(local) > 2 else X[:500]
-    known = local[-2].transform(Z) @ model.coef_[0] + model.intercept_
-    np.testing.assert_allclose(local.decision_function(mixed), known, rtol=1e-9, atol=1e-9)
+    expected = local[-2].transform(Z) @ model.coef_[0] + model.intercept_
+    np.testing.assert_allclose(local.decision_function(mixed), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(Z, X[:500])
 
 
-def test_costs_that_are_wrong_or_do_not_match_are_rejected(client, arrays):
+def test_invalid_costs_are_rejected(client, arrays):
     X, y, amount = arrays
     wrong = np.where(np.arange(600) == 300, -1.0, amount)
     wrong[y == 0] = 1.0
     wrong[300], y = -1.0, np.where(np.arange(600) == 300, 1, y)
-    refused(
+    rejected(
         client, r"^partition 1: fn_cost must be finite and non-negative.*row 100", cut(X), cut(y), fn_cost=cut(wrong)
     )
-    refused(client, "one value for each of the 600 rows", cut(X), cut(y), fn_cost=cut(amount[:599], 599))
+    rejected(client, "one value for each of the 600 rows", cut(X), cut(y), fn_cost=cut(amount[:599], 599))
     unknown = cut(X)[cut(y) > -1]
-    refused(client, "partition [12]: y must hold one label for each row", unknown, cut(y, 200, 100, 300))
-    refused(client, "must have the partitions of X, 3; got 1", unknown, cut(y, 600))
-    refused(client, "fn_cost must be a number, the name of a column", cut(X), cut(y), fn_cost=amount)
-    refused(client, "y must be the name of a column of a frame, or a dask array or series", cut(X), y)
-    refused(client, "fn_cost must be finite and non-negative", cut(X), cut(y), fn_cost=-1.0)
-    refused(client, "kappa must be finite and positive", cut(X), cut(y), kappa=0.0)
-    refused(client, r"fn_cost must be positive on at least one sample.*all \d+ of them", cut(X), cut(y), fn_cost=0.0)
-    refused(client, "both classes must be present", cut(X), cut(y), sample_weight=cut(y.astype(float)))
-    refused(client, "must be a dask array or a number", cut(X), cut(y), fn_cost="amount")
+    rejected(client, "partition [12]: y must hold one label for each row", unknown, cut(y, 200, 100, 300))
+    rejected(client, "must have the partitions of X, 3; got 1", unknown, cut(y, 600))
+    rejected(client, "fn_cost must be a number, the name of a column", cut(X), cut(y), fn_cost=amount)
+    rejected(client, "y must be the name of a column of a frame, or a dask array or series", cut(X), y)
+    rejected(client, "fn_cost must be finite and non-negative", cut(X), cut(y), fn_cost=-1.0)
+    rejected(client, "kappa must be finite and positive", cut(X), cut(y), kappa=0.0)
+    rejected(client, r"fn_cost must be positive on at least one sample.*all \d+ of them", cut(X), cut(y), fn_cost=0.0)
+    rejected(client, "both classes must be present", cut(X), cut(y), sample_weight=cut(y.astype(float)))
+    rejected(client, "must be a dask array or a number", cut(X), cut(y), fn_cost="amount")
 
 
 def test_labels_must_be_of_two_classes(client, arrays):
     X, y, _ = arrays
-    refused(client, r"y has 3 classes", cut(X), cut(np.where(np.arange(600) > 590, 2, y)))
-    refused(client, "one class only", cut(X), cut(np.zeros(600, dtype=int)))
-    refused(client, "Unknown label type", cut(X), cut(y + 0.5 * X[:, 0]))
-    gaps = y.astype(float)
-    gaps[599] = np.nan
-    gaps[401:404] = np.nan
-    refused(client, "^partition 2: y contains missing values: 4 labels are missing. Drop these rows", cut(X), cut(gaps))
-    words = np.where(y == 1, "yes", "no")
-    refused(client, "pos_label is required if labels are strings", cut(X), cut(words), fn_cost=5.0)
-    refused(
-        client, "pos_label of CostSensitiveLinearSVC must be", cut(X), cut(words), parameters={"pos_label": "maybe"}
+    rejected(client, r"y has 3 classes", cut(X), cut(np.where(np.arange(600) > 590, 2, y)))
+    rejected(client, "one class only", cut(X), cut(np.zeros(600, dtype=int)))
+    rejected(client, "Unknown label type", cut(X), cut(y + 0.5 * X[:, 0]))
+    missing = y.astype(float)
+    missing[599] = np.nan
+    missing[401:404] = np.nan
+    rejected(
+        client, "^partition 2: y contains missing values: 4 labels are missing. Drop these rows", cut(X), cut(missing)
     )
-    model = CostSensitiveLinearSVC(pos_label="no", client=client).fit(cut(X), cut(words), fn_cost=5.0)
-    local = cssvm.CostSensitiveLinearSVC(pos_label="no").fit(X, words, fn_cost=5.0)
+    strings = np.where(y == 1, "yes", "no")
+    rejected(client, "pos_label is required if labels are strings", cut(X), cut(strings), fn_cost=5.0)
+    rejected(
+        client, "pos_label of CostSensitiveLinearSVC must be", cut(X), cut(strings), parameters={"pos_label": "maybe"}
+    )
+    model = CostSensitiveLinearSVC(pos_label="no", client=client).fit(cut(X), cut(strings), fn_cost=5.0)
+    local = cssvm.CostSensitiveLinearSVC(pos_label="no").fit(X, strings, fn_cost=5.0)
     assert model.primal_objective_ == pytest.approx(local.primal_objective_, rel=1e-9)
     assert model.to_local().predict(X).tolist() == local.predict(X).tolist()
 
 
 def test_rows_in_memory_and_wrong_parameters_are_rejected(client, arrays):
     X, y, _ = arrays
-    refused(client, "For rows in memory use cssvm.CostSensitiveLinearSVC", X, y)
-    refused(client, "X must have two dimensions", cut(y), cut(y))
-    refused(client, "scale of CostSensitiveLinearSVC", cut(X), cut(y), parameters={"scale": 1})
-    refused(client, "feature_map of CostSensitiveLinearSVC", cut(X), cut(y), parameters={"feature_map": "rbf"})
-    refused(client, "C of CostSensitiveLinearSVC", cut(X), cut(y), parameters={"C": -1})
+    rejected(client, "For rows in memory use cssvm.CostSensitiveLinearSVC", X, y)
+    rejected(client, "X must have two dimensions", cut(y), cut(y))
+    rejected(client, "scale of CostSensitiveLinearSVC", cut(X), cut(y), parameters={"scale": 1})
+    rejected(client, "feature_map of CostSensitiveLinearSVC", cut(X), cut(y), parameters={"feature_map": "rbf"})
+    rejected(client, "C of CostSensitiveLinearSVC", cut(X), cut(y), parameters={"C": -1})
     wide = FunctionTransformer(_widened)
-    refused(client, "at most 3,000 features", cut(X), cut(y), parameters={"feature_map": wide})
+    rejected(client, "at most 3,000 features", cut(X), cut(y), parameters={"feature_map": wide})
     broken = FunctionTransformer(np.log)
-    refused(client, "must give finite numbers", cut(X), cut(y), parameters={"feature_map": broken})
+    rejected(client, "must give finite numbers", cut(X), cut(y), parameters={"feature_map": broken})
 
 
 def _widened(X):
@@ -163,19 +165,19 @@ def _widened(X):
 
 
 def test_an_error_inside_a_collection_names_the_partition(client, arrays):
-    def broken(block, block_info=None):  # within the test, so that workers need not have its module
+    def broken(block, block_info=None):  # a local function is pickled by value
         if block_info and block_info[0]["chunk-location"][0] == 1:
             raise ValueError("no such currency")
         return block
 
     X, y = cut(arrays[0]), cut(arrays[1])
-    refused(client, r"^partition 1: no such currency", X.map_blocks(broken, dtype=float), y)
+    rejected(client, r"^partition 1: no such currency", X.map_blocks(broken, dtype=float), y)
 
 
 @pytest.mark.system
 def test_workers_without_this_version_of_the_library_are_rejected(processes, arrays, monkeypatch):
     monkeypatch.setattr(cssvm, "__version__", "99.0")
-    refused(processes, "all workers must have cssvm 99.0", cut(arrays[0]), cut(arrays[1]))
+    rejected(processes, "all workers must have cssvm 99.0", cut(arrays[0]), cut(arrays[1]))
 
 
 def frame(**columns):
@@ -186,30 +188,30 @@ def frame(**columns):
 
 def test_columns_of_frames_must_be_there_and_of_one_kind(client, tmp_path):
     days = pd.date_range("2026-01-01", periods=40)
-    refused(client, "column 'a' is missing", _parquet(tmp_path / "1", frame(), frame().drop(columns="a")), "label")
+    rejected(client, "column 'a' is missing", _parquet(tmp_path / "1", frame(), frame().drop(columns="a")), "label")
     mixed = _parquet(tmp_path / "2", frame(), frame(a=["x"] * 40))
-    refused(
+    rejected(
         client, r"partition 1 .*1\.parquet, row group 0\): column 'a' holds categories, but numbers", mixed, "label"
     )
-    refused(
+    rejected(
         client,
         "column 'when' must hold numbers, strings or booleans; got datetime",
         _parquet(tmp_path / "3", frame(when=days)),
         "label",
     )
     many = _parquet(tmp_path / "4", *(frame(word=[f"{k}-{i}" for i in range(40)]) for k in range(26)))
-    refused(client, "partition 25 .*at most 1000 categories", many, "label")
+    rejected(client, "partition 25 .*at most 1000 categories", many, "label")
     endless = _parquet(tmp_path / "5", frame(), frame(a=np.full(40, np.inf)))
-    refused(client, "partition 1 .*column 'a' contains infinity", endless, "label")
-    refused(client, "y='lable' must be a column of X", many, "lable")
-    refused(client, "features='b' must be a column", many, "label", features=["b"])
-    refused(client, "name of a column where X is a path", many, "label", fn_cost=da.ones(3))
-    refused(client, "must be a Parquet file or a folder", tmp_path / "nowhere", "label")
-    gaps = _parquet(tmp_path / "6", frame(), frame(label=[None] * 40))
-    refused(client, "partition 1 .*40 labels are missing", gaps, "label")
+    rejected(client, "partition 1 .*column 'a' contains infinity", endless, "label")
+    rejected(client, "y='lable' must be a column of X", many, "lable")
+    rejected(client, "features='b' must be a column", many, "label", features=["b"])
+    rejected(client, "name of a column where X is a path", many, "label", fn_cost=da.ones(3))
+    rejected(client, "must be a Parquet file or a folder", tmp_path / "nowhere", "label")
+    missing = _parquet(tmp_path / "6", frame(), frame(label=[None] * 40))
+    rejected(client, "partition 1 .*40 labels are missing", missing, "label")
 
 
-def test_columns_without_entries_are_left_out_and_said_so(client, tmp_path):
+def test_columns_without_values_are_left_out_with_a_warning(client, tmp_path):
     path = _parquet(tmp_path / "empty", frame(b=[None] * 40), frame(b=np.full(40, np.nan)))
     with pytest.warns(UserWarning, match=r"without any entry are left out: \['b'\]"):
         model = CostSensitiveLinearSVC(scale=True, client=client).fit(path, "label")
@@ -218,11 +220,13 @@ def test_columns_without_entries_are_left_out_and_said_so(client, tmp_path):
 
 
 def test_categories_that_are_missing_in_a_whole_partition_are_categories(client, tmp_path):
-    words = np.array(["x", "y"] * 20)
-    path = _parquet(tmp_path / "gaps", frame(w=np.full(40, np.nan)), frame(w=words), frame(w=pd.Categorical(words)))
+    values = np.array(["x", "y"] * 20)
+    path = _parquet(
+        tmp_path / "missing", frame(w=np.full(40, np.nan)), frame(w=values), frame(w=pd.Categorical(values))
+    )
     model = CostSensitiveLinearSVC(C=10.0, scale=True, client=client).fit(path, "label")
     assert model.to_local()[0].get_feature_names_out()[1:].tolist() == [
-        f"categories__w_{word}" for word in ("", "x", "y")
+        f"categories__w_{value}" for value in ("", "x", "y")
     ]
 
 
@@ -230,7 +234,7 @@ def test_a_series_of_other_rows_is_rejected(client):
     table = frame()
     X = dd.from_pandas(table, npartitions=2)
     other = dd.from_pandas(table.set_index(table.index + 1)["a"], npartitions=2)
-    refused(client, "fn_cost must have the index of X", X[["a"]], X["label"], fn_cost=other)
+    rejected(client, "fn_cost must have the index of X", X[["a"]], X["label"], fn_cost=other)
 
 
 def _parquet(folder, *frames):

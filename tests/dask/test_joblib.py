@@ -115,7 +115,7 @@ def test_a_search_is_the_same_where_a_cluster_is_configured(default_processes, r
     )
 
 
-def test_n_jobs_counts_threads_of_this_process_whatever_joblib_is_told(default_client):
+def test_n_jobs_counts_threads_whatever_the_joblib_backend_is(default_client):
     with joblib.parallel_config(backend="dask"):
         assert threads.effective_n_threads(1) == 1
         assert threads.effective_n_threads(None) == threads.effective_n_threads(-1) == threads.n_cores()

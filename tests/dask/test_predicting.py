@@ -75,7 +75,7 @@ def as_frame(X, **columns):
 
 
 @pytest.mark.parametrize("chunks", [(N_NEW, 4), (77, 4), (200, 3), (1, 4), ((0, 300, 0, 200), 4)], ids=str)
-def test_every_model_says_of_blocks_what_it_says_of_all_rows(model, rows, chunks):
+def test_predictions_on_blocks_are_those_on_all_rows(model, rows, chunks):
     X = rows[3] if chunks[0] != 1 else rows[3][:20]
     blocks = da.from_array(X, chunks=chunks)
     for question in (predict, decision_function, predict_proba):
@@ -301,7 +301,7 @@ def test_the_model_reaches_every_worker_once(default_processes, rows):
     assert sum(times.values()) <= 2, times  # for 50 blocks
 
 
-def test_a_cluster_says_what_the_model_says(default_client, deciding, rows):
+def test_a_cluster_predicts_as_the_model_does(default_client, deciding, rows):
     frame = as_frame(rows[3], amount=rows[4])
     found = predict(deciding, dd.from_pandas(frame, npartitions=5), fn_cost="amount").compute()
     np.testing.assert_array_equal(found, deciding.predict(rows[3], fn_cost=rows[4]))

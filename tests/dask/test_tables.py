@@ -147,7 +147,7 @@ def test_booleans_with_missing_values_are_categories_in_parquet_and_in_frames(cl
     np.testing.assert_array_equal(by_table[-1].coef_, fits[0].coef_)
 
 
-def test_an_index_of_pandas_without_a_name_is_no_feature(client, table, tmp_path):
+def test_an_unnamed_pandas_index_is_not_a_feature(client, table, tmp_path):
     """Rows that are sorted by their labels before they are written would give these away by their numbers."""
     frame = table[["age", "night", "label"]].sort_values("label")
     frame[::2].to_parquet(tmp_path / "0.parquet")

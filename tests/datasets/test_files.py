@@ -167,7 +167,7 @@ def test_without_a_network_the_message_names_address_and_place(register, tmp_pat
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the administrator may write everywhere")
-def test_a_folder_that_cannot_be_written_to_is_said(server, register, tmp_path):
+def test_a_folder_without_write_permission_is_reported(server, register, tmp_path):
     served, address = server
     (served / "rows").write_bytes(ROWS)
     register("survival", {"table": version_of("rows.data", ROWS, address + "rows")})
@@ -263,7 +263,7 @@ def test_a_packed_file_that_goes_on_too_long_is_cut_off(tmp_path, suffix):
         assert len(stream.read()) == 5_000_000
 
 
-def test_archives_with_several_members_or_none_and_no_archives_are_rejected(tmp_path):
+def test_invalid_archives_are_rejected(tmp_path):
     with pytest.raises(ChecksumError, match="has 2 members, expected one"):
         open_unpacked(zip_of(tmp_path / "two.zip", [("a", "1"), ("b", "2")]))
     with pytest.raises(ChecksumError, match="has 0 members"):
@@ -294,7 +294,7 @@ def test_pickles_in_an_array_archive_are_not_loaded(provide):
         load("isolet", data_home=folder, download=False)
 
 
-def test_without_the_extra_numbers_load_and_the_rest_says_what_to_install(all_data, tmp_path):
+def test_without_the_extra_numbers_load_and_errors_name_what_to_install(all_data, tmp_path):
     code = f"""
 import sys
 sys.modules.update(pandas=None, pooch=None)

@@ -44,7 +44,7 @@ def test_all_squares_of_a_class_are_equally_likely(n_squares):
 
 
 @given(n=st.integers(2, 200), gap=st.floats(0.01, 5), angle=st.floats(-360, 360), ratio=st.floats(0.2, 20), seed=SEEDS)
-def test_the_strip_between_the_classes_is_as_wide_as_the_gap(n, gap, angle, ratio, seed):
+def test_the_distance_between_the_classes_is_the_gap(n, gap, angle, ratio, seed):
     X, y = make_separable_2d(n, gap=gap, angle=angle, ratio=ratio, random_state=seed)
     u = [np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))]
     assert (X[y == 1] @ u).min() == pytest.approx(gap / 2)

@@ -85,7 +85,7 @@ def test_the_cups_files_are_read_with_answers_found_by_control_number(cup):
     assert bunch.data is bunch.frame
 
 
-def test_categories_and_numbers_of_the_cups_files_are_told_apart(cup):
+def test_categories_and_numbers_of_the_cup_are_distinguished(cup):
     frame = load("kdd98", variant="full", data_home=cup(), download=False).frame
     assert frame["ZIP"].tolist() == ["61081", "91326", "27017", "27017", "61081"]
     assert frame["NOEXCH"].tolist() == ["0", "0", "X", "X", "0"]

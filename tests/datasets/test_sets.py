@@ -161,13 +161,13 @@ def test_breast_cancer_diagnostic_is_scikit_learns(real):
     ("name", "n_missing"),
     [("breast_cancer_original", 16), ("breast_cancer_prognostic", 4), ("hepatitis", 167), ("diabetes", 0)],
 )
-def test_missing_numbers_are_nan_and_said(real, name, n_missing):
+def test_missing_numbers_are_nan_and_counted(real, name, n_missing):
     bunch = real(name)
     assert np.isnan(bunch.data).sum() == n_missing
     assert n_missing == 0 or f"{n_missing} values" in bunch.DESCR
 
 
-def test_leaking_columns_are_left_out_and_said(real):
+def test_leaking_columns_are_left_out_with_a_warning(real):
     for name, leaks in (("echocardiogram", ("survival", "alive_at_1")), ("breast_cancer_prognostic", ("time",))):
         bunch = real(name)
         assert not set(leaks) & set(bunch.feature_names)
@@ -263,7 +263,7 @@ def test_isolet_can_be_had_from_ucis_text_files_which_are_compared_row_by_row(re
 @pytest.mark.parametrize(
     ("name", "labels", "n_train", "n_test"), [("siam1", {1, 6, 7, 11}, 11, 4), ("siam11", {11, 12}, 30, 10)]
 )
-def test_siam_targets_are_exact_sets_of_the_official_labels(real, shared_data, name, labels, n_train, n_test):
+def test_siam_positive_classes_are_exact_sets_of_the_official_labels(real, shared_data, name, labels, n_train, n_test):
     bunch = real(name)
     official = []
     for path in ("TrainCategoryMatrix", "TestTruth"):
@@ -332,7 +332,7 @@ def test_a_table_with_another_number_of_columns_is_rejected(provide):
         load("survival", data_home=folder, download=False)
 
 
-def test_a_description_names_the_target_the_costs_the_source_and_the_checksums(real):
+def test_a_description_has_positive_class_costs_source_and_checksums(real):
     text = real("heart").DESCR
     for part in ("presence, 120 rows (1 : 1.25)", "A false negative costs 5", "10.24432/C57303", "f5f3b4204c285baf"):
         assert part in text

@@ -276,7 +276,7 @@ def test_a_trusted_type_in_the_wrong_place(saved, tmp_path):
 @pytest.mark.parametrize(
     "schema", [b"", b"{}", b"[]", b"null", b'{"__loader__": "ListNode"}', b'{"protocol": 10000}', b"\xff"]
 )
-def test_a_schema_that_makes_no_sense(saved, tmp_path, schema):
+def test_inconsistent_schemas_are_rejected(saved, tmp_path, schema):
     path = tmp_path / "forged.skops"
     forge(saved, lambda name, content: schema if name == "schema.json" else content, path)
     with pytest.raises(ModelFileError, match="no model that can be read"):

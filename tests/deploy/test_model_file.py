@@ -129,7 +129,7 @@ def test_nothing_in_a_file_is_a_pickle(path):
                     np.load(file, allow_pickle=False)
 
 
-def test_the_card_tells_what_the_model_knows():
+def test_the_card_describes_the_model():
     card = ModelCard.from_model(fitted("search, bayes"), currency="EUR", n_rows=120)
     assert (card.classes, card.pos_label) == (["bad", "good"], "bad")
     assert (card.fn_cost, card.fp_cost, card.currency, card.n_rows) == (4.0, 1.0, "EUR", 120)

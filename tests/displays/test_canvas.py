@@ -15,7 +15,7 @@ def test_models_on_one_axis_take_the_colours_of_the_palette_in_turn(axis):
     assert taken == [*PALETTE, PALETTE[0]]
 
 
-def test_a_given_axis_is_used_and_none_makes_a_figure(axis):
+def test_a_given_axis_is_used_and_none_creates_a_figure(axis):
     assert axis_or_new(axis) is axis
     assert axis_or_new(None).figure is not axis.figure
 

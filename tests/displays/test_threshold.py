@@ -72,7 +72,7 @@ def test_constant_scores_are_drawn():
     assert_allclose([display.cost[0], display.cost[-1]], [1 / 3, 2 / 3])
 
 
-def test_the_band_holds_the_share_of_resamples_it_says(data, model):
+def test_the_band_has_the_stated_share_of_resamples(data, model):
     X, y = data
     scores = model.decision_function(X)
     display = ThresholdDisplay.from_predictions(y, scores, fn_cost=5.0, confidence=0.8, random_state=0)

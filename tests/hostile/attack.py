@@ -1,7 +1,7 @@
 """Attack the library with generated problems: `make fuzz N=10000 SEED=0`.
 
 Each problem is posed in a child process with a time limit, so that a crash or a hang is a finding with its seed like
-any other. Answers are judged by `oracle.py`, never by the library itself.
+any other. Answers are checked by `oracle.py`, never by the library itself.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def gram(model: Any, X: Any) -> np.ndarray:
 
 
 def terms(model: Any, y: np.ndarray, fit_params: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Margins and upper bounds by the definitions of the three methods; the larger label is the target."""
+    """Margins and upper bounds by the definitions of the three methods; the larger label is the positive class."""
     positive = y == 1
     weight = np.asarray(fit_params.get("sample_weight", 1.0))
     fn = fit_params.get("fn_cost", getattr(model, "fn_cost", 1.0))

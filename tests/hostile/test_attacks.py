@@ -90,6 +90,6 @@ def test_a_search_on_large_features_ends():
 
 
 @pytest.mark.system
-def test_generated_problems_are_answered_right_refused_or_warned_about():
+def test_generated_problems_are_solved_rejected_or_warned_about():
     verdicts = list(attack(range(5_000_000, 5_000_200), seconds=300.0, largest=80))
     assert [verdict for verdict in verdicts if verdict.kind not in FINE] == []

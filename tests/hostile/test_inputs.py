@@ -1,4 +1,4 @@
-"""Inputs that no number of ours can hold: each is refused by name, or answered right."""
+"""Inputs that no number of ours can hold: each is rejected by name, or answered right."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ def sample(n=20, d=3):
         ({"kernel": lambda A, B: np.full((len(A), len(B)), np.inf)}, 1.0, "kernel returned inf"),
     ],
 )
-def test_what_overflows_is_refused_by_name(settings, scale, message):
+def test_overflowing_arguments_are_rejected_by_name(settings, scale, message):
     X, y = sample()
     model = CostSensitiveSVC(**settings)
     with pytest.raises(ValueError, match=message):
@@ -54,7 +54,7 @@ def test_what_overflows_is_refused_by_name(settings, scale, message):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
-def test_a_search_refuses_what_overflows(kernel):
+def test_a_search_rejects_what_overflows(kernel):
     X, y = sample()
     with pytest.raises(ValueError, match="overflows on this X"):
         CostSensitiveSVCCV(Cs=2, gammas=[1.0], kernel=kernel, cv=2).fit(X * 1e160, y)
@@ -103,14 +103,14 @@ def test_scores_keep_their_digits_under_large_coefficients():
     np.testing.assert_allclose(model.decision_function(X), sums.astype(float), atol=8 * rounding)
 
 
-def test_new_rows_whose_scores_overflow_are_refused():
+def test_new_rows_whose_scores_overflow_are_rejected():
     X, y = sample()
     model = CostSensitiveSVC(kernel="poly").fit(X, y)
     with pytest.raises(ValueError, match=r"decision values of X must be finite; got .* in sample 1"):
         model.predict(np.array([[1.0, 1.0, 1.0], [1e200, 0.0, 0.0]]))
 
 
-def test_masked_entries_are_refused():
+def test_masked_entries_are_rejected():
     X, y = sample()
     with pytest.raises(ValueError, match="X must not be masked; got 1 masked"):
         CostSensitiveSVC().fit(np.ma.masked_greater(X, np.sort(X.ravel())[-2]), y)
@@ -130,7 +130,7 @@ def test_masked_entries_are_refused():
         np.ma.masked_less(np.arange(20.0), 3),
     ],
 )
-def test_numbers_that_are_strings_or_masked_are_refused(name, values):
+def test_numbers_that_are_strings_or_masked_are_rejected(name, values):
     X, y = sample()
     with pytest.raises(ValueError, match=f"{name} must be a number or an array of numbers; got {name}="):
         CostSensitiveSVC().fit(X, y, **{name: values})
@@ -148,19 +148,19 @@ def test_repeated_entries_of_a_sparse_matrix_are_summed():
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=str)
-def test_missing_labels_among_strings_are_said_to_be_missing(missing):
+def test_missing_labels_among_strings_are_reported(missing):
     labels = np.array(["a", missing, "b", missing], dtype=object)
     with pytest.raises(ValueError, match=r"2 labels of .* are missing"):
         two_classes(labels, whose="the model")
 
 
-def test_labels_of_two_types_are_refused():
+def test_labels_of_two_types_are_rejected():
     X, y = sample()
     with pytest.raises(ValueError, match="labels of one type; got strings and other labels"):
         CostSensitiveSVC().fit(X, np.array([1, "no"], dtype=object)[y])
 
 
-def test_probabilities_that_are_not_numbers_are_refused():
+def test_probabilities_that_are_not_numbers_are_rejected():
     class Broken(LogisticRegression):
         def predict_proba(self, X):
             return super().predict_proba(X) * np.nan
@@ -199,7 +199,7 @@ def said_by(code, source, home):
 
 
 @pytest.mark.system
-def test_a_process_without_any_cache_folder_compiles_in_memory_and_says_so_once(tmp_path):
+def test_a_process_without_a_cache_folder_compiles_in_memory_and_logs_it_once(tmp_path):
     assert said_by(NO_LOCATORS + FIT, SOURCE, tmp_path).count("NUMBA_CACHE_DIR") == 1
 
 
@@ -239,7 +239,7 @@ for model in (CostSensitiveSVC(), CostSensitiveSVC(kernel="linear"), CostSensiti
 
 @pytest.mark.system
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs the size of the process")
-def test_a_process_out_of_memory_says_so():
+def test_a_process_out_of_memory_is_reported():
     command = [sys.executable, "-c", OUT_OF_MEMORY]
     found = subprocess.run(command, capture_output=True, text=True, timeout=1000, check=True)
     assert found.stdout.split() == ["MemoryError"] * 3

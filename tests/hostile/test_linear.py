@@ -1,4 +1,4 @@
-"""The linear SVM on generated hostile problems, judged by the definition of the problem in long double.
+"""The linear SVM on generated hostile problems, checked against the definition of the problem in long double.
 
 An answer must be true: its objectives are those of its coefficients, and lie on their sides of what Clarabel finds,
 whose weights are an upper bound of the optimum and whose dual variables, once feasible, a lower one. And it must be

@@ -38,7 +38,7 @@ class WrongGram(MatrixGram):
 
 
 @pytest.mark.parametrize("n", [100, 400])
-def test_kernel_values_that_are_wrong_are_no_certificate(n):
+def test_wrong_kernel_values_give_no_certificate(n):
     X, y, margins, upper_bounds = random_problem(n, seed=3)
     K = gram(make_kernel("rbf", gamma=0.5), X)
     problem = signed(y, margins, upper_bounds)

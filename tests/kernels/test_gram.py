@@ -50,6 +50,6 @@ def test_precomputed_and_callable_kernels_are_kept_as_they_are(rows):
         np.testing.assert_array_equal(shared.diagonal(kernel), K.diagonal())
 
 
-def test_a_callable_of_the_wrong_shape_is_refused(rows):
+def test_a_callable_of_the_wrong_shape_is_rejected(rows):
     with pytest.raises(ValueError, match=r"shape \(300,\)"):
         make_kernel(lambda A, B: np.ones(len(A))).shared(rows, np.float64)

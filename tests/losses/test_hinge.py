@@ -75,7 +75,7 @@ def test_example_dependent_hinges_are_their_formulas_sample_by_sample(cost, seed
     np.testing.assert_allclose(CostSensitiveHinge(cost, cost).value(y, f), sensitive, atol=1e-12)
 
 
-def test_every_example_has_its_own_threshold():
+def test_every_sample_has_its_own_threshold():
     cost = np.array([1.0, 2.0, 5.0])
     np.testing.assert_allclose(HingeLoss(pos_slope=cost, neg_slope=cost).threshold, [0.5, 0.5, 0.5])
     np.testing.assert_allclose(CostSensitiveHinge(cost, cost).threshold, [1 / 2, 3 / 5, 9 / 14])

@@ -202,7 +202,7 @@ def test_reprs_name_the_parameters():
 @pytest.mark.parametrize("loss", [ZeroOneLoss, ExponentialLoss, LogisticLoss])
 @pytest.mark.parametrize("bad", [0, -1, np.nan, np.inf, "4", None, True])
 @pytest.mark.parametrize("name", ["C1", "C_minus1"])
-def test_costs_that_are_no_positive_numbers_are_rejected(loss, name, bad):
+def test_costs_that_are_not_positive_numbers_are_rejected(loss, name, bad):
     with pytest.raises(ValueError, match=f"{name} must be a positive finite number; got {name}="):
         loss(**{name: bad})
 

@@ -53,7 +53,7 @@ def test_the_papers_hinge_is_of_type_two_for_its_slopes_not_for_its_costs():
     assert risk_type(loss, C1=4, C_minus1=2) is None
 
 
-def test_a_bare_minimum_risk_is_judged_by_given_costs():
+def test_a_minimum_risk_alone_is_evaluated_at_given_costs():
     assert risk_type(lambda eta: np.minimum(4 * eta, 2 * (1 - eta)), C1=4, C_minus1=2) == "II"
     assert risk_type(lambda eta: np.minimum(4 * eta, 2 * (1 - eta)), C1=400, C_minus1=200) == "II"
     assert risk_type(lambda eta: np.minimum(4 * eta, 2 * (1 - eta)), C1=4, C_minus1=2.001) is None
@@ -80,14 +80,14 @@ def uniform(eta):
 
 @given(C1=costs, C_minus1=costs, pos_margin=costs, neg_margin=costs)
 @settings(max_examples=15)
-def test_the_gap_of_a_hinge_for_uniform_probabilities(C1, C_minus1, pos_margin, neg_margin):
+def test_the_bayes_gap_of_a_hinge_for_uniform_probabilities(C1, C_minus1, pos_margin, neg_margin):
     """The integral of min(C1 eta, C_{-1} (1 - eta)) is half its height C1 C_{-1} / (C1 + C_{-1})."""
     loss = HingeLoss(pos_slope=C1, pos_margin=pos_margin, neg_slope=C_minus1, neg_margin=neg_margin)
     area = C1 * C_minus1 / (C1 + C_minus1) / 2
     assert bayes_gap(loss, uniform) == pytest.approx((pos_margin + neg_margin - 1) * area, rel=1e-9, abs=1e-12)
 
 
-def test_gaps_of_the_standard_losses_for_uniform_probabilities():
+def test_bayes_gaps_of_the_standard_losses_for_uniform_probabilities():
     # Integrals over [0, 1] of 2 sqrt(p (1 - p)), of the entropy and of min(p, 1 - p): pi / 4, 1 / 2 and 1 / 4.
     assert bayes_gap(ExponentialLoss(), uniform) == pytest.approx(np.pi / 4 - 1 / 4, abs=1e-8)
     assert bayes_gap(LogisticLoss(), uniform) == pytest.approx(1 / 2 - 1 / 4, abs=1e-8)
@@ -111,14 +111,14 @@ def test_densities_with_poles_and_narrow_peaks_are_integrated():
     assert bayes_gap(HingeLoss(), peak) == pytest.approx(0.3, abs=1e-6)
 
 
-def test_the_gap_may_be_taken_to_other_costs():
+def test_the_bayes_gap_may_have_other_costs():
     loss = CostSensitiveHinge(4, 2)
     eta = np.linspace(0, 1, 11)
     expected = np.mean(loss.min_risk(eta) - np.minimum(4 * eta, 2 * (1 - eta)))
     assert bayes_gap(loss, eta, C1=4, C_minus1=2) == pytest.approx(expected)
 
 
-def test_gaps_that_cannot_be_computed_are_rejected():
+def test_bayes_gaps_that_cannot_be_computed_are_rejected():
     loss = LogisticLoss()
     with pytest.raises(ValueError, match=r"eta must lie in \[0, 1\]; got eta=1.5"):
         bayes_gap(loss, [0.5, 1.5])

@@ -6,7 +6,7 @@ from pathlib import Path
 THEORY = Path(__file__).parents[2] / "docs" / "theory.md"
 
 
-def test_the_code_of_the_theory_page_runs_and_prints_what_it_says(capsys):
+def test_the_code_of_the_theory_page_runs_with_the_stated_output(capsys):
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", THEORY.read_text(encoding="utf-8"), flags=re.DOTALL):
         exec(compile(block, str(THEORY), "exec"), names)

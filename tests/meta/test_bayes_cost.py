@@ -72,7 +72,7 @@ def test_decisions_that_do_not_know_costs_stay_above_it(new, bayes):
 
 
 def test_draws_without_replacement_stay_above_it(new, bayes):
-    """The dear rows have a smaller share in such draws than in the costs."""
+    """The costly rows have a smaller share in such draws than in the costs."""
     model = CostProportionateClassifier(learner(), sampling="without_replacement", max_samples=0.2, random_state=0)
     assert excess(model, MANY, new, bayes) > 0.005
 

@@ -1,4 +1,4 @@
-"""Where a decision function is 0 every classifier predicts ``classes_[0]``, whichever class is the target."""
+"""Where a decision function is 0 every classifier predicts ``classes_[0]``, whichever class is the positive class."""
 
 import numpy as np
 import pytest

@@ -61,7 +61,7 @@ def test_a_class_without_costs_is_rejected():
         )
 
 
-def test_one_class_has_no_best_cut():
+def test_one_class_has_no_best_threshold():
     with pytest.raises(ValueError, match="the best cut"):
         best_cuts(ScoredSamples.from_labels([0, 0, 1], [0.0, 1.0, 2.0], sample_weight=[1.0, 1.0, 0.0]))
 

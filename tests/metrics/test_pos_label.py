@@ -55,7 +55,7 @@ def test_metrics_of_decisions_are_for_the_class_named(metric):
         metric(strings, decided, **options)
 
 
-def test_scores_that_know_their_class_are_for_no_other():
+def test_scores_with_a_positive_class_are_rejected_for_another_one():
     scores = PositiveClassScores(SCORE, PositiveClass(np.array([0, 1]), 1), 0.0)
     assert min_cost_risk(Y, scores, pos_label=1) == min_cost_risk(Y, scores)
     with pytest.raises(ValueError, match="pos_label must be the class that the scores are for, 1; got pos_label=0"):

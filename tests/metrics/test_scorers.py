@@ -89,7 +89,7 @@ def test_scores_are_oriented_to_the_positive_class(make, model):
     assert make(pos_label="bad")(named, X, labels) == pytest.approx(make()(numbered, X, Y), rel=1e-6)
 
 
-def test_a_pos_label_that_is_no_label_is_named():
+def test_a_pos_label_that_is_not_a_label_is_rejected():
     labels = np.where(Y == 1, "bad", "good")
     model = LogisticRegression().fit(X, labels)
     with pytest.raises(ValueError, match="pos_label=1"):

@@ -1,4 +1,4 @@
-"""Labels, scores, weights and costs: what is accepted, how rows are matched, what is refused and why."""
+"""Labels, scores, weights and costs: what is accepted, how rows are matched, what is rejected and why."""
 
 import re
 
@@ -142,7 +142,7 @@ def test_samples_of_weight_zero_are_left_out(metric):
 
 
 @every_score_metric
-def test_whole_numbers_and_truth_values_are_scores(metric):
+def test_whole_numbers_and_booleans_are_scores(metric):
     for score in ([1, 1, 0, 0], [True, True, False, False]):
         np.testing.assert_array_equal(metric(Y, score), metric(Y, [1.0, 1.0, 0.0, 0.0]))
 
@@ -211,7 +211,7 @@ def test_the_error_about_a_sample_that_a_series_lacks_shows_its_label_as_a_plain
         cost_risk(y, y, fn_cost=pd.Series([1.0], index=[7]))
 
 
-def test_a_frame_is_no_column_of_costs():
+def test_a_frame_of_costs_is_rejected():
     with pytest.raises(ValueError, match=r"fn_cost must be a number or hold one value .*got shape \(5, 1\)"):
         cost_risk(FRAME["y"], FRAME["y"], fn_cost=FRAME[["amount"]])
 
@@ -226,7 +226,7 @@ def test_decisions_that_are_newly_numbered_are_taken_in_order():
     [list("dbeca"), [7, 9, 3, 3, 1], [3, 1, 2, 0, 9], [0, 1, 2, 3, 4], [5, 4, 3, 2, 1]],
     ids=["words", "repeated", "partial", "fresh", "shifted"],
 )
-def test_predictions_numbered_anew_are_taken_by_position(labels):
+def test_predictions_with_a_new_index_are_matched_by_position(labels):
     y, decided, scores = np.array([1, 0, 1, 0, 1]), np.array([0, 0, 1, 1, 1]), np.array([0.1, 0.3, 0.9, 0.5, 0.7])
     y_true = pd.Series(y, index=labels)
     assert cost_risk(y_true, pd.Series(decided)) == cost_risk(y, decided)
@@ -234,7 +234,7 @@ def test_predictions_numbered_anew_are_taken_by_position(labels):
 
 
 @pytest.mark.parametrize("fresh", ["predictions", "labels"])
-def test_predictions_numbered_anew_beside_a_shuffled_table_are_rejected(fresh):
+def test_predictions_with_a_new_index_and_a_shuffled_table_are_rejected(fresh):
     """By label and by position they differ, and either may be meant."""
     shuffled, y, decided = [3, 1, 4, 0, 2], np.array([1, 0, 1, 0, 1]), np.array([0, 0, 1, 1, 1])
     y_true = pd.Series(y, index=shuffled if fresh == "predictions" else None)

@@ -12,7 +12,7 @@ def chromium():
     if path is None:
         pytest.skip("no Chromium on this machine; install it, for example with apt-get install chromium")
     with playwright.sync_playwright() as running:
-        # Chromium refuses to run as root with its sandbox; all it opens here are files that the tests have made.
+        # Chromium rejects to run as root with its sandbox; all it opens here are files that the tests have made.
         browser = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()

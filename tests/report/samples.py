@@ -21,7 +21,7 @@ class Case(NamedTuple):
 
 
 def case(kind, n_rows=400, seed=0):
-    """`class`: costs of the classes, tied scores; `rows`: a cost for each row; `mixed`: of misses only, and weights."""
+    """`class`: class costs and tied scores; `rows`: sample costs; `mixed`: sample costs fn_cost, and weights."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n_rows) < 0.15).astype(int)
     score = rng.normal(size=n_rows) + 1.5 * y

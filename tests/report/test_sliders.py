@@ -132,7 +132,7 @@ def test_marks_lie_on_the_curves(opened):
         assert (points[:, 1] >= height - 0.6).all()  # y grows downwards
 
 
-def test_without_scores_the_decisions_nobody_and_everybody_are_the_choice(opened):
+def test_without_scores_there_are_three_points_to_choose_from(opened):
     rows = case("class")
     page = opened(rows._replace(score=None).report())
     own = cost_risk(rows.y, rows.decided, fn_cost=130.0, fp_cost=12.5)

@@ -33,7 +33,7 @@ def test_new_samples_cost_what_was_expected_and_hardly_more_than_one_decision_fo
     assert cost <= 1.25 * min(-search.best_score_, baseline)
 
 
-def test_the_threshold_of_a_nearly_constant_model_predicts_everybody():
+def test_the_threshold_of_a_nearly_constant_model_predicts_all_positive():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 2))
     y = (rng.random(300) < posterior(X, 1.5, 0.0)).astype(int)

@@ -8,7 +8,7 @@ from cssvm import CostSensitiveSVCCV, evaluate, positive_class_scores
 
 @pytest.mark.parametrize("pos_label", [0, 1])
 @pytest.mark.parametrize("decision", ["zero", "threshold", "bayes"])
-def test_one_pass_says_what_three_say(decision, pos_label, data, amounts):
+def test_one_pass_gives_the_results_of_three_methods(decision, pos_label, data, amounts):
     X, y = data
     search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.2], cv=2, decision=decision, fn_cost=3.0, pos_label=pos_label)
     search.fit(X, y)

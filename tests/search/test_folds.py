@@ -80,7 +80,7 @@ def test_splits_that_name_no_samples_are_rejected_before_any_work(data, part, fo
 
 
 @pytest.mark.parametrize("cv", [np.nan, np.inf, 2.5])
-def test_a_number_of_folds_that_is_none_is_rejected_with_the_reason(data, cv):
+def test_an_invalid_number_of_folds_is_rejected(data, cv):
     for call in (CostSensitiveSVCCV(cv=cv).fit, lambda X, y: evaluate(CostSensitiveSVC(), X, y, cv=cv)):
         with pytest.raises(ValueError, match="cv must be an integer of at least 2"):
             call(*data)

@@ -12,7 +12,7 @@ from cssvm._search.plan import REACH, GeometricAxis, GridAxes, GridExtension, is
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 10, 40])
 @pytest.mark.parametrize("direction", [-1, 1])
-def test_an_axis_is_extended_to_its_reach_and_no_further(count, direction):
+def test_an_axis_is_extended_up_to_its_limit(count, direction):
     given = np.geomspace(2.0**-5, 2.0**10, count)
     axis = GeometricAxis(given)
     added = []

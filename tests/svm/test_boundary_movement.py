@@ -40,7 +40,7 @@ def test_no_other_threshold_costs_less_on_the_training_rows(data, pos_label, wei
     assert risk(f, y, cost) <= others + 1e-9
 
 
-def test_costs_move_the_threshold_towards_the_class_that_is_cheaper_to_miss(data):
+def test_costs_move_the_threshold_away_from_the_costlier_class(data):
     X, y = data
     thresholds = [BoundaryMovementSVC(fn_cost=cost).fit(X, y).threshold_ for cost in (0.1, 1.0, 10.0)]
     assert thresholds[0] >= thresholds[1] >= thresholds[2]

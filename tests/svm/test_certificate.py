@@ -38,7 +38,7 @@ def objectives(model, X, y, K, C, fn_cost):
     ],
     ids=str,
 )
-def test_reported_objectives_are_true_also_where_boxes_and_kernel_values_are_large(C, kernel):
+def test_reported_objectives_are_true_for_large_upper_bounds_and_kernel_values(C, kernel):
     X, y = noisy(1600, 54)
     K = pairwise_kernels(X, metric=kernel["kernel"], **{k: v for k, v in kernel.items() if k != "kernel"})
     model = CostSensitiveSVC(C, fn_cost=25.0, max_iter=5_000_000, **kernel).fit(X, y)

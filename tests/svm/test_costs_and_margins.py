@@ -111,7 +111,7 @@ def test_costs_given_to_fit_replace_those_of_the_constructor(estimator, data):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_higher_cost_of_misses_leaves_fewer_misses(estimator, data):
+def test_a_higher_fn_cost_leaves_fewer_false_negatives(estimator, data):
     X, y = data
     missed = [(estimator(fn_cost=cost).fit(X, y).predict(X)[y == 1] == 0).sum() for cost in (1, 4, 20)]
     assert missed[0] > missed[1] > missed[2] or missed[2] == 0
@@ -177,7 +177,7 @@ def test_zero_weight_removes_the_row_exactly(estimator, kernel, data):
     np.testing.assert_array_equal(weighted.support_, np.flatnonzero(keep)[removed.support_])
 
 
-def test_rows_that_cost_nothing_are_no_support_vectors(data):
+def test_samples_without_costs_are_not_support_vectors(data):
     X, y = data
     fp_cost = np.where(np.arange(len(y)) < 45, 0.0, 1.0)
     model = CostSensitiveSVC(fn_cost=4.0, kappa="tied").fit(X, y, fp_cost=fp_cost)

@@ -167,7 +167,7 @@ def test_a_row_that_weighs_next_to_nothing_is_a_removed_row(data):
 
 
 @pytest.mark.parametrize("loss", [LogisticLoss, ExponentialLoss])
-def test_pos_label_says_which_class_the_first_cost_is_about(data, loss):
+def test_pos_label_is_the_class_of_fn_cost(data, loss):
     X, y = data
     model = DesignedLossClassifier(loss(5.0, 1.0), tol=TOL, pos_label=0).fit(X, y)
     swapped = DesignedLossClassifier(loss(1.0, 5.0), tol=TOL, pos_label=1).fit(X, y)
@@ -188,7 +188,7 @@ def test_probabilities_are_the_inverse_link_of_the_score_of_the_positive_class(d
     np.testing.assert_array_equal(model.predict(X) == "bad", probability[:, 0] >= loss.threshold)
 
 
-def test_a_hinge_gives_no_probabilities(data):
+def test_a_hinge_loss_has_no_probabilities(data):
     assert not hasattr(DesignedLossClassifier(HingeLoss()), "predict_proba")
     assert not hasattr(DesignedLossClassifier("logistic"), "predict_proba")
     assert hasattr(DesignedLossClassifier(), "predict_proba")

@@ -47,7 +47,7 @@ def ways(name, X):
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", [name for name in CASES if name != "sigmoid"])
-def test_a_margin_and_a_box_for_each_example_reach_the_optimum_of_clarabel_with_every_kernel(name, seed):
+def test_a_margin_and_a_cost_for_each_sample_reach_the_optimum_of_clarabel_with_every_kernel(name, seed):
     X, y, cost = sample(seed)
     rng = np.random.default_rng(10 + seed)
     kappa, weight = rng.uniform(0.1, 2.0, len(y)), rng.uniform(0.2, 2.0, len(y))
@@ -62,7 +62,7 @@ def test_a_margin_and_a_box_for_each_example_reach_the_optimum_of_clarabel_with_
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_margin_and_a_box_for_each_example_are_stationary_with_a_kernel_that_is_not_definite(seed):
+def test_a_margin_and_a_cost_for_each_sample_are_stationary_with_an_indefinite_kernel(seed):
     """The sigmoid kernel has no quadratic programme that Clarabel would take: first-order conditions in its place."""
     X, y, cost = sample(seed)
     kappa = np.random.default_rng(10 + seed).uniform(0.1, 2.0, len(y))

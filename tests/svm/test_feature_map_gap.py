@@ -71,7 +71,7 @@ def test_the_optimum_lies_between_and_more_components_bring_the_bounds_together(
         ),
     ],
 )
-def test_the_kernel_of_maps_of_scikit_learn_is_known(data, feature_map, exact):
+def test_the_kernels_of_feature_maps_are_found(data, feature_map, exact):
     X, y = data
     model = make_pipeline(feature_map, CostSensitiveLinearSVC(C=0.5)).fit(X, y)
     found = feature_map_gap(model, X, y)
@@ -118,7 +118,7 @@ def test_the_positive_class_may_be_the_smaller_label_and_X_sparse(data):
     assert_between(feature_map_gap(model, X, y), exact)
 
 
-def test_a_callable_kernel_is_taken_at_its_word(data):
+def test_values_of_callable_kernels_are_used_unchanged(data):
     X, y = data
     model = mapped(50).fit(X, y)
     by_name = feature_map_gap(model, X, y, kernel="rbf", gamma=GAMMA)
@@ -127,7 +127,7 @@ def test_a_callable_kernel_is_taken_at_its_word(data):
 
 
 @pytest.mark.parametrize("scaled", [False, True])
-def test_the_final_model_of_a_search_is_judged_with_all_steps_before_the_map(data, scaled):
+def test_the_final_model_of_a_search_is_scored_with_all_steps_before_the_map(data, scaled):
     X, y = data
     far = 50.0 * X + 100.0 if scaled else X
     feature_map = Nystroem(gamma=GAMMA, n_components=100, random_state=0)
@@ -144,7 +144,7 @@ def test_the_final_model_of_a_search_is_judged_with_all_steps_before_the_map(dat
     assert feature_map_gap(make_pipeline(search.transformer_, search.best_estimator_), far, y) == found
 
 
-def test_what_has_no_bounds_is_rejected_with_the_reason(data):
+def test_models_without_bounds_are_rejected(data):
     X, y = data
     with pytest.raises(ValueError, match=r"model must be a fitted Pipeline .* got CostSensitiveLinearSVC"):
         feature_map_gap(CostSensitiveLinearSVC().fit(X, y), X, y)
@@ -171,7 +171,7 @@ def test_dual_variables_of_a_solution_are_feasible_and_optimal(problem, few, mon
     assert optimum * (1 - 4e-6) <= dual_objective(X, linear, beta) <= optimum
 
 
-def test_a_search_for_bayes_decisions_is_judged_at_the_costs_that_it_trained_with(data):
+def test_a_search_for_bayes_decisions_is_scored_at_its_training_costs(data):
     X, y = data
     feature_map = Nystroem(gamma=GAMMA, n_components=20, random_state=0)
     search = CostSensitiveLinearSVCCV(Cs=[1.0], cv=2, decision="bayes", transformer=feature_map)

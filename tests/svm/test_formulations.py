@@ -92,7 +92,7 @@ def test_the_slope_thins_out_negative_support_vectors_and_the_margin_acts_like_a
     assert margin == negatives(C=2 / (1 + kappa))
 
 
-def test_the_price_of_a_box_is_the_slack_of_its_row():
+def test_the_derivative_by_an_upper_bound_is_the_slack_of_its_sample():
     """d optimum / d c_i = max(0, m_i - y_i f_i), by central differences, for all kinds of samples."""
     given = problem(3)
     given = given._replace(margins=np.where(given.y > 0, 1.0, given.margins))

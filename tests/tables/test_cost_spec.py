@@ -164,7 +164,7 @@ def test_a_misspelt_column_is_met_with_the_one_that_is_close(frame):
     assert "mean" not in str(found.value)
 
 
-def test_a_table_without_the_cost_column_of_training_is_told_which_it_is(priced, models, tmp_path):
+def test_a_missing_cost_column_is_named(priced, models, tmp_path):
     for verb in verbs(models["bayes"], tmp_path / "out.csv").values():
         with pytest.raises(TableError, match="the model takes fn_cost from column 'miss', which this table lacks"):
             verb(priced.drop(columns="miss"))

@@ -37,7 +37,7 @@ def new():
 
 
 def predictions(model, frame, **costs):
-    """Labels, scores and probabilities of the target, by the methods of the model itself."""
+    """Labels, scores and probabilities of the positive class, by the methods of the model itself."""
     loaded = load_model(model).model
     X = frame.fillna({"home": ""})[["income", "amount", "home", "zip"]]
     scores = positive_class_scores(loaded, X).values

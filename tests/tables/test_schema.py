@@ -85,7 +85,7 @@ def test_few_entries_that_are_not_numbers_among_many_are_rejected_and_shown(kind
 
 
 @MIXED
-def test_few_numbers_with_an_entry_that_is_none_are_a_category_with_a_note(kind, tmp_path):
+def test_mostly_text_columns_are_categories_with_a_note(kind, tmp_path):
     entries = [str(k % 5) for k in range(30)]
     entries[7] = "unknown"
     found = infer_schema(open_table(mixed(tmp_path, entries, kind)).whole(), without=(), category=())

@@ -1,4 +1,4 @@
-"""Files of all kinds are read as the same table, and what cannot be read is refused with the reason."""
+"""Files of all kinds are read as the same table, and what cannot be read is rejected with the reason."""
 
 import contextlib
 import gzip
@@ -59,7 +59,7 @@ def test_chunks_are_the_rows_in_their_order_with_their_numbers(frame, tmp_path):
         np.testing.assert_array_equal(together, frame["amount"])
 
 
-def test_an_index_of_pandas_without_a_name_is_no_column(frame, tmp_path):
+def test_an_unnamed_pandas_index_is_not_a_column(frame, tmp_path):
     numbered = frame.sample(frac=1.0, random_state=0)  # rows in another order keep their numbers
     numbered.to_parquet(tmp_path / "rows.parquet")
     file = pq.read_table(tmp_path / "rows.parquet")
@@ -213,7 +213,7 @@ def test_a_file_that_is_not_there_and_a_frame_of_unknown_objects_are_rejected(tm
 
 
 @pytest.mark.parametrize(("entry", "row"), [("abc", 2), ("inf", 2), ("1e999", 2), ("1_000", 2), ("12,5", 2)])
-def test_a_word_among_numbers_is_named_with_its_row(entry, row):
+def test_a_string_in_a_numeric_column_is_reported_with_its_row(entry, row):
     with pytest.raises(TableError, match=rf"column 'a' .* must hold finite numbers; got .* in row {row}\b"):
         table_of(f'a,b\n1,x\n"{entry}",y\n3,z\n').numbers("a")
 
@@ -263,7 +263,7 @@ def test_libsvm_text_is_what_scikit_learn_reads(tmp_path):
         (b"%PDF-1.7", "a PDF document"),
     ],
 )
-def test_a_file_that_is_no_table_is_called_what_it_is(content, what, tmp_path):
+def test_the_error_for_a_file_that_is_not_a_table_names_its_type(content, what, tmp_path):
     path = tmp_path / "data.csv"
     path.write_bytes(content)
     with pytest.raises(TableError, match=rf"data\.csv is {what}, not a table\. Give CSV, Parquet or LIBSVM text\."):
@@ -300,7 +300,7 @@ def test_no_thread_holds_a_csv_after_its_reader_has_ended(after, tmp_path, monke
     assert [each() for each in held] == ([] if "quote" in str(error and error.value) else [None])
 
 
-def test_text_in_a_file_named_parquet_is_said_to_be_no_parquet_file(tmp_path):
+def test_a_text_file_named_parquet_is_rejected_as_not_parquet(tmp_path):
     (tmp_path / "t.parquet").write_text("hello")
     with pytest.raises(TableError, match=r"t\.parquet is not a Parquet file: it does not begin with PAR1"):
         open_table(tmp_path / "t.parquet")

@@ -123,7 +123,7 @@ def test_a_series_is_matched_to_the_rows_by_index(credit, name, with_index):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_series_that_does_not_match_is_refused(credit, name):
+def test_a_series_that_does_not_match_is_rejected(credit, name):
     X, y, amount = credit
     with pytest.raises(ValueError, match=r"fn_cost must have exactly one value for each label.*to_numpy"):
         MODELS[name]().fit(X, y, fn_cost=amount.reset_index(drop=True) + 1.0)
@@ -211,7 +211,7 @@ def test_decisions_and_scores_in_another_order_are_matched_by_index():
     assert min_cost_risk(y, scores).risk == 0.0
 
 
-def test_rows_of_no_weight_are_absent_from_the_transformer_of_the_final_model():
+def test_samples_of_weight_zero_do_not_reach_the_transformer_of_the_final_model():
     rng = np.random.default_rng(0)
     X, y, weight = rng.normal(size=(60, 3)), np.tile([0, 1], 30), np.repeat([0.0, 1.0], [20, 40])
     X[:, 0] += y

@@ -91,14 +91,14 @@ def test_decisions_are_no_further_fits(monkeypatch):
     assert counts == [10, 10, 10]  # two kernels on five folds
 
 
-def test_a_search_from_a_checkpoint_knows_the_same_scores(tmp_path):
+def test_a_search_from_a_checkpoint_has_the_same_scores(tmp_path):
     settings = {**GRID, "decision": "bayes", "checkpoint": tmp_path / "search"}
     first = CostSensitiveSVCCV(**settings).fit(X, Y)
     second = CostSensitiveSVCCV(**settings).fit(X, Y)
     np.testing.assert_allclose(first.held_out_scores_, second.held_out_scores_, atol=1e-9)
 
 
-def test_costs_that_a_decision_needs_or_cannot_use_are_said():
+def test_missing_and_unused_costs_are_reported():
     amounts = np.random.default_rng(0).lognormal(1.0, 1.0, len(Y))
     search = CostSensitiveSVCCV(**GRID, decision="bayes").fit(X, Y, fn_cost=amounts)
     with pytest.raises(

@@ -35,7 +35,7 @@ def test_two_differences_decide_as_four_costs_do(seed):
     assert costs.n_fixed == np.count_nonzero((fn < tp) | (fp < tn))
 
 
-def test_rows_on_which_one_action_can_never_pay_are_decided_by_their_costs():
+def test_samples_whose_costs_favour_one_class_always_get_that_class():
     """All differences in {-1, 0, 1} that are not upside down, against what either action costs for either class."""
     missed, alarmed = np.array([(m, a) for m in (-1.0, 0.0, 1.0) for a in (-1.0, 0.0, 1.0) if m >= 0 or a >= 0]).T
     costs = decision_costs(fn_cost=missed, fp_cost=alarmed)
@@ -82,7 +82,7 @@ def test_series_of_outcome_costs_keep_their_index():
     np.testing.assert_array_equal(decided[::-1], expected)
 
 
-def test_costs_that_are_upside_down_are_refused():
+def test_costs_whose_errors_are_cheaper_are_rejected():
     with pytest.raises(ValueError, match="Check the signs: what earns money is a negative cost"):
         decision_costs(tp_cost=[1.0, 20.0], fp_cost=-1.0)
 
@@ -270,7 +270,7 @@ def test_intervals_cover_where_rows_come_in_groups():
     assert np.mean(covered) >= 0.85  # 0.94 less three standard deviations; rows drawn one by one cover 0.56
 
 
-def test_names_and_models_that_are_no_policy_are_refused():
+def test_invalid_models_to_compare_are_rejected():
     quick = {"fn_cost": 5.0, "cv": FOLDS, "n_resamples": 5, "blind": False}
     with pytest.raises(ValueError, match=r"compare must not use the names .*got 'model'"):
         evaluate(Sign(), X, Y, compare={"model": Sign()}, **quick)
@@ -291,7 +291,7 @@ def test_a_missing_label_is_one_error_without_warnings(recwarn):
 
 
 @pytest.mark.parametrize("around", [lambda each: each, lambda each: GridSearchCV(each, {"fp_cost": [1.0]}, cv=2)])
-def test_the_cost_blind_machine_stands_behind_the_preparation_inside(around):
+def test_the_cost_blind_svc_has_the_preprocessing_of_the_model(around):
     frame = pd.DataFrame(X).assign(job=np.where(X[:, 0] > 0, "x", "y")).rename(columns=str)
     words = make_column_transformer((OneHotEncoder(), ["job"]), remainder=StandardScaler())
     model = around(CostThresholdClassifier(make_pipeline(words, LogisticRegression()), cv=2))
@@ -301,7 +301,7 @@ def test_the_cost_blind_machine_stands_behind_the_preparation_inside(around):
     np.testing.assert_array_equal(found.decisions["cost-blind SVC"], alone.decisions["model"])
 
 
-def test_the_cost_blind_machine_is_left_out_with_a_note_where_it_cannot_be_trained():
+def test_the_cost_blind_svc_is_left_out_with_a_note_if_it_cannot_be_trained():
     gaps = X.copy()
     gaps[::7, 0] = np.nan
     given = {"fn_cost": 5.0, "fp_cost": 1.0, "cv": FOLDS, "n_resamples": 5}

@@ -52,7 +52,7 @@ NESTED = {
 
 @pytest.mark.parametrize("routing", [False, True])
 @pytest.mark.parametrize("around", NESTED)
-def test_evaluate_gives_target_and_costs_to_what_is_inside(around, routing):
+def test_evaluate_passes_pos_label_and_costs_to_nested_estimators(around, routing):
     with sklearn.config_context(enable_metadata_routing=routing):
         model = NESTED[around](svc())
         found = evaluate(model, X, Y, pos_label=0, compare=[svc(pos_label=0)], **COSTS, **QUICK)
@@ -69,14 +69,14 @@ def test_evaluate_gives_target_and_costs_to_what_is_inside(around, routing):
             assert own.model.cost.value == pytest.approx(by_hand(0))
 
 
-def test_words_named_to_evaluate_need_not_be_named_to_the_model():
+def test_pos_label_of_evaluate_is_passed_to_the_model():
     words = np.where(Y == 0, "die", "live")
     found = evaluate(svc(), X, words, pos_label="die", **COSTS, **QUICK)
     assert found.model.cost.value == pytest.approx(by_hand(0))
 
 
 @pytest.mark.parametrize("cv", [FOLDS, "prefit"])
-def test_two_different_targets_are_refused(cv):
+def test_two_different_positive_classes_are_rejected(cv):
     model, other = svc(pos_label=1).fit(X, Y), svc(pos_label=0).fit(X, Y)
     with pytest.raises(ValueError, match=r"of CostSensitiveSVC is 1, as its pos_label=1, but .* 0\. Pass pos_label=1"):
         evaluate(model, X, Y, pos_label=0, cv=cv, n_resamples=5)
@@ -84,13 +84,13 @@ def test_two_different_targets_are_refused(cv):
         evaluate(model, X, Y, compare=[other], cv=cv, n_resamples=5)
 
 
-def test_a_fitted_model_for_the_default_target_is_not_evaluated_for_the_other():
+def test_a_fitted_model_is_not_evaluated_for_another_positive_class():
     with pytest.raises(ValueError, match="of CostSensitiveSVC is 1, as its pos_label=None"):
         evaluate(svc().fit(X, Y), X, Y, pos_label=0, cv="prefit", n_resamples=5)
 
 
 @pytest.mark.parametrize("routing", [False, True])
-def test_costs_that_cannot_reach_a_classifier_are_refused_not_dropped(routing):
+def test_costs_that_cannot_reach_a_classifier_are_rejected(routing):
     model = BaggingClassifier(svc(), n_estimators=2, random_state=0)
     with sklearn.config_context(enable_metadata_routing=routing):
         if routing:
@@ -102,7 +102,7 @@ def test_costs_that_cannot_reach_a_classifier_are_refused_not_dropped(routing):
                 evaluate(model, X, Y, pos_label=0, **COSTS, **QUICK)
 
 
-def test_a_request_of_ones_own_is_kept():
+def test_own_metadata_requests_are_kept():
     with sklearn.config_context(enable_metadata_routing=True):
         refusing = svc(pos_label=0).set_fit_request(fn_cost=False, fp_cost=False)
         found = evaluate(refusing, X, Y, **COSTS, **QUICK)
@@ -121,7 +121,7 @@ AROUND_FITTED = NESTED | {
 
 
 @pytest.mark.parametrize("around", AROUND_FITTED)
-def test_scorers_take_the_target_from_what_is_inside(around):
+def test_scorers_use_the_positive_class_of_nested_estimators(around):
     model = AROUND_FITTED[around](svc(pos_label=0, **COSTS)).fit(X, Y)
     decided = model.predict(X)
     assert cost_risk_scorer(**COSTS)(model, X, Y) == pytest.approx(-cost(Y, decided, 0))
@@ -136,7 +136,7 @@ def test_a_classifier_with_costs_speaks_for_the_one_inside():
 
 
 @pytest.mark.parametrize("y", [Y, np.where(Y == 0, "bad", "good")], ids=["numbers", "words"])
-def test_a_scorer_inside_a_search_takes_the_target_of_the_search(y):
+def test_a_scorer_in_a_search_uses_the_positive_class_of_the_search(y):
     target = y[Y == 0][0]
     given = {"Cs": [0.01, 0.1, 1.0, 10.0], "gammas": [0.03, 0.3], "fn_cost": 10.0, "pos_label": target, "cv": FOLDS}
     by_name = CostSensitiveSVCCV(**given).fit(X, y)
@@ -165,7 +165,7 @@ FRAME, LABELS, SERIES = pd.DataFrame(X, columns=list("abcde")), pd.Series(Y), pd
 
 @pytest.mark.parametrize("routing", [False, True])
 @pytest.mark.parametrize("around", ["alone", "pipeline", "search in a pipeline"])
-def test_scorers_decide_by_all_the_costs_they_judge_by(around, routing):
+def test_scorers_pass_their_costs_to_predict(around, routing):
     with sklearn.config_context(enable_metadata_routing=routing):
         inner = CostThresholdClassifier(LogisticRegression())
         if around == "search in a pipeline":
@@ -200,13 +200,13 @@ def test_routed_costs_reach_predict_without_a_request():
         assert -cross_val_score(refusing, X, Y, **given).mean() > cost_of_bayes() + 0.1
 
 
-def test_a_regressor_is_no_policy():
+def test_a_regressor_is_not_compared():
     with pytest.raises(ValueError, match=r"LinearRegression must predict one of the classes \[0, 1\]; its predict"):
         evaluate(svc(), X, Y, compare=[LinearRegression()], **COSTS, **QUICK)
 
 
 @pytest.mark.parametrize("around", ["alone", "pipeline"])
-def test_a_fold_of_one_class_is_judged_by_the_classes_of_the_model(around):
+def test_a_fold_of_one_class_is_scored_with_the_classes_of_the_model(around):
     order = np.argsort(Y, kind="stable")
     given = {"cv": KFold(5), "scoring": cost_risk_scorer(fn_cost=10.0)}
     zeros, ones = (

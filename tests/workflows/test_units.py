@@ -87,6 +87,6 @@ def test_without_costs_it_is_scikit_learns(real):
 
 
 @pytest.mark.filterwarnings("error")
-def test_fit_has_no_opinion_on_the_papers_condition(real):
+def test_fit_does_not_check_the_condition_of_the_paper(real):
     X, y = prepared(real)
     CostSensitiveSVC(fn_cost=0.5, fp_cost=0.1, kappa=2.0).fit(X, y)

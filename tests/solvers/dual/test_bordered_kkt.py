@@ -79,7 +79,7 @@ def test_a_factor_with_more_borders_than_members_is_given_up(monkeypatch):
         given_up.append(kkt.is_cheaper_anew(moving))
         kkt.update_change(np.zeros(N), np.ones(N), moving)
         kkt.replace(np.arange(10, 14))
-    assert given_up == [False, False, False, True]  # 1, 5, 9 and 13 rows beside 10 members
+    assert given_up == [False, False, False, True]  # 1, 5, 9 and 13 rows next to 10 members
 
 
 def test_a_factor_in_float32_solves_to_its_precision():
@@ -92,7 +92,7 @@ def test_a_factor_in_float32_solves_to_its_precision():
     np.testing.assert_allclose(change, expected, atol=1e-4)
 
 
-def test_an_indefinite_matrix_has_no_system():
+def test_an_indefinite_matrix_raises():
     K = np.array([[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(LinAlgError, match="not positive definite"):
         BorderedKKT(K, np.arange(2), 0.0, np.float64)

@@ -71,7 +71,7 @@ def test_nothing_violates_where_variables_may_move_one_way_only():
         assert violation(beta, gradient, DualProblem(gradient, lower, upper)) == 0.0
 
 
-def test_a_negative_distance_means_that_a_pair_step_can_ascend():
+def test_a_negative_distance_means_that_a_smo_step_can_ascend():
     beta, gradient, lower, upper = STATES["usual"]
     distance = distances(beta, gradient, lower, upper, *bias_interval(beta, gradient, lower, upper))
     grows, shrinks = beta < upper, beta > lower

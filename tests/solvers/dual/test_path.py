@@ -147,7 +147,7 @@ def test_too_few_smo_steps_are_reported(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_workspace_holds_what_it_says_and_changes_nothing(dtype, monkeypatch):
+def test_a_workspace_does_not_change_results(dtype, monkeypatch):
     monkeypatch.setattr(tuning, "COPIED_PROBLEM", 200)
     monkeypatch.setattr(tuning, "ACTIVE_SHARE", 1.0)  # every long turn is made on a copy
     X, unit = unit_problem(400, 6)
@@ -165,7 +165,7 @@ def test_a_workspace_holds_what_it_says_and_changes_nothing(dtype, monkeypatch):
     np.testing.assert_array_equal(shared, own)
 
 
-def test_a_workspace_too_small_for_its_problem_is_refused():
+def test_a_workspace_too_small_for_its_problem_is_rejected():
     with pytest.raises(ValueError, match="room for 100 kernel values; 11 rows need 121"):
         Workspace(10, np.float32).matrix(11)
 

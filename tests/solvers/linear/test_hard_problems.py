@@ -97,7 +97,7 @@ def test_hostile_problems_end_with_a_true_certificate(name, container):
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("shape", [(300, 12), (30, 60)], ids=["long", "wide"])
-def test_a_feature_far_from_zero_beside_sparse_ones_is_taken_as_it_is(shape, container):
+def test_a_feature_far_from_zero_next_to_sparse_ones_is_not_changed(shape, container):
     rng = np.random.default_rng(0)
     X = np.where(rng.random(shape) < 0.1, rng.normal(size=shape), 0.0)
     y = np.where(np.arange(shape[0]) % 2, 1.0, -1.0)
@@ -118,7 +118,7 @@ def test_hostile_problems_have_clarabels_optimum(name):
 
 
 @pytest.mark.parametrize("size", [1e120, 1e200])
-def test_numbers_that_overflow_when_squared_end_in_a_gap_that_says_so(size):
+def test_numbers_whose_squares_overflow_have_an_infinite_gap(size):
     X, linear, upper_bounds = random_problem(50, 3, seed=1)
     solution, _ = solve_linear(size * X, linear, upper_bounds, tol=1e-6)
     assert np.isfinite([*solution.coef, solution.bias, solution.primal_objective, solution.dual_objective]).all()

@@ -121,7 +121,7 @@ def test_only_so_many_sums_wait_as_memory_allows(monkeypatch):
     np.testing.assert_array_equal(solve_interior(blocks, tol=1e-6).coef, whole.coef)
 
 
-def test_a_solve_begins_anew():
+def test_every_solve_starts_from_zero():
     blocks = LocalBlocks.from_samples(*random_problem(300, 6, seed=3))
     first, again = (solve_interior(blocks, tol=1e-7) for _ in range(2))
     assert again.n_iter == first.n_iter
