@@ -1,4 +1,4 @@
-"""The commands that the page about the command line shows do what they say; tests/test_documents.py runs the rest."""
+"""The commands in docs/cli.md run with the output shown; tests/test_documents.py runs the other documents."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Bad input: one line on the error stream, exit code 2, no traceback, nothing half-written."""
+"""Invalid input: one line on stderr, exit code 2, no traceback, no partial files."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The command line as a process: what a shell sees, from files, pipes and another process's model."""
+"""The command line as a process: with files, pipes, and the model of another process."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Costs of four outcomes reduced to two, by what either action costs for either class."""
+"""Costs of four outcomes and their reduction to costs of errors."""
 
 import numpy as np
 import pandas as pd

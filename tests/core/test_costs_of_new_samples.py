@@ -1,4 +1,4 @@
-"""Costs of samples whose labels are not known: read for all of them, and what a decision saves by them."""
+"""Costs of samples with unknown labels: their validation, and the savings of a decision."""
 
 import warnings
 

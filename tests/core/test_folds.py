@@ -1,4 +1,4 @@
-"""Folds that the library makes: weights of 0, few samples, few groups."""
+"""Folds of the library: weights of 0, few samples, few groups."""
 
 import numpy as np
 import pytest

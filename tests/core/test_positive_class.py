@@ -1,4 +1,4 @@
-"""Who says which class is the positive one, and where `predict` of a classifier turns to it."""
+"""Resolution of the positive class, and conversion of responses to scores for it."""
 
 import numpy as np
 import pytest

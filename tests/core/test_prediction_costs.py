@@ -1,4 +1,4 @@
-"""Which costs a `predict` takes, and that they reach it through pipelines and searches."""
+"""Costs that `predict` takes, and their way through pipelines and searches."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Only files with a registered checksum are read, whether they are in the cache or come from the network."""
+"""Only files with a registered checksum are read, from the cache or the network."""
 
 import gzip
 import hashlib

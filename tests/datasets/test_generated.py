@@ -1,4 +1,4 @@
-"""The checkerboard has its ratio and its squares; the separable samples have their gap and no wider one."""
+"""Ratio and squares of the checkerboard, and the gap of the separable samples."""
 
 import numpy as np
 import pytest

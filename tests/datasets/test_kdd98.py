@@ -1,4 +1,4 @@
-"""KDD 98: donors, amounts and weights of the real tables; the cup's own files by small ones of their layout."""
+"""KDD 98: donors, amounts and weights of the real tables, and small files in the layout of the cup."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""KDD 99: the cost matrix collapsed, attacks sorted into the cup's classes, categories encoded."""
+"""KDD 99: the collapsed cost matrix, attacks in the classes of the cup, encoded categories."""
 
 import gzip
 

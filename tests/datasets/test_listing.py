@@ -1,4 +1,4 @@
-"""The lists name every data set of the paper's Table 1 with its state; preprocessing is fitted in folds only."""
+"""The lists have every data set of Table 1 of the paper with its state; preprocessing is fitted in folds only."""
 
 import re
 from pathlib import Path

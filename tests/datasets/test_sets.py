@@ -1,4 +1,4 @@
-"""Every data set has the rows, features and classes that were counted in its files, and says what was done to it."""
+"""Every data set has the documented rows, features and classes, and a description of its changes."""
 
 import bz2
 import csv

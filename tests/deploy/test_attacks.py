@@ -1,4 +1,4 @@
-"""Files that are damaged, foreign, forged or of another format are rejected, each with its reason, before they act."""
+"""Damaged, foreign and forged files are rejected with the reason, before any code of theirs runs."""
 
 import io
 import json

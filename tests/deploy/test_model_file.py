@@ -1,4 +1,4 @@
-"""A model that was saved and loaded is the model: every decision, to the last bit, in this process or another."""
+"""A saved and loaded model makes bit-identical predictions, in this process or another."""
 
 import ast
 import builtins

@@ -1,4 +1,4 @@
-"""onnxruntime decides as Python does: the same labels on all rows, scores to rounding."""
+"""onnxruntime predicts the labels of the model on all samples, and its scores up to rounding."""
 
 import json
 from pathlib import Path

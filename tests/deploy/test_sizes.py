@@ -1,4 +1,4 @@
-"""A file that would take more memory or time than its own size warrants is rejected before it does."""
+"""Files that would take too much memory or time for their size are rejected."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The numbers of displays: operating points, cost curves, gains and folds, by loops over samples and thresholds."""
+"""Numbers of displays against loops: operating points, cost curves, gains and folds."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What an evaluation keeps: decisions and scores of rows not seen, such that the decisions are a cut of the scores."""
+"""Held-out predictions and scores of an evaluation, such that the predictions are a threshold on the scores."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Rows whose group is missing are groups of their own, in `evaluate` and in the folds of a search."""
+"""Samples with a missing group are groups of their own, in `evaluate` and in the folds of a search."""
 
 import numpy as np
 import pandas as pd

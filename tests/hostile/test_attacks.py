@@ -1,4 +1,4 @@
-"""What once broke, and what may not break again: answers checked by `oracle.py`, never by the library itself."""
+"""Regression tests of difficult problems, checked by `oracle.py`, which shares no code with the library."""
 
 import warnings
 

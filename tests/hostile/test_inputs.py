@@ -1,4 +1,4 @@
-"""Inputs that no number of ours can hold: each is rejected by name, or answered right."""
+"""Inputs that overflow are rejected by name, or solved correctly."""
 
 import os
 import shutil
