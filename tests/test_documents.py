@@ -1,4 +1,4 @@
-"""The documents keep their promises: their code and their commands run, links lead somewhere, the API is listed."""
+"""Documents: code and commands run, links are valid, and the API is listed."""
 
 import importlib
 import os

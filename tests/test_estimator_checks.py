@@ -1,4 +1,4 @@
-"""scikit-learn's own checks: all of them once for each class, a few for its other settings."""
+"""scikit-learn's estimator checks: all for one setting of each class, a few for others."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""The code keeps its order: sizes of files and functions, kernels named once, one text for one parameter."""
+"""Layout: sizes of files and functions, kernel names in one place, equal descriptions of equal parameters."""
 
 import ast
 import importlib

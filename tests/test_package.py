@@ -1,4 +1,4 @@
-"""The package imports nothing until a name is asked for, and every name it announces is there."""
+"""The package imports nothing until a name is used, and all its public names exist."""
 
 import subprocess
 import sys

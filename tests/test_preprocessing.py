@@ -1,4 +1,4 @@
-"""Which columns are numbers and categories, and that missing values are one category however they are written."""
+"""Numeric and categorical columns, and missing values in all their spellings."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""How many files of the package a reader has to open to follow a call."""
+"""The number of files that a call enters."""
 
 import sys
 from pathlib import Path

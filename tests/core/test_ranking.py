@@ -125,7 +125,7 @@ def test_costs_equal_up_to_rounding_are_equal_in_any_unit(scale, parts_are_posit
 def test_scores_are_equal_up_to_the_tie(scale, apart, one_run):
     scores, positive = scale * np.array([-1.0, -0.01, 1.0, 1.0 + apart]), np.array([False, False, False, True])
     found = threshold_of_least_cost(scores, positive, np.ones(4), tie=scale * 1e-6)
-    # In one run both are accepted, at one false alarm, or refused, at one miss.
+    # In one run both are accepted, at one false alarm, or rejected, at one miss.
     assert (scores[2] < found <= scores[3]) != one_run
     assert scores[2] < threshold_of_least_cost(scores, positive, np.ones(4)) <= scores[3]
 

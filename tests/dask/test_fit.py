@@ -1,4 +1,4 @@
-"""The SVM on a cluster: the bits of the local solver, the optimum of the local estimator, and nothing left behind."""
+"""The linear SVM on a cluster: bit-identical to the local solver, and no tasks are left behind."""
 
 import pickle
 import time

@@ -1,4 +1,4 @@
-"""Through joblib's dask backend, `evaluate` sends its fits to a cluster and finds what it finds here."""
+"""With joblib's dask backend, `evaluate` runs its fits on a cluster, with the same results."""
 
 import os
 

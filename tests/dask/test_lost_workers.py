@@ -1,4 +1,4 @@
-"""Workers that are killed in each of the passes: the coefficients are those of an undisturbed fit, bit for bit."""
+"""With workers killed during the passes, the coefficients are bit-identical to an undisturbed fit."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What else a client holds is left alone by fits and decisions that end well, fail or are interrupted."""
+"""Other tasks of a client are not affected by fits and predictions that end, fail or are interrupted."""
 
 import dask.array as da
 import numpy as np

@@ -1,4 +1,4 @@
-"""Predictions on dask collections are those of the model itself, whatever the blocks are."""
+"""Predictions on dask collections equal those of the model, for any blocks."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""With and without a cluster a table has the same features, and the estimator the same parameters."""
+"""With and without a cluster, a table has the same features and the estimator the same parameters."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Frames and Parquet: numbers with gaps, words, columns by name; scaling and maps fitted in one pass."""
+"""Frames and Parquet: numbers with missing values, categories, columns by name; preprocessing in one pass."""
 
 import dask.dataframe as dd
 import numpy as np

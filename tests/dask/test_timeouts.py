@@ -1,4 +1,4 @@
-"""How long tasks are waited for, with a scripted client and a clock that moves only while futures are waited for."""
+"""Timeouts of tasks, with a fake client and a fake clock."""
 
 from types import SimpleNamespace
 

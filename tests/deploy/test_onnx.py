@@ -90,7 +90,7 @@ def test_every_kind_of_model(name):
 
 
 @pytest.mark.parametrize("name", NOT_CONVERTIBLE)
-def test_what_has_no_graph_is_rejected_by_name(name):
+def test_models_without_a_graph_are_rejected_by_name(name):
     with pytest.raises(ValueError, match=f"{NOT_CONVERTIBLE[name]}.* cannot be converted to ONNX"):
         to_onnx(fitted(name))
 
@@ -243,7 +243,7 @@ def test_costs_of_rows_are_rejected_where_predict_takes_none():
         to_onnx(fitted("cost-sensitive"), row_costs=True)
 
 
-def test_gaps_and_words_that_were_never_seen():
+def test_missing_values_and_unknown_categories():
     model, X = fitted("pipeline"), table().copy()
     X.loc[:20, NUMBERS] = np.nan
     X.loc[10:40, "job"] = "astronaut"
@@ -304,7 +304,7 @@ def coded():
 
 @pytest.mark.filterwarnings("ignore:Found unknown categories")
 @pytest.mark.parametrize("name", ENCODERS)
-def test_encoders_of_words_and_of_numbers(name):
+def test_encoders_of_strings_and_of_numbers(name):
     frame = coded()
     prepared = make_column_transformer((ENCODERS[name], ["word", "code"]), remainder=StandardScaler())
     model = make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0)).fit(frame, rows()[1])
@@ -460,7 +460,7 @@ def test_a_column_that_is_called_like_an_output_is_rejected():
         to_onnx(model)
 
 
-def test_columns_that_are_dropped_are_no_inputs():
+def test_dropped_columns_are_not_inputs():
     prepared = features()
     prepared.set_params(strings="drop")
     model = make_pipeline(prepared, CostSensitiveSVC(fn_cost=3.0, pos_label="bad")).fit(table(), string_labels())
@@ -492,7 +492,7 @@ def test_scores_without_a_constant_keep_their_digits():
         run(estimator.fit(*rows()), X)
 
 
-def test_real_rows_of_words_and_numbers(real):
+def test_real_data_of_categories_and_numbers(real):
     X, y = german.raw(real, n=1000)
     search = CostSensitiveSVCCV(
         Cs=[1.0], gammas=[0.02], cv=3, fn_cost=5.0, pos_label=2, decision="bayes",

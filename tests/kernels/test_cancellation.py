@@ -1,4 +1,4 @@
-"""Distances that products cannot give: rows far from the centre and close to each other, against differences."""
+"""Distances of samples far from the centre and close to each other, against differences."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Kernel values from shared distances and products against scikit-learn's."""
+"""Gram matrices from shared distances and products, against scikit-learn."""
 
 import numpy as np
 import pytest

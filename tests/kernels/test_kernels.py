@@ -1,4 +1,4 @@
-"""Kernel values against scikit-learn's, row stores within their budget, precision where it is needed."""
+"""Kernel values against scikit-learn, row caches within their budget, and precision."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Float32 where it does not show: predictions and fits against kernel values that others computed in float64."""
+"""Float32 where it is accurate enough: predictions and fits against kernel values in float64."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Conjugates, and the duality between the losses and the solver's certificate."""
+"""Conjugates of the losses, and their duality with the certificate of the solver."""
 
 import numpy as np
 import pytest

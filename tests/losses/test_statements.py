@@ -1,4 +1,4 @@
-"""Statements of docs/theory.md about losses, links and risks, evaluated: what the paper says, and what is not so."""
+"""Statements of docs/theory.md about losses, links and risks, true ones and refuted ones."""
 
 import numpy as np
 import pytest

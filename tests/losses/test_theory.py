@@ -1,4 +1,4 @@
-"""docs/theory.md keeps its promises: its code runs from top to bottom and prints what its comments say."""
+"""The code of docs/theory.md runs with the output of its comments, and the tests that it names exist."""
 
 import re
 from pathlib import Path

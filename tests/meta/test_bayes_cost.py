@@ -1,4 +1,4 @@
-"""As rows grow, decisions of the wrappers cost what those of somebody who knows all probabilities and amounts do."""
+"""With many samples, the decisions of the meta-estimators cost as much as the Bayes decisions."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""`CostProportionateClassifier` trains on rows drawn in proportion to their costs, and averages."""
+"""`CostProportionateClassifier` trains on resamples drawn in proportion to the costs, and averages."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The decisions of `CostThresholdClassifier` are those of least cost, for costs of classes and of single samples."""
+"""The decisions of `CostThresholdClassifier` have the least expected cost, for class and sample costs."""
 
 import numpy as np
 import pytest
@@ -162,7 +162,7 @@ def test_one_decision_for_all_holds_beyond_the_scores_seen(fn_cost, everybody, p
     rng = np.random.default_rng(3)
     X, y = rng.uniform(-0.5, 0.5, (60, 1)), np.arange(60) % 2
     model = CostThresholdClassifier(KnownScores(), fn_cost=fn_cost, method="tuned", pos_label=pos_label, cv=FOLDS)
-    # Both extreme samples are of the class that is dear to decide against, so that no threshold gains anything.
+    # Both extreme samples are of the class that is costly to decide against, so that no threshold gains anything.
     dear = pos_label if everybody else 1 - pos_label
     X[np.flatnonzero(y == dear)[:2], 0] = [-0.9, 0.9]
     model.fit(X, y)
@@ -171,7 +171,7 @@ def test_one_decision_for_all_holds_beyond_the_scores_seen(fn_cost, everybody, p
     assert np.all(model.predict(np.linspace(-1, 1, 50)[:, np.newaxis]) == dear)
 
 
-def test_folds_of_one_class_have_no_threshold_of_their_own(data):
+def test_folds_of_one_class_have_no_threshold(data):
     X, y, _ = data
     model = CostThresholdClassifier(KnownScores(), fn_cost=3.0, method="tuned", cv=LeaveOneOut()).fit(X[:30], y[:30])
     assert np.isnan(model.thresholds_).all()

@@ -1,4 +1,4 @@
-"""`DirectCostClassifier` decides by probability times amount, known or estimated."""
+"""`DirectCostClassifier` decides by probability times amount, with known or estimated amounts."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ def data():
 
 
 def obvious(X, y, amounts, new, *, target, calibrated, corrected):
-    """Fold by fold and row by row: probability of the target and estimated amount of new samples."""
+    """Fold by fold and row by row: probability of the positive class and estimated amount of new samples."""
     side = 1 if target == 1 else -1
     models, held_out = [], np.zeros(len(y))
     for seen, rest in FOLDS.split(X, y):
@@ -186,7 +186,7 @@ def test_amounts_of_new_samples_are_kept_from_it_by_evaluate_and_scorers(data):
     X, y, amounts = data
     model = DirectCostClassifier(GaussianNB(), LinearRegression(), cv=3)
     fp_cost = np.linspace(1.0, 6.0, len(y))
-    # Only samples of the target have an amount: were it given to predict, every decision would be right.
+    # Only samples of the positive class have an amount: were it given to predict, every decision would be right.
     found = evaluate(model, X, y, fn_cost=np.where(y == 1, amounts, 0.0), fp_cost=fp_cost, cv=FOLDS, n_resamples=20)
     unknown = evaluate(
         model, X, y, fn_cost=np.where(y == 1, amounts, np.nan), fp_cost=fp_cost, cv=FOLDS, n_resamples=20
@@ -241,7 +241,7 @@ def test_invalid_input_is_rejected(data, parameters, costs, reason):
     X, y, _ = data
     model = DirectCostClassifier(LogisticRegression(), LinearRegression(), calibration=None).fit(X, y)
     before = dict(vars(model.set_params(**parameters)))
-    if "cv" in parameters:  # samples of the target come before all that is held out
+    if "cv" in parameters:  # samples of the positive class come before all that is held out
         model.set_params(
             cv=[(np.flatnonzero(np.arange(200) < 150), np.flatnonzero((np.arange(200) >= 150) & (y == 0)))]
         )

@@ -1,4 +1,4 @@
-"""Draws have the chances that their module states."""
+"""Resamples have the probabilities stated in their module."""
 
 import itertools
 

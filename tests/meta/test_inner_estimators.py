@@ -1,4 +1,4 @@
-"""What wrappers owe the learners inside them: their rows as they came, weights, costs by request, seeds, workers."""
+"""The inner estimators of meta-estimators get unchanged samples, weights, requested costs, seeds and workers."""
 
 import numpy as np
 import pandas as pd
@@ -190,7 +190,7 @@ def test_evaluate_with_costs_of_samples_and_a_table_with_strings_and_missing_val
 def test_weights_of_samples_are_those_of_repeated_samples(data, make):
     """In expectation, as draws differ: those of many draws agree in nearly all rows.
 
-    Out of bag they would not, as a copy of a row may be in the bag; and a learner that is trained on labels may make
+    Out of bag they would not, as a copy of a row may be in the bag; and a estimator that is trained on labels may make
     more of the few that differ.
     """
     X, y, amounts = data

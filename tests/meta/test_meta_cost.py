@@ -1,4 +1,4 @@
-"""`MetaCostClassifier` is the algorithm of Domingos, with costs of classes and of rows."""
+"""`MetaCostClassifier` is the algorithm of Domingos, with class and sample costs."""
 
 import numpy as np
 import pytest

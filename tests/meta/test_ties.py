@@ -1,4 +1,4 @@
-"""Where a decision function is 0 every classifier predicts ``classes_[0]``, whichever class is the positive class."""
+"""At a decision value of 0 every classifier predicts ``classes_[0]``, whichever class is positive."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Samples of weight 0 are as if removed, for every model and baseline in the table of `evaluate`."""
+"""Samples of weight 0 have no effect, for every model and baseline of `evaluate`."""
 
 import numpy as np
 import pytest

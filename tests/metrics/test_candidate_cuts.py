@@ -1,4 +1,4 @@
-"""A few cuts stand for all samples: no other costs less, whatever the costs and the share of the positive class."""
+"""Candidate thresholds: no other threshold costs less, for any costs and share of the positive class."""
 
 import numpy as np
 import pytest

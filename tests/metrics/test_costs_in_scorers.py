@@ -1,4 +1,4 @@
-"""What a scorer hands to the model and to the metric: the class, and the costs of the samples."""
+"""Scorers pass the positive class and the sample costs to the model and to the metric."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Metrics of many vectors of weights at once, as resamples are: each is what it is alone."""
+"""Metrics of many weight vectors at once equal those of each vector."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What policies cost, by a loop over samples, resamples and groups."""
+"""Costs of baselines and models, by loops over samples, resamples and groups."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which class scores are for: every metric of scores asks for it, and scores that know it are believed."""
+"""The positive class of scores: metrics require it, unless the scores carry it."""
 
 import warnings
 

@@ -125,7 +125,7 @@ def test_constant_scores_leave_the_two_constant_decisions():
 
 
 def test_equal_risks_tie_whatever_the_rounding():
-    # Predicting all four positive costs one false positive, 10; negative, the costs 1 + 2 + 7. In tenths the sums differ.
+    # All four predicted positive cost 10, all negative 1 + 2 + 7; in tenths these sums differ.
     y, score, fn_cost = [0, 1, 1, 1], [4.0, 3.0, 2.0, 1.0], np.array([0, 1, 2, 7])
     for unit in (1, 0.1):
         best = min_cost_risk(y, score, fn_cost=fn_cost * unit, fp_cost=10 * unit)

@@ -1,4 +1,4 @@
-"""Labels, scores, weights and costs: what is accepted, how rows are matched, what is rejected and why."""
+"""Validation of labels, scores, weights and costs, and their alignment by index."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""One table through Python, through the shell and into the report: the same costs, totals, intervals and policies."""
+"""One table in Python, on the command line and in the report: the same costs, intervals and baselines."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The page in a browser: nothing of the user's is markup, it fits a phone, it can be read by all, it prints."""
+"""The page in a browser: user text is escaped, and it is responsive, accessible and printable."""
 
 import os
 from pathlib import Path

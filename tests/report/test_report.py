@@ -1,4 +1,4 @@
-"""The report holds the numbers of `evaluate` and sentences that follow from them, in one small and inert file."""
+"""The report has the numbers of `evaluate` and sentences that follow from them, in one small file."""
 
 import base64
 import hashlib

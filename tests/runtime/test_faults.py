@@ -1,4 +1,4 @@
-"""Whatever fails on the disk, a file is the complete old one or the complete new one, with nothing left next to it."""
+"""After a disk failure a file is the complete old or the complete new one, with no temporary files left."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Files that appear as a whole or not at all, and whose errors name the file that was asked for."""
+"""Atomic writes, and errors that name the requested file."""
 
 import errno
 import os

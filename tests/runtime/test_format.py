@@ -1,4 +1,4 @@
-"""Numbers and tables as text."""
+"""Formatted numbers and tables."""
 
 import math
 

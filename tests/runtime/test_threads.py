@@ -1,4 +1,4 @@
-"""The shared threads: limits are set once, restored once, and survive errors, nesting and forks."""
+"""Shared threads: limits are set and restored once, also after errors, nesting and forks."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""The search as an estimator: results, errors, and its place in scikit-learn."""
+"""The search as a scikit-learn estimator: results and errors."""
 
 import pickle
 import warnings

@@ -1,4 +1,4 @@
-"""Checkpoints: a search continues from its own values, and from no others."""
+"""Checkpoints: a search continues from its own scores only."""
 
 import errno
 import os

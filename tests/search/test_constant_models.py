@@ -1,4 +1,4 @@
-"""Scores that differ by less than a solver tells apart: thresholds and measures of the ranking do not use them."""
+"""Scores closer than the solver tolerance are ties, for thresholds and ranking measures."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`_decide` says in one pass what `predict`, `positive_class_scores` and `predict_proba` say in three."""
+"""`_decide` returns in one pass what `predict`, `positive_class_scores` and `predict_proba` return."""
 
 import numpy as np
 import pytest

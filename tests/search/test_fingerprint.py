@@ -1,4 +1,4 @@
-"""Fingerprints of functions count all that these refer to, whatever its type."""
+"""Fingerprints of functions include everything that they refer to."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""Splits: which samples they may name, and what a sample that occurs twice means."""
+"""Splits: invalid indices and repeated samples."""
 
 import numpy as np
 import pytest

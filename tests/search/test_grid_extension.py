@@ -1,4 +1,4 @@
-"""Grids that are extended where the best point is at their edge."""
+"""Grids are extended if the best point is at their edge."""
 
 import numpy as np
 import pytest

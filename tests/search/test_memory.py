@@ -1,4 +1,4 @@
-"""The memory available decides how the fits are done."""
+"""The strategy of the fits depends on the available memory."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Points that are equally good: rounding does not choose among them."""
+"""Equally good points: rounding does not choose among them."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The reported objectives are those of the fitted model, recomputed here in float64."""
+"""The reported objectives are those of the fitted model, recomputed in float64."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`feature_map_gap`: its bounds hold the optimum of the kernel SVM, found by an exact fit, between them."""
+"""`feature_map_gap`: the optimum of the kernel SVM lies between its bounds."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Forms of X and y that work, and what they have in common."""
+"""Supported types of X and y."""
 
 import numpy as np
 import pandas as pd

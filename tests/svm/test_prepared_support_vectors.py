@@ -1,4 +1,4 @@
-"""Support vectors are prepared once per fitted model, and nobody can tell."""
+"""Support vectors are prepared once per fitted model, without side effects."""
 
 import copy
 import gc

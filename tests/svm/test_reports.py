@@ -1,4 +1,4 @@
-"""What a fit reports: one warning when it did not converge, and a summary on request."""
+"""Reports of a fit: one warning without convergence, and a summary on request."""
 
 import numpy as np
 import pytest

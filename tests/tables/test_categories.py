@@ -1,4 +1,4 @@
-"""The text of a value is its own: neighbours, chunks and file formats do not change it."""
+"""The text of a value does not depend on neighbours, chunks and file formats."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Costs and weights of a table: one rule for training, decisions, measures and reports, and the row that breaks it."""
+"""Costs and weights of a table: the same for training, prediction, metrics and reports, and their errors."""
 
 import numpy as np
 import pandas as pd

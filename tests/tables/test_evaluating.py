@@ -1,4 +1,4 @@
-"""`evaluate_table` measures what scikit-learn and the metrics of this library measure, on labelled rows."""
+"""`evaluate_table` has the results of scikit-learn and of the metrics of this library."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""`predict_table` writes what the model says of every row, whatever the file and the size of its chunks."""
+"""`predict_table` writes the predictions of the model, for any file type and chunk size."""
 
 import gzip
 

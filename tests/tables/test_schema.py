@@ -1,4 +1,4 @@
-"""Columns are numbers or categories by one rule, decided on the training table."""
+"""Columns are numeric or categorical, as inferred from the training table."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Files of all kinds are read as the same table, and what cannot be read is rejected with the reason."""
+"""All file types give the same table; files that cannot be read are rejected with the reason."""
 
 import contextlib
 import gzip

@@ -1,4 +1,4 @@
-"""`train_table` does what one would write by hand: the same model, the same money."""
+"""`train_table` equals the same steps in Python: the same model and the same costs."""
 
 import numpy as np
 import pandas as pd

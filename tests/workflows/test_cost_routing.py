@@ -1,4 +1,4 @@
-"""Costs of rows reach the rows they belong to: in fit, in predict, in scorers, in folds."""
+"""Sample costs stay aligned with their samples: in fit, predict, scorers and folds."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What a search decides by: its threshold, its probabilities, its folds and the edges of its grid."""
+"""Decisions of a search: threshold, probabilities, folds and the edges of the grid."""
 
 import numpy as np
 import pytest

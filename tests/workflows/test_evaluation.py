@@ -1,4 +1,4 @@
-"""ActionCosts: costs of all four outcomes, one-call evaluation, intervals that cover, pictures in plain words."""
+"""CostMatrix, `evaluate`, intervals that cover, and displays."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The target and the costs reach what trains and decides, however deep it is inside another estimator."""
+"""The positive class and the costs reach nested estimators at any depth."""
 
 import numpy as np
 import pandas as pd

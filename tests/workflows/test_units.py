@@ -1,4 +1,4 @@
-"""The same table in any currency, with any labels, in any container: the same decisions and the same money."""
+"""Currency, labels and containers do not affect decisions and costs."""
 
 import numpy as np
 import pandas as pd

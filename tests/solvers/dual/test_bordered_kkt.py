@@ -1,4 +1,4 @@
-"""The system of a Newton step, with any border, against dense linear algebra on all its equations at once."""
+"""The bordered system of a Newton step against dense linear algebra."""
 
 import numpy as np
 import pytest

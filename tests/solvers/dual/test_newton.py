@@ -1,4 +1,4 @@
-"""Newton steps against plain linear algebra, and the active-set finish against the definition of the optimum."""
+"""Newton steps against dense linear algebra, and the active-set method against the optimality conditions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The verbs of optimality against NumPy twins and against their definition."""
+"""Functions of optimality against NumPy and against their definition."""
 
 import numpy as np
 import pytest

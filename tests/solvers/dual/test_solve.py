@@ -254,7 +254,7 @@ def test_the_gradient_is_true_whoever_is_left_out_of_updates(share, monkeypatch)
 
 
 def test_a_start_near_the_optimum_leaves_the_gradient_true(monkeypatch):
-    """Variables that would sleep at once are no members of the first working set."""
+    """Variables that would be shrunk at once are not in the first working set."""
     monkeypatch.setattr(tuning, "WHOLE_PROBLEM", 50)
     monkeypatch.setattr(tuning, "FIRST_WORKING_SET", 600)
     kernel = KERNELS[1]

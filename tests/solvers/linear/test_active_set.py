@@ -1,4 +1,4 @@
-"""Solving for the rows near their margin: the optimum of the whole, and which rows were solved for."""
+"""Active sets of samples near their margin: the optimum of the whole problem, and which samples were used."""
 
 import numpy as np
 import pytest

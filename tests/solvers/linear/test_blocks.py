@@ -1,4 +1,4 @@
-"""Blocks joined after a choice of rows: the same rows in the same order, hence the same problem."""
+"""Blocks joined after a selection of rows have the same rows in the same order."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Coordinate descent for wide rows: the optimum of the interior-point method, its certificate, and its limits."""
+"""Coordinate descent for many features: the optimum of the interior-point method, its certificate and limits."""
 
 import numpy as np
 import pytest

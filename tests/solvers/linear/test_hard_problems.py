@@ -1,4 +1,4 @@
-"""Problems that are made to be difficult: they end with a true certificate, or say how far they are from one."""
+"""Difficult problems end with a true certificate, or with the gap that was reached."""
 
 import numpy as np
 import pytest

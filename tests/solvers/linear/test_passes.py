@@ -1,4 +1,4 @@
-"""The sums over blocks and the steps of rows, against the formulas of `blocks` written in NumPy."""
+"""Sums over blocks and steps of rows, against the formulas in NumPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`solve_linear` against Clarabel and the definition of the problem, and what its certificate says."""
+"""`solve_linear` against Clarabel and the optimality conditions, and its certificate."""
 
 import numpy as np
 import pytest
