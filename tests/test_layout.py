@@ -42,7 +42,7 @@ def test_files_and_functions_are_short():
 
 
 def string_constants(tree):
-    """Strings in the code that are no docstrings."""
+    """String constants except docstrings."""
     docs = {
         id(node.body[0].value)
         for node in ast.walk(tree)
@@ -69,7 +69,7 @@ def test_a_kernel_is_named_in_its_registry_only():
     assert named - {("_meta/base.py", "sigmoid")} == set()
 
 
-# Parameters and attributes that are described in several places: the same words, unless they differ for a reason.
+# Parameters and attributes of these classes have equal descriptions, except those that differ for a reason.
 FAMILIES = {
     "cost-sensitive SVMs": ["CostSensitiveSVC", "CostSensitiveLinearSVC"],
     "linear SVMs": ["CostSensitiveLinearSVC", "dask.CostSensitiveLinearSVC"],

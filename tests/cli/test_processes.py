@@ -21,7 +21,7 @@ VERBS = (
 
 
 def cpu_seconds(run):
-    """Processor time of a child process: the clock on the wall is that of a busy machine."""
+    """CPU time of a child process, which does not depend on the load of the machine."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -23,7 +23,7 @@ positive = st.floats(1e-3, 1e3)
 
 
 def whole_sample(y, **given):
-    """Rows with y = +1 the target, as estimators read them."""
+    """Samples whose positive class has y = +1, as estimators validate them."""
     sample = Samples.from_mask(PositiveClass(np.array([-1, 1]), 1), y > 0, **given)
     sample.check_totals()
     return sample
@@ -305,7 +305,7 @@ def test_only_a_whole_class_without_costs_is_rejected():
     target = np.array([True, True, False, False])
     costs.check_nonzero_costs(target, np.array([0.0, 1.0, 0.0, 0.5]))
     costs.check_nonzero_costs(target, np.ones(4))
-    costs.check_nonzero_costs(np.ones(2, dtype=bool), np.array([0.0, 1.0]))  # no sample of the other class
+    costs.check_nonzero_costs(np.ones(2, dtype=bool), np.array([0.0, 1.0]))  # no negative sample
     with pytest.raises(ValueError, match=r"fn_cost must be .* of the positive class; got zero on all 2"):
         costs.check_nonzero_costs(target, np.array([0.0, 0.0, 1.0, 1.0]))
     with pytest.raises(ValueError, match=r"fp_cost must be .* of the negative class; got zero on all 2"):

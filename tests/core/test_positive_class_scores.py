@@ -13,7 +13,7 @@ from cssvm._core.positive_class import PositiveClass, positive_class_scores
 
 @pytest.fixture(scope="module")
 def named(data):
-    """The same rows with labels in words; "bad" comes first in classes_ and is label 1."""
+    """The same samples with string labels; "bad" is classes_[0] and stands for label 1."""
     return np.where(data[1] == 1, "bad", "good")
 
 

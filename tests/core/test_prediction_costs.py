@@ -78,7 +78,7 @@ def search_for(model, **own):
         (search_for(ByMissCosts()), ["fn_cost"]),
         (search_for(pipeline(ByBothCosts())), ["fn_cost", "fp_cost"]),
         (pipeline(search_for(pipeline(ByMissCosts()))), ["fn_cost"]),
-        # A search that says itself whether it decides by costs is asked, not the model that it has found.
+        # A search that uses costs in `predict` itself counts, not its best estimator.
         (search_for(ByBothCosts(), decides_by_costs=False), []),
     ],
 )

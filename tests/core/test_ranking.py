@@ -82,7 +82,7 @@ def test_the_highest_of_equals_is_that_of_min_cost_risk(r):
 
 def test_each_rule_takes_its_own_of_equally_cheap_thresholds():
     scores, positive = np.array([-4.0, -2.0, 1.0, 3.0]), np.array([False, True, False, True])
-    # One false alarm below the first target, or one miss above the second other row.
+    # One false positive below the first positive sample, or one false negative above the second negative one.
     for shift, highest, nearest in ((0.0, 2.0, 2.0), (3.0, 5.0, 0.0)):
         found = [threshold_of_least_cost(scores + shift, positive, np.ones(4), prefer=rule) for rule in RULES]
         assert found == [highest, nearest]
@@ -125,7 +125,7 @@ def test_costs_equal_up_to_rounding_are_equal_in_any_unit(scale, parts_are_posit
 def test_scores_are_equal_up_to_the_tie(scale, apart, one_run):
     scores, positive = scale * np.array([-1.0, -0.01, 1.0, 1.0 + apart]), np.array([False, False, False, True])
     found = threshold_of_least_cost(scores, positive, np.ones(4), tie=scale * 1e-6)
-    # In one run both are accepted, at one false alarm, or rejected, at one miss.
+    # Both are predicted positive, with one false positive, or negative, with one false negative.
     assert (scores[2] < found <= scores[3]) != one_run
     assert scores[2] < threshold_of_least_cost(scores, positive, np.ones(4)) <= scores[3]
 

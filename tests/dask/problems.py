@@ -53,7 +53,7 @@ def objectives(model, Z, signs, margins, upper_bounds):
 
 
 def left_behind(client, seconds=10.0, but=()):
-    """The keys that client and scheduler know, once they have had some time to forget all but some."""
+    """The keys of client and scheduler that are left after some time."""
     for _ in range(int(seconds / 0.05)):
         known = client.run_on_scheduler(lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks])
         found = sorted({*known, *map(str, client.futures)})

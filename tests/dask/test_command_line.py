@@ -41,7 +41,7 @@ def write(frame, path, n_files=3):
 
 @pytest.fixture
 def run(folder, client, monkeypatch):
-    """Runs the command line next to the tables, with the address of the cluster in place of CLUSTER."""
+    """Runs the command line next to the tables, with CLUSTER replaced by the address of the cluster."""
     monkeypatch.chdir(folder)
 
     def run(*arguments):

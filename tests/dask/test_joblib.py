@@ -90,7 +90,7 @@ def test_searches_inside_searches_stay_in_the_worker(default_processes, rows):
 @pytest.mark.system
 def test_a_cost_blind_model_that_fails_on_a_worker_is_a_note(default_processes, rows):
     X, y = rows[0].copy(), rows[1]
-    X[::7, 0] = np.nan  # a tree takes gaps, a standard SVC does not
+    X[::7, 0] = np.nan  # a tree supports missing values, SVC does not
     model = CostThresholdClassifier(DecisionTreeClassifier(max_depth=3, random_state=0), calibration=None)
     here = evaluate(model, X, y, cv=2, n_resamples=20)
     with joblib.parallel_config(backend="dask"):

@@ -17,7 +17,7 @@ COUNTRIES = np.array(["at", "be", "ch", "zz"], dtype=object)
 
 
 def payments(n=3000, seed=0):
-    """Amounts with gaps, countries of which one appears in the last rows only, a flag, and labels in words."""
+    """Amounts with missing values, countries of which one is in the last rows only, a flag, and string labels."""
     rng = np.random.default_rng(seed)
     country = rng.integers(0, 3, n)
     country[-200:] = 3
@@ -138,7 +138,7 @@ def test_booleans_with_missing_values_are_categories_in_parquet_and_in_frames(cl
     frame[1500:].to_parquet(tmp_path / "1.parquet")
     given = (tmp_path, dd.read_parquet(tmp_path))
     fits = [CostSensitiveLinearSVC(fn_cost=3.0, scale=True, client=client).fit(X, "rare") for X in given]
-    assert np.abs(fits[0].coef_[0, 1:]).min() > 0.1  # of a gap, of day and of night
+    assert np.abs(fits[0].coef_[0, 1:]).min() > 0.1  # missing, day and night
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
     scores = fits[0].decision_function(frame.assign(night=night.astype(str).replace("<NA>", "")))
     np.testing.assert_array_equal(fits[0].decision_function(frame), scores)

@@ -242,7 +242,7 @@ def test_an_archive_that_lies_about_its_size_is_cut_off(tmp_path):
     path = zip_of(tmp_path / "liar.zip", [("zeros", bytes(1_000_000))])
     content = path.read_bytes().replace((1_000_000).to_bytes(4, "little"), (5_000).to_bytes(4, "little"))
     path.write_bytes(content)
-    # zipfile itself reads no more than the header says.
+    # zipfile itself reads at most the size in the header.
     with pytest.raises((ChecksumError, zipfile.BadZipFile)), open_unpacked(path, limit=10_000) as stream:
         assert len(stream.read()) <= 10_000
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from cssvm.datasets import load, make_preprocessor
 from cssvm.metrics import income
 
-# The first columns of the cup's files, and some of the others. LRN has the targets between two of them.
+# Some columns of the files of the cup. LRN has the target columns between two of them.
 COLUMNS = [
     "ODATEDW",
     "OSOURCE",

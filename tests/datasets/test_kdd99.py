@@ -41,7 +41,7 @@ def small(provide):
 
 
 def test_collapsed_costs_are_means_over_attacks_drawn_as_they_occur():
-    """By simulation of the derivation: an alarm names a class of attack as often as it occurs."""
+    """By simulation: a predicted attack has the classes of attacks with their frequencies."""
     rng = np.random.default_rng(0)
     matrix, rows = rng.integers(0, 9, (4, 4)).astype(float), np.array([50, 10, 30, 60])
     attacks = np.repeat([1, 2, 3], rows[1:])
@@ -78,7 +78,7 @@ def test_rows_of_both_files_are_encoded_alike(small):
     assert table["src_bytes"].tolist() == [181] * 4
     assert table["srv_diff_host_rate"].tolist() == [0.11] * 4
     assert small.frame.shape == (4, 41)
-    # Costs of single rows, as the description says.
+    # Costs of single samples, as in the description.
     assert small.cost_matrix[small.category, 0].tolist() == [0, 2, 3, 3]
 
 

@@ -220,7 +220,7 @@ def test_a_loss_made_of_functions_is_rejected(path):
 
 
 class Foreign(LogisticRegression):
-    """A class that this package does not know."""
+    """A class from outside this package."""
 
 
 def test_a_foreign_estimator_is_rejected_by_name_and_taken_when_it_is_trusted(path):

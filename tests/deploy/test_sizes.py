@@ -403,7 +403,7 @@ def test_a_forest_of_thousands_of_trees_has_no_more_members_than_are_allowed_for
 
 
 def test_an_honest_number_of_any_type_can_be_an_attribute(saved, tmp_path):
-    """The attacks are rejected for what they put in place of an attribute, not for putting anything."""
+    """The attacks are rejected for the value of an attribute; the unchanged file is accepted."""
     change = attribute("C", array_node("numpy.float64"))
     with_members(saved, tmp_path / "forged.skops", {f"{ID}.npy": npy(np.array(2.5))}, change)
     assert load_model(tmp_path / "forged.skops").model.C == 2.5

@@ -67,7 +67,7 @@ def test_the_line_of_equal_risk_touches_the_hull_in_the_best_point(data, model, 
 
 @pytest.mark.parametrize("per_row", [False, True])
 def test_all_points_of_a_line_of_equal_risk_have_that_risk(data, model, amounts, per_row):
-    """risk = (miss cost (1 - TPR) + alarm cost FPR) / rows, also with a cost for each row."""
+    """risk = (fn_cost n_positive (1 - TPR) + fp_cost n_negative FPR) / n, also with sample costs."""
     X, y = data
     fn_cost = amounts if per_row else np.full(len(y), 5.0)
     fp_cost = amounts / 4 if per_row else np.full(len(y), 2.0)

@@ -93,7 +93,7 @@ def test_a_threshold_of_scikit_learn_is_stated_on_the_response_that_it_cuts():
 
 @pytest.mark.parametrize("unknown", [0.0, np.nan, None], ids=["zero", "missing", "known"])
 def test_amounts_known_for_past_positives_do_not_reach_the_scores(unknown):
-    """No cut of the scores may be better than the ranking by the probability and the estimate, which know no label."""
+    """No threshold may be better than one on the ranking by probability and estimate, which do not use labels."""
     given = AMOUNT if unknown is None else np.where(Y == 1, AMOUNT, unknown)
     model = DirectCostClassifier(LogisticRegression(), LinearRegression(), cv=2)
     found = evaluate(model, X, Y, fn_cost=given, cv=FOLDS, n_resamples=10, blind=False).held_out

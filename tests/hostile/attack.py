@@ -1,7 +1,7 @@
 """Attack the library with generated problems: `make fuzz N=10000 SEED=0`.
 
-Each problem is posed in a child process with a time limit, so that a crash or a hang is a finding with its seed like
-any other. Answers are checked by `oracle.py`, never by the library itself.
+Each problem is solved in a child process with a time limit, so that crashes and hangs are reported with their seed too.
+Results are checked by `oracle.py`, never by the library itself.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 
 from tests.hostile.problems import LARGEST, Problem, generate
 
-SECONDS = 60.0  # for a fit and its judgement, past which a problem counts as one without an end
-N_CORES = 2  # that a fit may keep busy for so long: what else runs on the machine is not its fault
+SECONDS = 60.0  # for a fit and its check, after which a problem counts as a hang
+N_CORES = 2  # cores of a fit in that time; the limit is in CPU time, so that other load does not count
 ASLEEP = 10.0  # times as long by the clock, without the work: something waits for ever
 LONG = 10.0
 TOLD_EVERY = 500  # problems, how far it is, on standard error
@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
 
 
 def judge(problem: Problem) -> tuple[str, str]:
-    """Pose the problem and judge the answer."""
+    """Solve the problem and check the result."""
     import cssvm
 
     model = getattr(cssvm, problem.estimator)(**problem.params)
@@ -112,7 +112,7 @@ def _serve(pipe: Any) -> None:
 
 
 class Child:
-    """A process that judges, started again after a crash or a hang."""
+    """A process that checks problems, started again after a crash or a hang."""
 
     def __init__(self) -> None:
         self._context = multiprocessing.get_context("spawn")
@@ -142,7 +142,7 @@ class Child:
         return Verdict(seed, kind, "", seconds)
 
     def _cpu_seconds(self) -> float:
-        """Time that the cores have worked for the process; by the clock where the system does not tell."""
+        """CPU time of the process, or wall time where that is not available."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:

@@ -95,7 +95,7 @@ def generate(seed: int, *, largest: int = LARGEST) -> Problem:
 
 
 def _smooth(rng: np.random.Generator) -> dict[str, Any]:
-    """Parameters of a machine for a smooth loss."""
+    """Parameters of a classifier with a smooth loss."""
     loss = (LogisticLoss, ExponentialLoss)[int(rng.integers(2))]
     return {
         "loss": loss(C1=power(rng, -3, 3), C_minus1=power(rng, -3, 3)),

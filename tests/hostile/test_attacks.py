@@ -19,7 +19,7 @@ def sample(n=20, seed=0, noise=0.3):
 
 
 def fitted(X, y, **params):
-    """The model, and whether it was said not to have converged."""
+    """The model, and whether it warned of missing convergence."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         model = CostSensitiveSVC(**params).fit(X, y)

@@ -92,7 +92,7 @@ def test_scores_of_rows_far_from_zero_are_the_sums_that_the_model_shows(seed):
 
 
 def test_scores_keep_their_digits_under_large_coefficients():
-    # Two groups far from each other, in which no machine can separate the classes: coefficients that cancel.
+    # Two groups far from each other, in which the classes cannot be separated: coefficients that cancel.
     rng = np.random.default_rng(1)
     X = 1e4 * rng.normal(size=(60, 3)) + 4e6 * rng.choice([-1, 1], size=(60, 1))
     model = CostSensitiveSVC(C=1e10, gamma=3e-11).fit(X, rng.integers(0, 2, 60))

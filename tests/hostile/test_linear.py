@@ -1,8 +1,8 @@
 """The linear SVM on generated hostile problems, checked against the definition of the problem in long double.
 
-An answer must be true: its objectives are those of its coefficients, and lie on their sides of what Clarabel finds,
-whose weights are an upper bound of the optimum and whose dual variables, once feasible, a lower one. And it must be
-good: within `tol` of the optimum, or else it has said so.
+The objectives of a solution must be those of its coefficients, and consistent with Clarabel, whose weights give an
+upper bound of the optimum and whose feasible dual variables a lower one. The solution must be within `tol` of the
+optimum, or the model has warned.
 """
 
 from __future__ import annotations

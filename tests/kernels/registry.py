@@ -1,6 +1,6 @@
-"""Every kernel that is computed from features: parameters to test it with, and a reference computed by others.
+"""All kernels of features with test parameters and an independent reference.
 
-A kernel added to `cssvm._kernels` gets a line here; tests of values, estimators and the search read it.
+Add a line for each new kernel of `cssvm._kernels`; the tests of values, estimators and the search use it.
 """
 
 from collections.abc import Callable

@@ -19,7 +19,7 @@ def normal_rows(n=N, d=10):
 
 
 def problem(kind, name):
-    """Vectors, gamma and coefficients; the distances of rows are of size 1 / gamma unless the kind says otherwise."""
+    """Vectors, gamma and coefficients; distances are about 1 / gamma, depending on the kind."""
     X, gamma = normal_rows(), 0.02 if name == "laplacian" else 0.05
     coef = np.random.default_rng(1).normal(size=N)
     if kind == "scaled":

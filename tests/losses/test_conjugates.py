@@ -119,7 +119,7 @@ def test_strong_duality_with_class_costs(seed, C, loss):
     check_duality(loss, model, K, y, C)
 
 
-# One kappa = 1 / fp_cost exceeds another example's fn_cost: meant here.
+# One kappa = 1 / fp_cost exceeds the fn_cost of another sample, on purpose.
 @pytest.mark.parametrize("seed", range(3))
 def test_strong_duality_with_example_costs(seed):
     X, y, cost = problem(seed)

@@ -190,7 +190,7 @@ def test_which_type_is_closer_to_the_zero_one_risk_depends_on_the_unit():
     assert bayes_gap(half, lambda eta: 1.0) == pytest.approx(0.0, abs=1e-9)  # and in half its unit it is the closest
 
 
-# Costs of single examples
+# Sample costs
 
 
 @given(cost=st.floats(0.51, 1e6))

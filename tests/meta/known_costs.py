@@ -1,8 +1,8 @@
-"""A problem whose probabilities and amounts are known: every method of the wrappers can be right about it.
+"""A problem with known probabilities and amounts, which all methods of the meta-estimators can solve.
 
     P(y = 1 | x) = 1 / (1 + exp(-u)),  u = 0.8 x_1 - 0.6 x_2 - 1,      amount = exp(0.5 + 0.6 x_2 + 0.4 z - 0.08)
 
-with standard normal x and z, so that E[amount | x] = exp(0.5 + 0.6 x_2). A false alarm costs 1. The Bayes decision
+with standard normal x and z, so that E[amount | x] = exp(0.5 + 0.6 x_2). A false positive costs 1. The Bayes decision
 p E[amount | x] >= 1 - p is a half-plane, x_1 >= 0.625, and so is that of the distribution weighted by costs.
 """
 

@@ -53,7 +53,7 @@ def excess(model, n, new, bayes):
 
 @pytest.fixture(scope="module")
 def bayes(new):
-    """0.394 per row; the boundary is where the module `priced` says it is."""
+    """0.394 per sample; the boundary is that of the module `known_costs`."""
     best = new.p * new.mean_amount >= (1 - new.p) * FP_COST
     np.testing.assert_array_equal(best, new.X[:, 0] >= 0.625)
     return new.expected_cost(best)

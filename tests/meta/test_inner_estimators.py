@@ -103,7 +103,7 @@ def test_sparse_samples(data, make, container):
 
 
 class TakesRawRows(BaseEstimator):
-    """Insists on the frame as it came: its kind, missing values and words."""
+    """Requires an unchanged frame: its type, missing values and strings."""
 
     kind = None
 

@@ -1,7 +1,7 @@
-"""A problem stated in another way has the same answer: the searches and `evaluate` under transformations.
+"""Equivalent problems have the same results: the searches and `evaluate` under transformations.
 
-Each transformation states the same samples, costs and folds differently, and says which sample of the first problem
-each new sample is; each subject answers both problems, and the answers must agree.
+Each transformation returns an equivalent problem and the original index of each sample; the results of both problems
+must agree.
 """
 
 from dataclasses import dataclass, field, replace
@@ -51,7 +51,7 @@ class Problem:
 
     @property
     def side(self):
-        """+1 if a positive decision value speaks for the class that was positive at first."""
+        """+1 if a positive decision value means the original positive class."""
         positive_is_last = max(set(np.asarray(self.y).tolist())) == self.pos_label
         return 1 if positive_is_last != self.turned else -1
 

@@ -21,7 +21,7 @@ class Case:
 
     @property
     def repeated(self):
-        """The same rows, each as often as its weight says."""
+        """The same samples, repeated by their weights."""
         return Case(
             *(np.repeat(part, self.weight) for part in (self.y, self.score, np.ones_like(self.weight), *self.cost))
         )
@@ -62,7 +62,7 @@ def risk_by_definition(case, accepted, normalize=False):
 
 
 def thresholds(case):
-    """One threshold for each set of rows that can be accepted, falling."""
+    """One threshold for each possible set of predicted positives, decreasing."""
     return [np.inf, *np.unique(case.score[case.weight > 0])[::-1]]
 
 

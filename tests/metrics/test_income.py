@@ -54,7 +54,7 @@ def test_mailing_everybody_earns_the_donations_less_the_postage():
 
 
 def test_the_printed_benefit_matrix_is_not_what_the_table_measures():
-    """The paper prints donation, -0.68, -donation and 0: by that mailing everybody would earn 3,313.64 dollars more."""
+    """The paper prints donation, -0.68, -donation and 0: with these, everybody has 3,313.64 dollars more."""
     donation = np.zeros(96_367)
     donation[:4_873] = 76_089.64 / 4_873
     everybody = np.ones(len(donation), dtype=int)
@@ -96,7 +96,7 @@ def test_costs_of_outcomes_must_be_numbers(cost, message):
 
 def test_savings_compare_with_the_better_of_the_two_constant_decisions():
     y, pred = [1, 1, 0, 0, 0], [1, 0, 0, 0, 0]
-    # Accepting none costs 2 * 5, accepting all 3 * 1; the decisions miss one: 5.
+    # Acting on nobody costs 2 * 5, on everybody 3 * 1; the predictions have one false negative: 5.
     assert savings_score(y, pred, fn_cost=5) == 1 - 5 / 3
     assert savings_score(y, pred, fn_cost=1) == 1 - 1 / 2
 

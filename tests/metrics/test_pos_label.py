@@ -92,7 +92,7 @@ def test_scores_clearly_below_chance_warn(n_positive, n_negative):
                 ScoredSamples.from_labels(y, score)
                 ScoredSamples.from_labels(
                     y, PositiveClassScores(score, PositiveClass(np.array([0, 1]), 1), 0.0)
-                )  # which know their class
+                )  # which carry their positive class
             assert len(caught) == (area < limit)
             assert all("below the negative class" in str(each.message) for each in caught)
 

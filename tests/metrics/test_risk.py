@@ -34,7 +34,7 @@ def test_the_normalised_risk_divides_by_what_being_always_wrong_costs():
 
 
 def test_calling_every_german_applicant_bad_has_the_normalised_risk_0_32():
-    # 300 bad, 700 good; accepting a bad one costs 5, refusing a good one 1: 700 / (5 * 300 + 700) = 0.318.
+    # 300 bad, 700 good; a false negative costs 5, a false positive 1: 700 / (5 * 300 + 700) = 0.318.
     y, everybody_bad = np.repeat(["bad", "good"], [300, 700]), np.full(1000, "bad")
     risk = cost_risk(y, everybody_bad, fn_cost=5, pos_label="bad", normalize=True)
     assert risk == 700 / 2200
@@ -109,7 +109,7 @@ def test_the_threshold_of_single_precision_scores_reproduces_the_risk_in_single_
 
 def test_the_threshold_is_half_way_between_neighbouring_scores():
     assert min_cost_risk([0, 1], [2.0, 5.0]) == (0.0, 3.5, 0.0, 0.0)
-    # There is no number between neighbouring floats: the accepted score itself is the threshold.
+    # There is no number between neighbouring floats: the score itself is the threshold.
     above = np.nextafter(1.0, 2.0)
     assert min_cost_risk([0, 1], [1.0, above]).threshold == above
 

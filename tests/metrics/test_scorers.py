@@ -80,7 +80,7 @@ def test_an_argument_the_metric_does_not_have_is_rejected_at_once(make, kwargs, 
 @pytest.mark.parametrize("make", [min_cost_risk_scorer, tp_auc_scorer, tn_auc_scorer])
 @pytest.mark.parametrize("model", [LinearSVC(), LogisticRegression()], ids=["decision_function", "predict_proba"])
 def test_scores_are_oriented_to_the_positive_class(make, model):
-    # The same machine with the classes' order swapped: +1 becomes classes_[0].
+    # The same model with the classes swapped: +1 becomes classes_[0].
     labels = np.where(Y == 1, "bad", "good")
     assert sorted(set(labels)) == ["bad", "good"]
     named = clone(model).fit(X, labels)

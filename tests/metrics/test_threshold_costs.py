@@ -27,7 +27,7 @@ def test_a_resample_of_one_sample_per_class_is_the_sample(normalize):
     rows = ScoredSamples.from_labels([0, 1], [1.0, 0.0], fn_cost=5.0, fp_cost=2.0, sample_weight=[3.0, 1.0])
     cuts = [0.5, -np.inf, np.inf, 0.0, 1.0]
     samples = resampled_costs(rows, cuts, n_resamples=4, normalize=normalize, random_state=0)
-    # Weighted: a false alarm costs 6, a miss 5; of four rows, or of 11 at weighted cost.
+    # Weighted: a false positive costs 6, a false negative 5; of four samples, or of 11 with weights.
     expected = np.array([11, 6, 5, 6, 11]) / (11 if normalize else 4)
     assert_allclose(samples, np.tile(expected, (4, 1)))
 

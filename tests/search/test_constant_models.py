@@ -50,7 +50,7 @@ def test_a_nearly_constant_model_ranks_nothing(scoring, value):
     y = (X[:, 0] + rng.normal(size=90) > 0).astype(int)
     search = CostSensitiveSVCCV(Cs=[1e-7], gammas=[0.5], scoring=scoring, decision="zero", **QUICK).fit(X, y)
     assert np.ptp(search.held_out_scores_) < 1e-3
-    if value is None:  # the better of nobody and everybody
+    if value is None:  # the cheaper baseline
         value = -np.mean([min_cost_risk(y[fold], np.zeros(len(fold))).risk for fold in _valid(y)])
     assert search.best_score_ == pytest.approx(value)
 

@@ -40,7 +40,7 @@ def two(x):
 
 
 def renamed(function):
-    """The function under a name that says nothing of it."""
+    """The function under another name."""
     function.__name__ = function.__qualname__ = "same"
     return function
 

@@ -1,7 +1,7 @@
-"""Costs and margins of single examples: every kernel against Clarabel, the methods of the paper, what reduces to what.
+"""Sample costs and margins: every kernel against Clarabel, the methods of the paper, and their reductions.
 
 The reduction: with one kappa for all negatives and a free bias, f = s f' + (1 - kappa) / 2 with s = (1 + kappa) / 2,
-where f' is the SVM with upper bounds c / s and both margins 1. It fails for margins of single samples or without b.
+where f' is the SVM with upper bounds c / s and both margins 1. It does not hold for sample margins or without b.
 """
 
 import cvxpy as cp

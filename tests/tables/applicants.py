@@ -13,7 +13,7 @@ TRAIN = {"target": "outcome", "pos_label": "bad", "Cs": [0.1, 1.0], "gammas": [0
 
 
 def applicants(n, seed=0):
-    """Rows of two overlapping classes; every kind of column that the rule tells apart."""
+    """A table of two overlapping classes with every type of column."""
     rng = np.random.default_rng(seed)
     income, amount = rng.gamma(4.0, 700.0, n).round(2), rng.lognormal(7.0, 0.6, n).round(-1)
     home = rng.choice(["own", "rent", "with parents, for now"], n)
@@ -63,7 +63,7 @@ def write(folder, frame, kind):
 
 
 def read_decisions(path):
-    """What `predict_table` has written to a CSV, by column: words, and the numbers to the last bit."""
+    """The columns of a CSV written by `predict_table`: strings, and numbers with all digits."""
     with open(path, newline="") as file:
         header, *rows = csv.reader(file)
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))

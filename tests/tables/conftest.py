@@ -5,5 +5,5 @@ from tests.tables.applicants import applicants
 
 @pytest.fixture(scope="session")
 def frame():
-    """Applicants with gaps, words, codes with leading zeros, amounts and an outcome in words."""
+    """Applicants with missing values, categories, codes with leading zeros, amounts and string labels."""
     return applicants(160)

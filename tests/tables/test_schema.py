@@ -150,7 +150,7 @@ def test_typed_columns_are_what_their_types_say():
 
 
 def test_the_preparation_is_the_one_stated(tmp_path):
-    """The mean, then mean 0 and variance 1; a 0/1 column for gaps; one for each word, the gap included."""
+    """Imputed by the mean and standardised; an indicator of missing values; one for each category and for missing."""
     path = tmp_path / "t.csv"
     path.write_text("x,z,w\n1,4,a\n,5,\n3,9,b\n8,6,a\n")
     table = open_table(path).whole()
@@ -162,8 +162,8 @@ def test_the_preparation_is_the_one_stated(tmp_path):
         [
             (x - x.mean()) / x.std(),
             (z - z.mean()) / z.std(),
-            [0, 1, 0, 0],  # the gap in x
-            [0, 1, 0, 0],  # the gap in w
+            [0, 1, 0, 0],  # the missing value of x
+            [0, 1, 0, 0],  # the missing value of w
             [1, 0, 0, 1],  # a
             [0, 0, 1, 0],  # b
         ]
@@ -187,7 +187,7 @@ def test_indices_that_libsvm_text_had_not_in_training_are_not_read(tmp_path):
 
 
 def test_csv_text_is_not_typed_by_a_guess_of_its_first_rows(tmp_path):
-    """A code that looks like a number in every row of one chunk, but for its zeros elsewhere, is the same word."""
+    """Codes that look like numbers in one chunk, and have leading zeros in another, stay the same strings."""
     text = io.StringIO()
     pd.DataFrame({"zip": ["81000"] * 5 + ["01234"] * 5}).to_csv(text, index=False)
     (tmp_path / "t.csv").write_text(text.getvalue())
@@ -202,4 +202,4 @@ def test_identifiers_and_constant_columns_of_numbers_are_noted(tmp_path):
     assert [note.split("'")[1] for note in found.notes] == ["my id", "same", "word"]
     assert "if it is an identifier, drop it with --drop 'my id'" in found.notes[0]
     assert all("the same entry on every row" in note for note in found.notes[1:])
-    assert not chosen(tmp_path / "t.csv", "id,x\n1,0\n2,1\n3,0\n").notes  # too few rows to tell
+    assert not chosen(tmp_path / "t.csv", "id,x\n1,0\n2,1\n3,0\n").notes  # too few rows

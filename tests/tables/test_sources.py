@@ -73,7 +73,7 @@ def test_an_unnamed_pandas_index_is_not_a_column(frame, tmp_path):
 
 
 def table_of(text):
-    """A CSV of these words, read."""
+    """Read a CSV with these values."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_text(text, newline="")

@@ -1,4 +1,4 @@
-"""German credit as it comes: 20 columns of words and numbers, labels 1 (good) and 2 (bad), 5 : 1."""
+"""German credit: 20 categorical and numeric columns, labels 1 (good) and 2 (bad), costs 5 : 1."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def raw(real, n=400, gaps=True):
 
 
 def preparation(X):
-    """What a practitioner would put in front: gaps filled, words encoded, numbers scaled."""
+    """Typical preprocessing: missing values imputed, categories encoded, numbers scaled."""
     words = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name])]
     numbers = [name for name in X.columns if name not in words]
     return make_column_transformer(

@@ -78,7 +78,9 @@ def test_costs_of_rows_reach_predict_in_a_grid_search(credit, routing):
 
 def test_income_hands_predict_the_differences_that_decide(credit):
     X, y, amount = credit
-    scorer = income_scorer(tp_cost=1.0 - amount, fp_cost=1.0)  # refusing a bad applicant saves the amount, at 1 each
+    scorer = income_scorer(
+        tp_cost=1.0 - amount, fp_cost=1.0
+    )  # acting on a bad applicant saves the amount, at a cost of 1 each
     found = cross_val_score(decider(False), X, y, scoring=scorer, cv=FOLDS)
     expected = []
     for train, test in FOLDS.split(X, y):

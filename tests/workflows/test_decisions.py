@@ -23,7 +23,7 @@ FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
 
 def held_out(params, splitter=FOLDS, groups=None):
-    """Scores of rows by machines that have not seen them."""
+    """Held-out scores of samples."""
     scores = np.full(len(Y), np.nan)
     for train, test in splitter.split(X, Y, groups):
         scores[test] = CostSensitiveSVC(**params, tol=1e-6).fit(X[train], Y[train]).decision_function(X[test])
@@ -175,7 +175,7 @@ def test_a_grid_grows_where_its_best_point_lies_at_the_edge():
 
 
 def stripes(n_stripes=16):
-    """Rows that only a kernel narrower than usual can tell apart."""
+    """Samples that only a narrow kernel can separate."""
     x = np.linspace(0, 1, 400)[:, np.newaxis]
     return x, (np.floor(n_stripes * x[:, 0]) % 2 == 0).astype(int)
 

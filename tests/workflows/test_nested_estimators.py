@@ -33,7 +33,7 @@ def cost(y, decided, target, fn_cost=10.0, fp_cost=1.0):
 
 
 def by_hand(target, y=Y):
-    """Cost per row of machines that are trained with the costs, for this target, on rows held out."""
+    """Cost per held-out sample of models that are trained with the costs, for this positive class."""
     decided = np.empty_like(y)
     for train, test in FOLDS.split(X, y):
         decided[test] = svc(pos_label=target, **COSTS).fit(X[train], y[train]).predict(X[test])

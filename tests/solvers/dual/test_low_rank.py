@@ -83,7 +83,7 @@ def test_noisy_linear_problems_are_solved_whatever_C_is(n, C):
 
 
 def test_what_smo_steps_do_not_solve_in_time_is_solved_by_the_interior_point_method(monkeypatch):
-    """A kernel matrix does not tell its rank, so SMO steps have the first try."""
+    """The rank of a kernel matrix is not known, so SMO steps are tried first."""
     monkeypatch.setattr(tuning, "WORK", tuning.WorkLimit(5e7, 0.0, 0.0))
     X, y = noisy(1000)
     upper_bounds = np.full(1000, 1000.0)

@@ -1,4 +1,4 @@
-"""Solutions along growing C against Clarabel, the decomposition solver and plain linear algebra."""
+"""Solutions along growing C against Clarabel, the decomposition solver and dense linear algebra."""
 
 import numpy as np
 import pytest
@@ -125,7 +125,7 @@ def test_solutions_already_yielded_stay_as_they_are():
 
 
 def test_a_solve_ends_where_neither_smo_steps_nor_rounds_get_ahead(monkeypatch):
-    """In float32 a violation just past the tolerance can be within it: then there is no step to take."""
+    """A violation just above the tolerance can be within it in float32: then no step is taken."""
     monkeypatch.setattr(smo_newton, "update_by_smo", lambda *args: (0, 2 * TOL))
     monkeypatch.setattr(smo_newton.NewtonSteps, "take", lambda self, tol: 0.0)
     monkeypatch.setattr(tuning, "COPIED_PROBLEM", 10)

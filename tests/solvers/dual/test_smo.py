@@ -1,4 +1,4 @@
-"""The compiled SMO steps against a NumPy twin."""
+"""The compiled SMO steps against the same algorithm in NumPy."""
 
 import numpy as np
 import pytest

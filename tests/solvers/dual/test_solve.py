@@ -22,7 +22,7 @@ def primal_value(K, problem, y, margins, upper_bounds, solution):
 
 
 def true_gap(K, beta, problem):
-    """Relative gap of a feasible beta by the definition of the objectives, the bias found among all kinks."""
+    """Relative duality gap of a feasible beta by definition, with the best bias among all kinks."""
     G = problem.linear - K @ beta
     slack = [problem.upper @ np.maximum(G - b, 0.0) - problem.lower @ np.maximum(b - G, 0.0) for b in G]
     quadratic = beta @ K @ beta

@@ -14,7 +14,7 @@ from .problems import primal_objective
 
 
 def words(n=600, d=150, seed=0, positives=0.2):
-    """Rows of a few words each, some of them frequent, of length 1."""
+    """Sparse samples of length 1 with a few features each, some of them frequent."""
     rng = np.random.default_rng(seed)
     weights = 1.0 / np.arange(1, d + 1)
     chosen = rng.choice(d, size=(n, 20), p=weights / weights.sum())

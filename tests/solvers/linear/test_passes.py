@@ -125,7 +125,7 @@ def test_blocks_of_any_size_have_the_same_sums_up_to_rounding(setting, block_row
     assert len(many.blocks) == -(-700 // block_rows)
     for a, b in zip(one.measure(None), many.measure(None), strict=True):
         if np.ndim(a) == 2 and np.shape(a)[0] == np.shape(a)[1]:
-            a, b = np.tril(a), np.tril(b)  # of the gram matrix the other triangle says nothing
+            a, b = np.tril(a), np.tril(b)  # only one triangle of the Gram matrix is defined
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
     assert one.reach(step) == pytest.approx(many.reach(step))
     np.testing.assert_allclose(one.predict(*step[:2]).bent, many.predict(*step[:2]).bent, rtol=1e-9, atol=1e-8)
