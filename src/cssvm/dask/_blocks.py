@@ -131,7 +131,7 @@ class DaskBlocks(Blocks):
         """Make states the arguments of tasks, so that none depends on one before it."""
         chunks = np.cumsum(32 * self._counts.sum(axis=1)) // CHECKPOINT_BYTES
         for chunk in np.unique(chunks):
-            own = np.flatnonzero(chunks == chunk)
+            own = np.flatnonzero(chunks == chunk).tolist()
             states = self._session.results([self._states[k] for k in own], [self._names[k] for k in own])
             for k, state in zip(own, self._session.share("restore", states), strict=True):
                 self._states[k] = state
