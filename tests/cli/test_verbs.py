@@ -50,7 +50,7 @@ def test_train_prints_the_costs_of_evaluate_and_writes_the_model(cssvm, folder, 
     cost = trained.evaluation.model.cost
     (model_line,) = (line for line in lines if line.startswith("model  ") and "[" in line)
     assert f"{cost.value:.4g} [{cost.low:.3g}, {cost.high:.3g}]" in model_line
-    assert "cost per case" in printed.stdout
+    assert "cost per row" in printed.stdout
     assert printed.stderr.splitlines()[-1] == f"cssvm: model written to {out}"
 
 
@@ -142,7 +142,7 @@ def test_libsvm_text_goes_through_every_verb(cssvm, tmp_path):
         decided = cssvm("predict", model, data, "--out", out, stdin=(tmp_path / "rows").read_bytes())
         assert decided.exit_code == 0, decided.stderr
         labels = np.array(decisions(out.read_text())["label"], dtype=int)
-        assert np.mean(labels != y) == pytest.approx(evaluated["measures"]["cost per case"]["value"])
+        assert np.mean(labels != y) == pytest.approx(evaluated["measures"]["cost per row"]["value"])
     page = tmp_path / "page.html"
     reported = cssvm("report", model, tmp_path / "rows", "--out", page, "--json", "--resamples", "10")
     costs = {policy["name"]: policy["cost"]["value"] for policy in json.loads(reported.stdout)["policies"]}
@@ -170,7 +170,7 @@ def test_report_writes_a_page_with_the_costs_that_evaluate_prints(cssvm, model, 
     reported = json.loads(cssvm("report", model, tmp_path / "labelled.csv", "--out", page, *options).stdout)
     measured = json.loads(cssvm("evaluate", model, tmp_path / "labelled.csv", *options).stdout)["measures"]
     costs = {policy["name"]: policy["cost"]["value"] for policy in reported["policies"]}
-    for name, measure in (("model", "cost per case"), ("act on nobody",) * 2, ("act on everybody",) * 2):
+    for name, measure in (("model", "cost per row"), ("act on nobody",) * 2, ("act on everybody",) * 2):
         assert costs[name] == pytest.approx(measured[measure]["value"], rel=1e-12)
     assert "<h1>What decisions on “outcome” cost</h1>" in page.read_text()
     printed = cssvm("report", model, tmp_path / "labelled.csv", "--out", page, "--resamples", "20")

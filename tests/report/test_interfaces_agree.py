@@ -115,7 +115,7 @@ def test_new_rows_get_the_same_decisions_and_cost_the_same(python, shell):
     assert shell.decisions["probability"] == pytest.approx(python.decided.probabilities, **ALL_ROUNDING)
     measured, evaluated = shell.measured["measures"], python.evaluated
     assert evaluated.model.cost.value == pytest.approx(python.risk, **ALL_ROUNDING)
-    for name, policy in (("cost per case", "model"), ("act on nobody",) * 2, ("act on everybody",) * 2):
+    for name, policy in (("cost per row", "model"), ("act on nobody",) * 2, ("act on everybody",) * 2):
         ends = tuple(measured[name][end] for end in ("value", "low", "high"))
         assert ends == pytest.approx(tuple(evaluated[policy].cost), **ALL_ROUNDING)
     assert shell.measured["total"] == pytest.approx(evaluated.model.total, **ALL_ROUNDING)

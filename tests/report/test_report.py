@@ -121,7 +121,7 @@ def test_the_best_cut_of_the_data_is_that_of_the_metrics():
     """The numbers in the file alone, without the script."""
     given = case("rows")
     data = data_of(given.report().html())
-    cost = (data["missed"] - np.array(data["cuts"]["saved"]) + np.array(data["cuts"]["spent"])) / data["cases"]
+    cost = (data["missed"] - np.array(data["cuts"]["saved"]) + np.array(data["cuts"]["spent"])) / data["rows"]
     best = min_cost_risk(given.y, given.score, **given.of_rows)
     assert cost.min() == pytest.approx(best.risk)
     assert data["thresholds"][np.argmin(cost)] == best.threshold
@@ -203,7 +203,7 @@ def test_negative_costs_are_shown_as_income():
     cells = Cells(page)
     assert found.model.total < 0
     assert read(cells.row("model")[3]) == pytest.approx(-found.model.total, abs=half_unit(found.model.total))
-    assert "Income per case" in page
+    assert "Income per row" in page
     plain = min(found["act on nobody"], found["act on everybody"], key=lambda policy: policy.cost.value)
     assert plain.difference.low > 0
     assert "The model earns" in page
@@ -249,9 +249,9 @@ def test_certificate_support_vectors_and_choice_are_those_of_the_model():
 def test_svms_inside_wrappers_are_found():
     model = CostThresholdClassifier(make_pipeline(StandardScaler(), CostSensitiveSVC()), cv=2).fit(X, Y)
     page = Report(model, X, Y, cv="prefit", n_resamples=20).html()
-    assert "assumed to be cases that the model was not trained on" in page
+    assert "assumed to be rows that the model was not trained on" in page
     assert "cases that the model was not trained on" not in page.replace(
-        "assumed to be cases that the model was not trained on", ""
+        "assumed to be rows that the model was not trained on", ""
     )
     assert len([row for row in Cells(page).rows if row[0] == "CostSensitiveSVC"]) == 2
 
@@ -260,7 +260,7 @@ def test_an_infinite_threshold_is_explained():
     given = case("class")
     with pytest.warns(UserWarning, match="below the negative class"):
         page = given._replace(score=-given.score, of_rows={"fn_cost": 1.0, "fp_cost": 9.0}).report().html()
-    assert "The best threshold on all cases is <strong>∞ (nobody)</strong>" in page
+    assert "The best threshold on all rows is <strong>∞ (nobody)</strong>" in page
 
 
 def test_memory_addresses_are_not_printed():
@@ -289,7 +289,7 @@ def test_the_totals_of_both_parts_differ_by_the_costs_of_right_decisions():
     errors = held_out.scored.samples.weighted_costs[
         held_out.scored.predictions != held_out.scored.samples.positive
     ].sum()
-    shown = re.search(r"cost or earn, (\S+) per case and (\S+) in total", report.html())
+    shown = re.search(r"cost or earn, (\S+) per row and (\S+) in total", report.html())
     expected = report.evaluation.model.total - errors
     assert abs(read(shown[2]) - expected) <= half_unit(expected)
     assert abs(read(shown[1]) - expected / len(Y)) <= half_unit(expected / len(Y))

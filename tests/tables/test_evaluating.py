@@ -43,11 +43,11 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
     probability = saved.model.predict_proba(X)[:, 0]
     bad, acted = y == "bad", decided == "bad"
     expected = {
-        "cost per case": cost_risk(y, decided, pos_label="bad", **costs),
+        "cost per row": cost_risk(y, decided, pos_label="bad", **costs),
         "act on nobody": cost_risk(y, np.full(120, "good"), pos_label="bad", **costs),
         "act on everybody": cost_risk(y, np.full(120, "bad"), pos_label="bad", **costs),
         "savings": savings_score(y, decided, pos_label="bad", **costs),
-        "cost per case at the best cost ratio": min_cost_risk(
+        "cost per row at the best cost ratio": min_cost_risk(
             y, probability * costs["fn_cost"] / ((1 - probability) * costs["fp_cost"]), pos_label="bad", **costs
         ).risk,
         "recall": recall_score(bad, acted),
@@ -66,7 +66,7 @@ def test_measures_are_those_of_the_metrics(saved, labelled, tmp_path):
     interval = bootstrap_interval(savings_score, y, decided, pos_label="bad", n_resamples=50, random_state=3, **costs)
     assert found.measures["savings"][1:] == pytest.approx(interval[1:3], rel=1e-12)
     reported = report_table(saved, labelled, n_resamples=50, random_state=3).evaluation
-    for name, policy in (("cost per case", "model"), ("act on nobody",) * 2, ("act on everybody",) * 2):
+    for name, policy in (("cost per row", "model"), ("act on nobody",) * 2, ("act on everybody",) * 2):
         assert found.measures[name] == pytest.approx(reported[policy].cost, rel=1e-12)
     assert (found.n_rows, found.n_positives, found.n_acted) == (120, bad.sum(), acted.sum())
     assert found.evaluation.model.total == pytest.approx(
@@ -102,7 +102,7 @@ def test_intervals_are_those_of_each_metric_resampled_by_itself(saved, labelled)
 
     slow = {
         "savings": (savings_score, decided, {"pos_label": "bad", **costs}),
-        "cost per case at the best cost ratio": (min_cost_risk, ratio, {"pos_label": "bad", **costs}),
+        "cost per row at the best cost ratio": (min_cost_risk, ratio, {"pos_label": "bad", **costs}),
         "recall": (share(acted, bad), decided, {}),
         "false positive rate": (share(acted, lambda *rows: ~bad(*rows)), decided, {}),
         "precision": (share(bad, acted), decided, {}),
@@ -157,9 +157,9 @@ def test_the_best_threshold_costs_as_in_the_report_and_not_more_than_the_decisio
     found = evaluate_table(model, labelled, n_resamples=1).measures
     reported = report_table(model, labelled, n_resamples=1).evaluation
     by_ratio = decision == "bayes" and isinstance(fn_cost, str) | isinstance(fp_cost, str)
-    best = found[f"cost per case at the best {'cost ratio' if by_ratio else 'threshold'}"].value
+    best = found[f"cost per row at the best {'cost ratio' if by_ratio else 'threshold'}"].value
     assert best == pytest.approx(minimum_risk(reported.held_out.scored).risk, rel=1e-12)
-    assert best <= found["cost per case"].value + 1e-12
+    assert best <= found["cost per row"].value + 1e-12
 
 
 def test_whole_weights_are_repeated_rows(saved, labelled):
@@ -195,7 +195,7 @@ def test_a_model_without_probabilities_has_no_brier_score(frame, labelled):
     assert "Brier score" not in found.measures
     X, y = labelled.drop(columns="outcome").fillna({"home": ""}), labelled["outcome"]
     risk = cost_risk(y, trained.model.predict(X), fn_cost=2, pos_label="bad")
-    assert found.measures["cost per case"].value == pytest.approx(risk)
+    assert found.measures["cost per row"].value == pytest.approx(risk)
 
 
 def test_labels_unknown_to_the_model_are_rejected(saved, labelled):
@@ -223,7 +223,7 @@ def test_amounts_known_for_past_positives_do_not_reach_scores_by_estimated_amoun
     p = model.predict_proba(frame)[:, 1]
     ratio = p * model.predict_amount(frame) / (1 - p)
     expected = min_cost_risk(y, ratio, fn_cost=amount, fp_cost=1.0).risk
-    assert found["cost per case at the best cost ratio"].value == pytest.approx(expected, rel=1e-12)
+    assert found["cost per row at the best cost ratio"].value == pytest.approx(expected, rel=1e-12)
 
 
 def test_rows_of_weight_zero_are_as_if_removed(saved, labelled):

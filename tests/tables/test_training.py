@@ -52,14 +52,14 @@ def test_the_model_and_its_money_are_those_of_the_steps_done_by_hand(frame, prep
     for policy in table.policies:
         assert trained.evaluation[policy.name] == policy
     assert list(trained.card.measures) == [
-        "cost per case",
-        "cost per case, act on nobody",
-        "cost per case, act on everybody",
-        "cost per case, cost-blind SVC",
-        "cost per case, logistic, row costs",
-        "cost per case, tuned threshold",
+        "cost per row",
+        "cost per row, act on nobody",
+        "cost per row, act on everybody",
+        "cost per row, cost-blind SVC",
+        "cost per row, logistic, row costs",
+        "cost per row, tuned threshold",
     ]
-    assert trained.card.measures["cost per case"] == table.model.cost._asdict()
+    assert trained.card.measures["cost per row"] == table.model.cost._asdict()
 
 
 def test_weights_groups_and_folds_reach_the_search(frame, prepared):

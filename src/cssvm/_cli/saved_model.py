@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MISSING = "(missing)"  # the empty string among categories
 NOT_IN_JSON = ("evaluation", "target")
-IN_JSON_ONLY = ("cost per case", "act on nobody", "act on everybody", "TP-0.9 area loss", "TN-0.9 area loss")
+IN_JSON_ONLY = ("cost per row", "act on nobody", "act on everybody", "TP-0.9 area loss", "TN-0.9 area loss")
 
 
 @command("cssvm info loans.skops")

@@ -50,7 +50,7 @@ def train(
     """Train a model on a table and estimate what its decisions cost.
 
     Numeric and categorical columns are recognized by one rule; missing values are imputed, categories encoded and
-    numbers scaled. C and gamma are chosen by cross-validation with your costs. The costs per case come from nested
+    numbers scaled. C and gamma are chosen by cross-validation with your costs. The costs per row come from nested
     cross-validation, compared with acting on nobody, acting on everybody, a plain SVM, one with a tuned threshold and,
     if decisions depend on the costs of each row, a logistic regression that uses them too.
 

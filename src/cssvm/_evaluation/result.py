@@ -96,11 +96,11 @@ class Evaluation:
     Attributes
     ----------
     policies : list of Policy
-        Costs of the model, the baselines and the other models. A policy has a ``name``, its ``cost`` per case with an
+        Costs of the model, the baselines and the other models. A policy has a ``name``, its ``cost`` per row with an
         interval, the ``total``, the weights of ``false_negatives``, ``false_positives`` and ``actions``, and the paired
         ``difference`` to the model. ``evaluation[name]`` finds one by its name.
     own_estimate : float
-        Cost per case that the model's own search expected; nan if there is none for these decisions.
+        Cost per row that the model's own search expected; nan if there is none for these decisions.
     decisions : dict of str to ndarray of shape (n_samples,)
         Whether each policy acts on each sample, for samples of positive weight that were held out.
     n_rows : int
@@ -222,7 +222,7 @@ class Evaluation:
         ]
 
     def _head(self) -> tuple[str, ...]:
-        return "", f"cost per case\n{self.currency}".rstrip(), "more than\nthe model", "\nmissed", "false\nalarms"
+        return "", f"cost per row\n{self.currency}".rstrip(), "more than\nthe model", "\nmissed", "false\nalarms"
 
     def _sentences(self) -> list[str]:
         """What is printed below the table."""
@@ -230,7 +230,7 @@ class Evaluation:
         unseen = "each decided by a model that was not trained on it"
         assumed = "which must not be in the model's training data"
         sentences = [
-            f"{self.n_rows:,} cases, {unseen if self.trained_here else assumed}.",
+            f"{self.n_rows:,} rows, {unseen if self.trained_here else assumed}.",
             f"The model acts on {format_count(self.model.actions)} of them, at a total cost of "
             f"{f'{format_number(self.model.total)} {self.currency}'.rstrip()}.",
             f"In brackets: {self.confidence:.0%} confidence intervals.",
@@ -239,7 +239,7 @@ class Evaluation:
             sentences.append("Totals and counts are sums of weights.")
         if np.isfinite(self.own_estimate):
             sentences.append(
-                f"The search expected {format_number(self.own_estimate)} per case, which is optimistic: it chose the "
+                f"The search expected {format_number(self.own_estimate)} per row, which is optimistic: it chose the "
                 "parameters by that number."
             )
         return [*sentences, *self.notes]

@@ -195,7 +195,7 @@ class Report:
         return self.evaluation._repr_html_()
 
     def __repr__(self) -> str:
-        return f"Report(title={self.title!r}, {self.evaluation.n_rows:,} cases); save(path) writes it as HTML"
+        return f"Report(title={self.title!r}, {self.evaluation.n_rows:,} rows); save(path) writes it as HTML"
 
 
 def _package_file(name: str) -> str:

@@ -50,14 +50,14 @@
 
   // ---- the answer for the present state
   const outcome = (part, k, scale) => {
-    const hits = (data.cases * state.share * part.hits[k]) / data.positives;
-    const alarms = (data.cases * (1 - state.share) * part.alarms[k]) / data.negatives;
+    const hits = (data.rows * state.share * part.hits[k]) / data.positives;
+    const alarms = (data.rows * (1 - state.share) * part.alarms[k]) / data.negatives;
     const missCost = scale.miss * (data.missed - part.saved[k]);
     const alarmCost = scale.alarm * part.spent[k];
     return {
       hits, alarms, missCost, alarmCost,
-      misses: data.cases * state.share - hits,
-      quiet: data.cases * (1 - state.share) - alarms,
+      misses: data.rows * state.share - hits,
+      quiet: data.rows * (1 - state.share) - alarms,
       risk: missCost + alarmCost,
       x: part.spent[k] / data.alarmed,
       y: part.saved[k] / data.missed,
@@ -65,8 +65,8 @@
   };
   const solve = () => {
     const scale = {
-      miss: ((state.fn / base.fn) * (state.share / base.share)) / data.cases,
-      alarm: ((state.fp / base.fp) * ((1 - state.share) / (1 - base.share))) / data.cases,
+      miss: ((state.fn / base.fn) * (state.share / base.share)) / data.rows,
+      alarm: ((state.fp / base.fp) * ((1 - state.share) / (1 - base.share))) / data.rows,
     };
     const all = { miss: scale.miss * data.missed, alarm: scale.alarm * data.alarmed };
     const risks = cuts.hits.map((_, k) => scale.miss * (data.missed - cuts.saved[k]) + scale.alarm * cuts.spent[k]);
@@ -144,10 +144,10 @@
   const weighed = byCost ? ", by cost" : "";
   const axis = (v) => String(Number(v.toPrecision(3)));
   const money = (v) => (Math.abs(v) >= 1e5 ? v.toLocaleString("en-US", { notation: "compact" }) : number(v)).replace("-", "\u2212");
-  const unit = data.currency ? data.currency + " per case" : "per case";
+  const unit = data.currency ? data.currency + " per row" : "per row";
   const roc = chart("roc", "False positive rate" + weighed, "Recall" + weighed);
-  const gains = chart("gains", "Share of cases acted on", unit.length > 24 ? "per case" : unit);
-  const costs = chart("costs", "Weight of missed cases among errors", "Cost, 1 = always wrong");
+  const gains = chart("gains", "Share of rows acted on", unit.length > 24 ? "per row" : unit);
+  const costs = chart("costs", "Weight of missed rows among errors", "Cost, 1 = always wrong");
 
   roc.frame([0, 1], [0, 1], axis, axis);
   roc.line("chance", [0, 1], [0, 1]);
@@ -168,8 +168,8 @@
     gains.line("chance", [0, 1], [0, everybody]);
     gains.line("curve", curve.hits.map((each, k) => share(each, curve.alarms[k])), curve.saved.map((each, k) => gain(each, curve.spent[k])));
     gains.cross(state.share, all.miss);
-    gains.diamond((now.hits + now.alarms) / data.cases, gain(now.y, now.x));
-    gains.dot((best.hits + best.alarms) / data.cases, gain(best.y, best.x));
+    gains.diamond((now.hits + now.alarms) / data.rows, gain(now.y, now.x));
+    gains.dot((best.hits + best.alarms) / data.rows, gain(best.y, best.x));
   };
   const envelope = (() => {
     const xs = [0], ys = [0];
@@ -200,21 +200,21 @@
     const { best, now, all, k } = found;
     for (const [name, policy] of [["best", best], ["own", now]]) {
       for (const key of ["hits", "misses", "alarms", "quiet"]) put(`${name}-${key}`, policy[key], count);
-      put(`${name}-misses-cost`, policy.missCost * data.cases, number);
-      put(`${name}-alarms-cost`, policy.alarmCost * data.cases, number);
+      put(`${name}-misses-cost`, policy.missCost * data.rows, number);
+      put(`${name}-alarms-cost`, policy.alarmCost * data.rows, number);
       put(`${name}-actions`, policy.hits + policy.alarms, count);
-      put(`${name}-share`, (policy.hits + policy.alarms) / data.cases, percent);
+      put(`${name}-share`, (policy.hits + policy.alarms) / data.rows, percent);
     }
     for (const [name, risk] of [["best", best.risk], ["own", now.risk], ["nobody", all.miss], ["everybody", all.alarm]]) {
       put(`${name}-risk`, risk, number);
-      put(`${name}-total`, risk * data.cases, number);
+      put(`${name}-total`, risk * data.rows, number);
     }
-    put("cases", data.cases, count);
+    put("rows", data.rows, count);
     const last = cuts.hits.length - 1;
     const cut = data.ratio ? `acting where not acting is expected to cost ${number(Math.exp(data.thresholds[k]))} times what acting does, both at the present costs,` : `the threshold ${number(data.thresholds[k])}`;
     const what = k === 0 ? "acting on nobody" : k === last ? "acting on everybody" : cut;
     const saved = Math.min(all.miss, all.alarm) - best.risk;
-    $("answer").textContent = `At these costs ${what} is best: ${amount(best.risk)} per case` +
+    $("answer").textContent = `At these costs ${what} is best: ${amount(best.risk)} per row` +
       (k === 0 || k === last ? "." : `, ${amount(saved)} less than the better baseline.`);
     $("answer").dataset.threshold = k === 0 ? "inf" : k === last ? "-inf" : String(data.thresholds[k]);
     drawRoc(found);

@@ -27,11 +27,11 @@ number = partial(format_number, typographic=True)
 BASELINES = (NOBODY, EVERYBODY)
 BETTER, WORSE, UNCLEAR = "the model is better", "the model is worse", "no clear difference"
 SUBTITLES = {
-    NOBODY: "predict every case negative",
-    EVERYBODY: "predict every case positive",
+    NOBODY: "predict every row negative",
+    EVERYBODY: "predict every row positive",
     BLIND: "a standard SVM without costs",
-    ROW_COSTS: "a logistic regression that decides by the costs of each case",
-    FEWEST_ERRORS: "the model's scores, cut where errors are fewest on these cases",
+    ROW_COSTS: "a logistic regression that decides by the costs of each row",
+    FEWEST_ERRORS: "the model's scores, cut where errors are fewest on these rows",
 }
 N_RESAMPLES = 200  # for the interval of the threshold, which is read to two digits
 N_POINTS = 500  # of the curves: more than the pixels they are drawn on can show
@@ -83,15 +83,15 @@ def _verdict(evaluation: Evaluation, baseline: Policy, earns: bool) -> str:
     against = f"“{baseline.name}”, the better baseline"
     by = amount(abs(difference.value), currency)
     if difference.low > 0:
-        gains = f"earns {by} per case more than" if earns else f"saves {by} per case against"
+        gains = f"earns {by} per row more than" if earns else f"saves {by} per row against"
         text = f"The model {gains} {against} {interval}"
     elif difference.high < 0:
-        loses = f"earns {by} per case less than" if earns else f"costs {by} per case more than"
+        loses = f"earns {by} per row less than" if earns else f"costs {by} per row more than"
         interval = f"({confidence} interval {_range(_as_shown(difference, True), currency)})"
         text = f"At these costs the model should not decide: it {loses} {against} {interval}"
     else:
-        text = f"On {format_count(evaluation.n_rows)} cases the model cannot be told from {against}: the difference of "
-        text += f"{amount(difference.value, currency)} per case may be chance {interval}"
+        text = f"On {format_count(evaluation.n_rows)} rows the model cannot be told from {against}: the difference of "
+        text += f"{amount(difference.value, currency)} per row may be chance {interval}"
     cheaper = [
         f"“{policy.name}”"
         for policy in evaluation.policies[1:]
@@ -124,15 +124,15 @@ def _figures(evaluation: Evaluation, baseline: Policy, earns: bool) -> list[dict
         note = f"{share} of {amount(baseline.total, currency)}"
     return [
         {
-            "name": f"{word} per case",
+            "name": f"{word} per row",
             "value": amount(cost.value, currency),
             "note": f"{format_percent(evaluation.confidence)} interval {_range(cost, currency)}",
         },
         {
             "name": f"{word} in total",
             "value": amount(-model.total if earns else model.total, currency),
-            "note": f"on {format_count(evaluation.n_rows)} cases"
-            + (unseen if evaluation.trained_here else f", assumed to be cases{unseen}"),
+            "note": f"on {format_count(evaluation.n_rows)} rows"
+            + (unseen if evaluation.trained_here else f", assumed to be rows{unseen}"),
         },
         {
             "name": f"{'Saved' if difference.value >= 0 else 'Lost'} against “{baseline.name}”",
@@ -164,7 +164,7 @@ def _line(policy: Policy, shown: Interval, earns: bool, scale: tuple[float, floa
 
 
 def right_decision_costs(held_out: HeldOutPredictions, currency: str) -> dict[str, str] | None:
-    """Costs of right decisions, and the number of cases on which the wrong one costs less; None if they are all 0."""
+    """Costs of right decisions, and the number of rows on which the wrong one costs less; None if they are all 0."""
     samples, costs = held_out.scored.samples, held_out.costs
     right = np.where(samples.positive, costs.act, costs.skip)
     wrong = np.where(samples.positive, costs.skip, costs.act)
@@ -179,7 +179,7 @@ def right_decision_costs(held_out: HeldOutPredictions, currency: str) -> dict[st
 
 
 def threshold_section(held_out: HeldOutPredictions, confidence: float) -> dict[str, Any] | None:
-    """The best thresholds in hindsight, of all cases and of each fold; None if the model has no scores."""
+    """The best thresholds in hindsight, of all rows and of each fold; None if the model has no scores."""
     if held_out.score_kind == DECISION:
         return None
     rows, own = held_out.scored, held_out.own_threshold
@@ -215,7 +215,7 @@ def threshold_section(held_out: HeldOutPredictions, confidence: float) -> dict[s
 
 
 def _fold(scored: ScoredSamples) -> dict[str, Any]:
-    """The cases of one fold: the cost of the model's decisions, and its best threshold in hindsight."""
+    """The rows of one fold: the cost of the model's decisions, and its best threshold in hindsight."""
     assert scored.predictions is not None
     line: dict[str, Any] = {
         "rows": format_count(len(scored)),
@@ -251,10 +251,10 @@ def _position(value: float, scale: tuple[float, float]) -> float | None:
 
 
 def slider_data(held_out: HeldOutPredictions, currency: str) -> dict[str, Any]:
-    """The numbers that `script.js` reads: weights and weighted costs of cases that are acted on.
+    """The numbers that `script.js` reads: weights and weighted costs of rows that are acted on.
 
-    base : present costs, 1 for a cost that differs between cases, and share of the positive class; missed, alarmed :
-    what errors on all cases cost; cuts : vertices of the hull, from nobody to everybody; curve : thresholds as shares
+    base : present costs, 1 for a cost that differs between rows, and share of the positive class; missed, alarmed :
+    what errors on all rows cost; cuts : vertices of the hull, from nobody to everybody; curve : thresholds as shares
     of the totals. Weighted costs that are proportional to weights are left out.
     """
     scored, samples = held_out.scored, held_out.scored.samples
@@ -271,7 +271,7 @@ def slider_data(held_out: HeldOutPredictions, currency: str) -> dict[str, Any]:
         "base": {name: 1.0 if factor[name] else float(cost[0]) for name, cost in costs.items()}
         | {"share": hits / found.weight},
         "factor": factor,
-        "cases": found.weight,
+        "rows": found.weight,
         "positives": hits,
         "negatives": alarms,
         "missed": saved,
@@ -317,7 +317,7 @@ def model_section(held_out: HeldOutPredictions) -> dict[str, Any]:
 
 
 def data_section(held_out: HeldOutPredictions, n_rows: int) -> dict[str, Any]:
-    """Numbers of cases and features, classes and costs."""
+    """Numbers of rows and features, classes and costs."""
     samples = held_out.scored.samples
     first = held_out.models[0] if held_out.models else None
     names = getattr(first, "feature_names_in_", None)

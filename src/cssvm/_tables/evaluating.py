@@ -33,8 +33,8 @@ from .cost_spec import read_weight_column
 from .predicting import TableScorer
 from .sources import open_table
 
-BEST = "cost per case at the best threshold"
-BEST_RATIO = "cost per case at the best cost ratio"  # for a model that decides by the costs of each row
+BEST = "cost per row at the best threshold"
+BEST_RATIO = "cost per row at the best cost ratio"  # for a model that decides by the costs of each row
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def evaluate_table(
     """Measure a saved model, a file or a `SavedModel`, on labelled rows that it should not have been trained on.
 
     The target column and the costs are the card's unless they are given; `weight` is a column. The measures are the
-    costs per case of `evaluate` and the values of `bootstrap_interval` for the metrics. The best threshold is one on
+    costs per row of `evaluate` and the values of `bootstrap_interval` for the metrics. The best threshold is one on
     what the model decides by: the score or, if costs differ by row, the ratio of the two expected costs. `progress` is
     called with the number of rows read. With `only_costs` the other measures are left out.
     """
@@ -85,7 +85,7 @@ def evaluate_table(
     held_out = evaluation.held_out
     assert held_out is not None
     counted, positive = rows["weights"] > 0, held_out.scored.positive
-    measures = {"cost per case": evaluation.model.cost}
+    measures = {"cost per row": evaluation.model.cost}
     measures |= {name: evaluation[name].cost for name in (NOBODY, EVERYBODY)}
     if not only_costs:
         probabilities = None if rows["probabilities"] is None else rows["probabilities"][counted]

@@ -108,9 +108,9 @@ def train_table(
 
 
 def _measures(found: Evaluation) -> dict[str, Any]:
-    """The cost per case of each policy, for the card."""
+    """The cost per row of each policy, for the card."""
     return {
-        "cost per case" + ("" if policy.name == MODEL else f", {policy.name}"): policy.cost._asdict()
+        "cost per row" + ("" if policy.name == MODEL else f", {policy.name}"): policy.cost._asdict()
         for policy in found.policies
     }
 
