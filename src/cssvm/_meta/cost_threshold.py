@@ -268,7 +268,8 @@ class CostThresholdClassifier(CalibratingClassifier):
 
     def decision_function(self, X: Any) -> Vector:
         """Score of the positive class minus `threshold_`, (n_samples,), turned to be positive for ``classes_[1]``."""
-        return self._positive_class.to_classes_sign(self._gain(X, None, None))
+        gain = self._gain(X, None, None)  # raises unless fitted
+        return self._positive_class.to_classes_sign(gain)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -286,7 +286,8 @@ class DirectCostClassifier(EstimatingClassifier, CalibratingClassifier):
 
     def decision_function(self, X: Any) -> Vector:
         """The expected saving p amount - (1 - p) fp_cost, (n_samples,), turned to be positive for ``classes_[1]``."""
-        return self._positive_class.to_classes_sign(self._saving(X, None, None))
+        saving = self._saving(X, None, None)  # raises unless fitted
+        return self._positive_class.to_classes_sign(saving)
 
     def predict_amount(self, X: Any) -> Vector:
         """Estimate the cost of a false negative on each sample, (n_samples,), at least 0, if it is positive."""
