@@ -60,7 +60,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         "--repeats",
         type=int,
         metavar="N",
-        help=f"rounds per row (default {REPEATS}, {QUICK_REPEATS} with --quick; at most {timing.LONG_FIT_ROUNDS} "
+        help=f"rounds per case (default {REPEATS}, {QUICK_REPEATS} with --quick; at most {timing.LONG_FIT_ROUNDS} "
         f"when a fit takes over {timing.LONG_FIT_SECONDS:g} s, 1 over {timing.VERY_LONG_FIT_SECONDS:g} s)",
     )
     parser.add_argument(
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> dict:
         print("\n" + first.first_table(document["first"]), flush=True)
     for record in run_cases(cases, options, folder):
         print("\n" + tables.case_table(record), flush=True)
-        document["rows"].append(record)
+        document["cases"].append(record)
         options.json.write_text(json.dumps(document, indent=2) + "\n")
     return document
 
@@ -149,7 +149,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(tables.whole_run(json.loads(options.show.read_text())))
         return
     document = run(options)
-    if document["rows"]:
+    if document["cases"]:
         print(f"\n{tables.summary_table(document['cases'])}\n\n{tables.LEGEND}\n\nThe results are in {options.json}")
 
 

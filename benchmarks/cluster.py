@@ -260,7 +260,7 @@ def main(arguments: list[str] | None = None) -> None:
             print("\n".join(f"{name:28} {value}" for name, value in found.items()))
     if options.json is not None:
         before = json.loads(options.json.read_text()) if options.json.exists() else {}
-        written = before | {options.what: report.describe_run() | {"rows": found}}
+        written = before | {options.what: report.describe_run() | {"cases": found}}
         options.json.write_text(json.dumps(written, indent=2) + "\n")
 
 

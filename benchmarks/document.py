@@ -72,7 +72,7 @@ def fit_row(record: dict[str, Any]) -> list[str]:
 
 def readme_fits() -> str:
     """The table of the README."""
-    records = {record["name"]: record for record in load_results("fits")["rows"]}
+    records = {record["name"]: record for record in load_results("fits")["cases"]}
     rows = [[*fit_row(records[name])[1:3], *(ratio(records[name], p) for p in PEERS)] for name in README_CASES]
     return markdown_table(rows, ["rows x features", "cssvm, s", "scikit-learn", "intelex"])
 
@@ -80,7 +80,7 @@ def readme_fits() -> str:
 def all_fits() -> str:
     """All cases, with growth and memory; predictions of large cases."""
     rows = []
-    for record in [*load_results("fits")["rows"], *load_results("long")["rows"]]:
+    for record in [*load_results("fits")["cases"], *load_results("long")["cases"]]:
         ours = reference(record) or {}
         name, shape, seconds, gap, *ratios = fit_row(record)
         rows.append([name, shape, seconds, gap, significant(ours["growth"]), significant(ours["peak_mb"]), *ratios])
@@ -108,14 +108,14 @@ def searches() -> str:
             *(shown(record, "grid_search", ".1f", "full"), significant(record.get("liquidsvm"))),
             shown(record, "liquidsvm", ".1f", "full"),
         ]
-        for record in load_results("search")["rows"]
+        for record in load_results("search")["cases"]
     ]
     return markdown_table(rows, header)
 
 
 def nested_sets() -> str:
     """Costs in nested cross-validation by data set."""
-    records = load_results("nested")["rows"]
+    records = load_results("nested")["cases"]
     names = list(records[0]["costs"])
     rows = [
         [each["name"], f"{each['fn_cost']:g} : 1", *(f"{each['costs'][name]:.3f}" for name in names)]
@@ -126,7 +126,7 @@ def nested_sets() -> str:
 
 def nested_means() -> str:
     """Costs in nested cross-validation relative to the search, averaged over data sets."""
-    records = load_results("nested")["rows"]
+    records = load_results("nested")["cases"]
     rows = []
     for method, (mean, error) in nested.relative(records).items():
         cheaper, costlier = nested.counts(records, method)
@@ -138,7 +138,7 @@ def nested_means() -> str:
 def linear_svms() -> str:
     """Linear solvers: seconds to reach the optimum up to a tolerance, or the distance that was reached."""
     rows = []
-    for record in load_results("linear")["rows"]:
+    for record in load_results("linear")["cases"]:
         for solver in record["solvers"]:
             last = min(run["excess"] for run in solver["runs"])
             longest = max(run["seconds"] for run in solver["runs"])
@@ -161,7 +161,7 @@ def passes() -> str:
             f"{record['name']}, {record['d']} features",
             *(significant(record["passes"][k]) for k in ("look", "iteration")),
         ]
-        for record in load_results("linear")["rows"]
+        for record in load_results("linear")["cases"]
     ]
     return markdown_table(rows, ["rows in memory, 2 cores", "p, a look at 10⁶ rows, s", "q, an iteration on them, s"])
 
@@ -169,7 +169,7 @@ def passes() -> str:
 def cluster_times() -> str:
     """The linear SVM on a cluster of this machine, compared with the fit in one process."""
     records: dict[tuple[int, int], dict[int, dict[str, Any]]] = {}
-    for record in load_results("cluster")["times"]["rows"]:
+    for record in load_results("cluster")["times"]["cases"]:
         records.setdefault((record["rows"], record["features"]), {})[record["workers"]] = record
     rows = []
     for (n, d), own in records.items():
@@ -185,7 +185,7 @@ def cluster_times() -> str:
 
 def cluster_rounds() -> str:
     """The rounds of the memory test."""
-    run = load_results("cluster")["memory"]["rows"]
+    run = load_results("cluster")["memory"]["cases"]
     rows = []
     for own in run["rounds"]:
         all_rows = own["blocks"] == own["rounds"] * run["partitions"]

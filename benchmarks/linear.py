@@ -296,10 +296,10 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"{name}: skipped, its data is not available")
             continue
         print(f"\n{name}: {len(found[1]):,} x {found[0].shape[1]}, {found[1].sum():,} positive")
-        document["rows"].append(case_record(name, *found, options.repeats, options.limit))
-        search = document["rows"][-1]["search"]
+        document["cases"].append(case_record(name, *found, options.repeats, options.limit))
+        search = document["cases"][-1]["search"]
         print(f"CostSensitiveLinearSVCCV: {search['n_models']} SVMs in {search['seconds']:.3g} s")
-        look, iteration = (document["rows"][-1]["passes"][key] for key in ("look", "iteration"))
+        look, iteration = (document["cases"][-1]["passes"][key] for key in ("look", "iteration"))
         print(f"10^6 samples: histogram of margins {look:.3g} s, iteration {iteration:.3g} s")
     if options.json is not None:
         options.json.write_text(json.dumps(document, indent=2) + "\n")

@@ -165,7 +165,7 @@ def main(arguments: list[str] | None = None) -> None:
     optimism = np.mean([each["costs"][BASE] / each["expected"] for each in records if each["expected"] > 0])
     print(f"held-out cost of the search over its cross-validated cost: {optimism:.2f}")
     if options.json is not None:
-        document = report.describe_run() | {"seed": options.seed, "rows": options.rows, "rows": records}
+        document = report.describe_run() | {"seed": options.seed, "rows": options.rows, "cases": records}
         options.json.write_text(json.dumps(document, indent=2) + "\n")
 
 

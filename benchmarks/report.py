@@ -72,7 +72,7 @@ def describe_run() -> dict[str, Any]:
         "thread_variables": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
         "versions": versions(),
         "problem": {"fp_cost": FP_COST, "tol": TOL, "peers_cache_mb": CACHE_MB},
-        "rows": [],
+        "cases": [],
     }
 
 

@@ -170,7 +170,7 @@ def main(arguments: list[str] | None = None) -> None:
     print("time of liquidSVM over that of the full grid. Final model included.")
     print(paper_grids(min(options.rows), options.repeats))
     if options.json is not None:
-        document = report.describe_run() | {"repeats": options.repeats, "rows": records}
+        document = report.describe_run() | {"repeats": options.repeats, "cases": records}
         options.json.write_text(json.dumps(document, indent=2) + "\n")
 
 

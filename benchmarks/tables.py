@@ -1,4 +1,4 @@
-"""The tables of a run, made from its JSON record: one per row, and a summary."""
+"""The tables of a run, made from its JSON record: one per case, and a summary."""
 
 from typing import Any
 
@@ -147,8 +147,8 @@ def whole_run(document: Record) -> str:
     return "\n\n".join(
         [
             heading(document),
-            *(case_table(record) for record in document["rows"]),
-            summary_table(document["rows"]),
+            *(case_table(record) for record in document["cases"]),
+            summary_table(document["cases"]),
             LEGEND,
         ]
     )

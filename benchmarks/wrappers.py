@@ -159,7 +159,7 @@ def main(arguments: list[str] | None = None) -> None:
         records.append(measure(case, min(case.rows, options.rows or case.rows), new))
     print(aligned_table([line(record) for record in records], HEAD, "<>"))
     if options.json is not None:
-        options.json.write_text(json.dumps(report.describe_run() | {"rows": records}, indent=2) + "\n")
+        options.json.write_text(json.dumps(report.describe_run() | {"cases": records}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

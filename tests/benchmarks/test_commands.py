@@ -11,7 +11,7 @@ def test_the_search_benchmark_runs_prints_and_writes_both_comparisons(capsys, tm
     from benchmarks import search
 
     search.main(["--quick", "--json", str(tmp_path / "search.json")])
-    (record,) = json.loads((tmp_path / "search.json").read_text())["rows"]
+    (record,) = json.loads((tmp_path / "search.json").read_text())["cases"]
     assert record["full"] > 0
     assert record["grid_search"] > 0
     printed = capsys.readouterr().out
@@ -74,9 +74,9 @@ def test_the_benchmark_of_meta_estimators_prints_seconds_and_costs(capsys, tmp_p
     from benchmarks import wrappers
 
     quick = [case for case in wrappers.cases() if case.estimator in ("logistic, linear", "logistic", "tree")]
-    monkeypatch.setattr(wrappers, "rows", lambda: quick)
+    monkeypatch.setattr(wrappers, "cases", lambda: quick)
     wrappers.main(["--rows", "2000", "--json", str(tmp_path / "wrappers.json")])
-    records = json.loads((tmp_path / "wrappers.json").read_text())["rows"]
+    records = json.loads((tmp_path / "wrappers.json").read_text())["cases"]
     assert len(records) == 4
     assert all(record["least"] <= record["cost"] < record["bare"] for record in records)
     printed = capsys.readouterr().out
@@ -90,7 +90,7 @@ def test_the_linear_benchmark_times_all_solvers_on_one_objective(capsys, tmp_pat
 
     linear.main(["--quick", "--json", str(tmp_path / "linear.json")])
     document = json.loads((tmp_path / "linear.json").read_text())
-    (record,) = document["rows"]
+    (record,) = document["cases"]
     assert [each["solver"] for each in record["solvers"]] == list(linear.SOLVERS)
     runs = [run for each in record["solvers"] for run in each["runs"]]
     assert all(run["excess"] >= -1e-9 for run in runs)  # the bound holds for all solvers
@@ -115,7 +115,7 @@ def test_the_cluster_benchmark_prints_times_and_peaks_next_to_the_local_ones(cap
     from benchmarks import cluster
 
     cluster.main(["--quick", "--json", str(tmp_path / "cluster.json")])
-    records = json.loads((tmp_path / "cluster.json").read_text())["times"]["rows"]
+    records = json.loads((tmp_path / "cluster.json").read_text())["times"]["cases"]
     assert {record["workers"] for record in records} == {1, 2}
     assert all(record["difference"] < 2e-6 for record in records)
     assert "peak MB" in capsys.readouterr().out

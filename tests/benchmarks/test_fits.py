@@ -329,7 +329,7 @@ def test_quick_run_prints_a_table_and_writes_it_as_json(tmp_path, capsys, monkey
     cases = ["20k-20", "sparse-linear", "100k-50"]
     command.main(["--quick", "--cases", *cases, "--peers", "sklearn", "--json", str(path)])
     printed = capsys.readouterr().out
-    records = json.loads(path.read_text())["rows"]
+    records = json.loads(path.read_text())["cases"]
     assert [record["name"] for record in records] == cases
     for record in records:
         assert [peer["peer"] for peer in record["peers"]] == ["cssvm", "sklearn"]
@@ -345,5 +345,5 @@ def test_a_run_of_full_size_starts_processes_for_its_case(tmp_path, monkeypatch)
     monkeypatch.setattr(timing, "touch_memory", lambda: None)
     path = tmp_path / "run.json"
     command.main(["--cases", "n200-20", "--peers", "sklearn", "--repeats", "1", "--json", str(path)])
-    (record,) = json.loads(path.read_text())["rows"]
+    (record,) = json.loads(path.read_text())["cases"]
     assert record["n"] == 200
