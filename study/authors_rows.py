@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from cssvm._core.costs import margins_and_upper_bounds
+from cssvm._core.margins_and_bounds import margins_and_upper_bounds
 from cssvm.datasets import load
 
 from .authors import FN_COST, FP_COST, GAMMA, LOG, normalised_risk

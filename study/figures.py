@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from cssvm._core.costs import paper_costs
+from cssvm._core.margins_and_bounds import paper_costs
 from cssvm._svm import BoundaryMovementSVC, CostSensitiveSVC
 from cssvm.datasets import MissingDatasetError, load, make_checkerboard, make_separable_2d
 from cssvm.displays import CostRocDisplay

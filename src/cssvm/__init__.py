@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._core.costs import paper_costs
-    from ._core.decision import CostMatrix, decision_costs
+    from ._core.cost_matrix import CostMatrix, decision_costs
+    from ._core.margins_and_bounds import paper_costs
     from ._core.positive_class import positive_class_scores
     from ._evaluation import Evaluation, evaluate
     from ._meta import (
@@ -64,17 +64,17 @@ _HOME = {
     "CostSensitiveSVC": "_svm",
     "CostSensitiveSVCCV": "_search",
     "CostThresholdClassifier": "_meta",
-    "CostMatrix": "_core.decision",
+    "CostMatrix": "_core.cost_matrix",
     "DesignedLossClassifier": "_svm",
     "DirectCostClassifier": "_meta",
     "Evaluation": "_evaluation",
     "FeatureMapGap": "_svm",
     "MetaCostClassifier": "_meta",
     "Report": "_report",
-    "decision_costs": "_core.decision",
+    "decision_costs": "_core.cost_matrix",
     "evaluate": "_evaluation",
     "feature_map_gap": "_svm",
-    "paper_costs": "_core.costs",
+    "paper_costs": "_core.margins_and_bounds",
     "positive_class_scores": "_core.positive_class",
 }
 _PACKAGES = ("dask", "datasets", "deploy", "displays", "losses", "metrics")

@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from cssvm import CostSensitiveSVC, paper_costs
-from cssvm._core import costs
-from cssvm._core.costs import WeightedCostTotals, check_nonzero_weights, check_sample_weight, resolve_C, signed_terms
+from cssvm._core import margins_and_bounds as costs
+from cssvm._core.margins_and_bounds import (
+    WeightedCostTotals,
+    check_nonzero_weights,
+    check_sample_weight,
+    resolve_C,
+    signed_terms,
+)
 from cssvm._core.positive_class import PositiveClass
 from cssvm._core.samples import Samples
 from cssvm._core.validation import sample_values

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cssvm._core.ranking import ONE_MARGIN, SCORE_TIE, Ranking, cheapest_threshold, score_tie, threshold_of_least_cost
+from cssvm._core.decision import ONE_MARGIN, SCORE_TIE, cheapest_threshold, score_tie, threshold_of_least_cost
+from cssvm._core.ranking import Ranking
 from cssvm.metrics import min_cost_risk
 
 RULES = ("highest", "nearest_zero")

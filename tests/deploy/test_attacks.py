@@ -266,7 +266,7 @@ def test_a_trusted_type_in_the_wrong_place(saved, tmp_path):
     path = tmp_path / "forged.skops"
 
     def point_elsewhere(node):
-        node["__module__"], node["__class__"] = "cssvm._search.decision", "ThresholdRule"
+        node["__module__"], node["__class__"] = "cssvm._search.final_decision", "ThresholdRule"
 
     forge(saved, in_schema(lambda node: node.get("__class__") == "Rbf", point_elsewhere), path)
     with pytest.raises(ModelFileError, match="its kernel is ThresholdRule"):

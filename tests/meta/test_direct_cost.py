@@ -218,7 +218,11 @@ def test_amounts_of_new_samples_are_kept_from_it_by_evaluate_and_scorers(data):
             "amount_estimator of DirectCostClassifier must be a regressor",
         ),
         ({"amount_estimator": None}, {}, "amount_estimator of DirectCostClassifier must be a regressor; got"),
-        ({"estimator": CostSensitiveSVC(kernel="precomputed")}, {}, "not a kernel matrix; got .* Use its kernel"),
+        (
+            {"estimator": CostSensitiveSVC(kernel="precomputed")},
+            {},
+            "not a kernel matrix; got .* Use its kernel by name",
+        ),
         (
             {"fp_cost": np.ones(200)},
             {},

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cssvm._core.ranking import RISK_TIE
+from cssvm._core.decision import RISK_TIE
 from cssvm.metrics import cost_risk, expected_cost_at, min_cost_risk
 
 from .samples import cases, rates_by_definition, risk_by_definition, thresholds

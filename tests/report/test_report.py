@@ -250,7 +250,7 @@ def test_svms_inside_wrappers_are_found():
     model = CostThresholdClassifier(make_pipeline(StandardScaler(), CostSensitiveSVC()), cv=2).fit(X, Y)
     page = Report(model, X, Y, cv="prefit", n_resamples=20).html()
     assert "assumed to be rows that the model was not trained on" in page
-    assert "cases that the model was not trained on" not in page.replace(
+    assert "rows that the model was not trained on" not in page.replace(
         "assumed to be rows that the model was not trained on", ""
     )
     assert len([row for row in Cells(page).rows if row[0] == "CostSensitiveSVC"]) == 2

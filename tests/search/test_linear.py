@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from cssvm import CostSensitiveLinearSVC, CostSensitiveLinearSVCCV, CostSensitiveSVCCV, evaluate
-from cssvm._core.ranking import SCORE_TIE
+from cssvm._core.decision import SCORE_TIE
 from cssvm._search.workers import LinearWorker
 from cssvm._solvers.linear import active_set
 from cssvm.metrics import cost_risk, min_cost_risk, tp_auc_loss

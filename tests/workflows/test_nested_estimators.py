@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_
 from sklearn.pipeline import make_pipeline
 
 from cssvm import CostSensitiveSVC, CostSensitiveSVCCV, CostThresholdClassifier, evaluate
-from cssvm._evaluation.metadata import for_fit
+from cssvm._evaluation.metadata_routing import for_fit
 from cssvm.metrics import cost_risk_scorer, income_scorer, min_cost_risk_scorer
 
 X, Y = make_classification(150, 5, weights=[0.3], flip_y=0.15, random_state=1)

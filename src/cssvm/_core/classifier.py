@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 
-from .costs import is_tied
+from .margins_and_bounds import is_tied
 from .positive_class import PositiveClass, format_labels
 from .samples import Samples, one_dimensional
 from .types import Mask

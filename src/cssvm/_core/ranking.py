@@ -1,44 +1,18 @@
-"""Samples sorted by score once, from which every metric over all thresholds is computed, and the cheapest threshold.
+"""Samples sorted by score once, from which every metric over all thresholds is computed.
 
 A *cut* k = 0, 1, ..., n_runs predicts the samples with the k highest distinct scores positive; samples with equal
 scores, a *run*, get the same prediction. Sums over the samples predicted positive are cumulative sums in the order of
 the ranking, for one vector of weights or for many: a bootstrap resample is the same ranking with other weights.
-
-The threshold of least cost minimises
-
-    cost(t) = sum over y_i = +1, score_i < t of s_i  +  sum over y_i = -1, score_i >= t of s_i,    s_i = w_i cost_i,
-
-which is constant between neighbouring scores: one threshold between each two, and one beyond either end, are enough for
-the exact minimum. `prefer` chooses among several thresholds of least cost:
-
-    "highest"         the fewest samples are predicted positive, so that there are the fewest false positives
-    "nearest_zero"    changes the predictions of a classifier that decides at zero the least; of two equally near ones
-                      the lower, which has fewer false negatives
-
-At the two ends all samples get one prediction. `beyond` is the distance of these thresholds from the extreme scores:
-infinite if they are to hold for any score, finite if they are to be subtracted from scores.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .types import Mask, RowNumbers, Vector
-
-Preference = Literal["highest", "nearest_zero"]
-
-# Costs this close, relative to that of being wrong everywhere, are equal: sums in another order round differently.
-RISK_TIE = 1e-12
-
-# Scores of an SVM this close are equal, in units of its margin: it is trained up to an error of this size. Where it is
-# constant, or free support vectors are at +-1, what is left of an order is the solver's error.
-SCORE_TIE = 1e-3
-
-# The finite distance of the outermost thresholds from the extreme scores: one margin.
-ONE_MARGIN = 1.0
 
 
 class Ranking(NamedTuple):
@@ -123,39 +97,3 @@ def _apart(falling: NDArray[Any], tie: float) -> Mask:
     top, width, n_parts, chain = (np.repeat(each, lengths) for each in (top, width, n_parts, np.arange(len(ends))))
     part = np.minimum(np.floor((top - falling) / width), n_parts - 1)
     return (np.diff(chain) > 0) | (np.diff(part) > 0)
-
-
-def score_tie(tol: float) -> float:
-    """The difference up to which scores of SVMs trained with this `tol` are equal."""
-    return max(SCORE_TIE, tol)
-
-
-def cheapest_threshold(
-    ranking: Ranking, positive: Mask, weighted_costs: Vector, *, prefer: Preference = "highest", beyond: float = np.inf
-) -> float:
-    """The threshold of least cost; positive, weighted_costs : (n_samples,) in the order of the ranking."""
-    cost = ranking.cost_at_cuts(positive, weighted_costs)
-    equal = cost <= cost.min() + RISK_TIE * weighted_costs.sum()
-    if prefer == "highest":
-        return ranking.threshold(int(np.argmax(equal)), beyond=beyond)
-    thresholds = ranking.thresholds(np.flatnonzero(equal), beyond=beyond)
-    distance = np.abs(thresholds)
-    # In the order of the cuts thresholds fall.
-    return float(thresholds[distance <= distance.min() + ranking.tie][-1])
-
-
-def threshold_of_least_cost(
-    scores: NDArray[Any],
-    positive: Mask,
-    weighted_costs: Vector,
-    *,
-    prefer: Preference = "highest",
-    beyond: float = np.inf,
-    tie: float = 0.0,
-) -> float:
-    """`cheapest_threshold` of samples in any order, of which at least one has a cost; those without one are absent."""
-    counted = weighted_costs > 0
-    scores, positive, weighted_costs = scores[counted], positive[counted], weighted_costs[counted]
-    ranking = Ranking.from_scores(scores, tie=tie)
-    positive, weighted_costs = positive[ranking.order], weighted_costs[ranking.order]
-    return cheapest_threshold(ranking, positive, weighted_costs, prefer=prefer, beyond=beyond)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .costs import check_error_costs, check_nonzero_costs, check_nonzero_weights, check_sample_weight
+from .alignment import align_predictions, is_pandas
+from .margins_and_bounds import check_error_costs, check_nonzero_costs, check_nonzero_weights, check_sample_weight
 from .positive_class import PositiveClass, format_labels, is_string, to_python
 from .types import Mask, RowNumbers, Vector
-from .validation import align_predictions, aligned_sample_values, is_pandas, sample_values, take_samples
+from .validation import aligned_sample_values, sample_values, take_samples
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from .._runtime.threads import in_this_process
 from ..metrics._risk import minimum_risk
 from ..metrics._scored import ScoredSamples
 from .action_scores import ActionScores, action_scores
-from .metadata import for_fit
+from .metadata_routing import for_fit
 from .result import BLIND, RESERVED, ROW_COSTS, FoldPredictions
 
 

@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import column_or_1d
 
+from .._core.alignment import align_to_samples
 from .._core.classifier import two_classes
-from .._core.decision import COSTS, OUTCOMES, decision_costs
+from .._core.cost_matrix import OUTCOMES, decision_costs
+from .._core.decision import COSTS
 from .._core.folds import Fold, check_groups, make_splits
 from .._core.positive_class import (
     RESPONSE_METHODS,
@@ -20,7 +22,6 @@ from .._core.positive_class import (
     stated_pos_label,
 )
 from .._core.samples import Samples
-from .._core.validation import align_to_samples
 from .._meta.base import takes_weights
 from .._runtime.progress import progress
 from ..metrics._bootstrap import check_request
@@ -34,7 +35,7 @@ from .cross_val import (
     prefit_predictions,
     warn_cost_leakage,
 )
-from .metadata import for_fit, taker_of_costs
+from .metadata_routing import for_fit, taker_of_costs
 from .result import FEWEST_ERRORS, MODEL, Evaluation, FoldPredictions
 
 PREFIT = "prefit"

@@ -21,6 +21,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_ro
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
+from .._core.alignment import align_to_samples
 from .._core.classifier import BinaryClassifier
 from .._core.folds import Fold, OutOfFold, fit_on, make_splits, out_of_fold
 from .._core.nested import split_final_step
@@ -28,7 +29,7 @@ from .._core.positive_class import RESPONSE_METHODS, PositiveClass
 from .._core.samples import Samples, check_both_classes
 from .._core.sklearn_compat import clone_with_seed, safe_indexing
 from .._core.types import Mask, RowNumbers, Vector
-from .._core.validation import align_to_samples, check_parameters, option
+from .._core.validation import check_parameters, option
 
 ESTIMATOR = "estimator"
 PROBABILITIES = "predict_proba"

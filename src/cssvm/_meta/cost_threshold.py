@@ -17,15 +17,15 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from .._core.alignment import align_to_samples
 from .._core.classifier import resolve_cost, unchanged_on_failure
-from .._core.costs import check_nonzero_weights, check_sample_weight
-from .._core.decision import check_decision_costs, relative_saving
+from .._core.decision import ONE_MARGIN, check_decision_costs, relative_saving, threshold_of_least_cost
 from .._core.folds import make_splits
+from .._core.margins_and_bounds import check_nonzero_weights, check_sample_weight
 from .._core.positive_class import finite_response
-from .._core.ranking import ONE_MARGIN, threshold_of_least_cost
 from .._core.samples import Samples, check_both_classes, has_both_classes
 from .._core.types import Mask, Vector
-from .._core.validation import align_to_samples, check_parameters, option
+from .._core.validation import check_parameters, option
 from .base import CALIBRATIONS, ESTIMATOR, PROBABILITIES, CalibratingClassifier
 
 BAYES, TUNED = METHODS = ("bayes", "tuned")

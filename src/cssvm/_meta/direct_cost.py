@@ -19,13 +19,14 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.alignment import align_to_samples, is_pandas
 from .._core.classifier import unchanged_on_failure
 from .._core.decision import check_decision_costs, expected_saving
 from .._core.positive_class import finite_response
 from .._core.samples import Samples
 from .._core.sklearn_compat import safe_indexing
 from .._core.types import Vector
-from .._core.validation import align_to_samples, is_pandas, sample_values, take_samples
+from .._core.validation import sample_values, take_samples
 from .base import CALIBRATIONS, ESTIMATOR, PROBABILITIES, CalibratingClassifier, WrappedClassifier
 
 AMOUNTS = "amount_estimator"

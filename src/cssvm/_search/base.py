@@ -13,18 +13,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.alignment import align_to_samples
 from .._core.classifier import BinaryClassifier, unchanged_on_failure
-from .._core.decision import COSTS
+from .._core.decision import COSTS, score_tie
 from .._core.folds import Fold, OutOfFold
-from .._core.ranking import score_tie
 from .._core.samples import Samples
 from .._core.types import Vector
-from .._core.validation import align_to_samples, check_parameters, is_number
+from .._core.validation import check_parameters, is_number
 from .._kernels import LINEAR_KERNEL, is_pairwise, kernel_class
 from .._runtime.progress import SearchInterruptedWarning
 from .._runtime.threads import in_this_process
 from .._svm.base_svc import CHECKS, validate_raw, validate_samples, validate_transformed
-from .decision import (
+from .final_decision import (
     BAYES,
     LEAST_ODDS_RATIO,
     THRESHOLD,

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.costs import TIED, is_tied, tied_kappa
+from .._core.margins_and_bounds import TIED, is_tied, tied_kappa
 from .._core.samples import Samples
 from .._core.types import Vector
 from .._core.validation import is_number

@@ -25,7 +25,7 @@ from ..metrics._curves import ranked_tn_auc_loss, ranked_tp_auc_loss
 from ..metrics._income import ActionCosts, income_of_predictions
 from ..metrics._risk import minimum_risk, risk_of_predictions
 from ..metrics._scored import ScoredSamples
-from .decision import BAYES, THRESHOLD, ZERO, BayesRule, costs_when_deciding, pooled_threshold, tie_of_folds
+from .final_decision import BAYES, THRESHOLD, ZERO, BayesRule, costs_when_deciding, pooled_threshold, tie_of_folds
 
 DEFAULT_SCORING, MIN_RISK = "risk", "min_risk"
 

@@ -25,8 +25,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._core.costs import margins_and_upper_bounds, signed_terms
 from .._core.folds import Fold
+from .._core.margins_and_bounds import margins_and_upper_bounds, signed_terms
 from .._core.samples import Samples
 from .._core.types import RowNumbers, Status, Vector
 from .._kernels import Kernel, SharedValues, error_allowed, float32_suffices

@@ -13,12 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from .._core.alignment import align_to_samples
 from .._core.classifier import BinaryClassifier, resolve_cost, unchanged_on_failure
-from .._core.costs import WeightedCostTotals, is_tied, margins_and_upper_bounds, resolve_C
+from .._core.margins_and_bounds import WeightedCostTotals, is_tied, margins_and_upper_bounds, resolve_C
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Status, Vector
 from .._core.validation import CHECKS as COMMON_CHECKS
-from .._core.validation import Check, align_to_samples, check_parameters, is_integer, is_one_of
+from .._core.validation import Check, check_parameters, is_integer, is_one_of
 from .._kernels import DEFAULT_KERNEL, KERNEL_NAMES, is_pairwise
 
 UNUSABLE_GAP = 0.1  # relative duality gap above which a model that did not converge should not be used

@@ -7,13 +7,13 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from .._core.alignment import align_to_samples
 from .._core.classifier import unchanged_on_failure
-from .._core.costs import SCALE
+from .._core.decision import ONE_MARGIN, score_tie, threshold_of_least_cost
 from .._core.folds import check_groups, make_splits, out_of_fold
-from .._core.ranking import ONE_MARGIN, score_tie, threshold_of_least_cost
+from .._core.margins_and_bounds import SCALE
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Status, Vector
-from .._core.validation import align_to_samples
 from .._kernels import DEFAULT_KERNEL
 from .base_svc import SCALING
 from .kernel_svc import CostSensitiveSVC, KernelSVC

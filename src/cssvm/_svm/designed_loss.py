@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.alignment import align_to_samples
 from .._core.classifier import BinaryClassifier, unchanged_on_failure
 from .._core.samples import Samples, check_both_classes
 from .._core.types import Vector
-from .._core.validation import POSITIVE_C, Check, align_to_samples
+from .._core.validation import POSITIVE_C, Check
 from .._kernels import DEFAULT_KERNEL, KERNELS, LINEAR_KERNEL, kernel_class, make_kernel
 from .._solvers.linear import minimise_smooth
 from ..losses import HingeLoss, LogisticLoss, Loss

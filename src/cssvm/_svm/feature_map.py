@@ -21,11 +21,11 @@ from sklearn.metrics.pairwise import kernel_metrics
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.alignment import align_to_samples
 from .._core.classifier import resolve_cost
-from .._core.costs import margins_and_upper_bounds
+from .._core.margins_and_bounds import margins_and_upper_bounds
 from .._core.sklearn_compat import rbf_sampler_gamma
 from .._core.types import Vector
-from .._core.validation import align_to_samples
 from .._kernels import KERNELS, Kernel, kernel_class, make_kernel
 from .._kernels.functions import Poly, Rbf
 from .._solvers.certificate import least_hinge_loss, relative_gap

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._core.costs import SCALE, signed_terms
+from .._core.margins_and_bounds import SCALE, signed_terms
 from .._core.samples import Samples
 from .._core.types import Vector
 from .._kernels import DEFAULT_KERNEL, Expansion, Kernel, Linear, is_pairwise, kernel_class, make_kernel

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.costs import SCALE
+from .._core.margins_and_bounds import SCALE
 from .._core.samples import Samples
 from .._core.types import Vector
 from .._solvers.linear import COORDINATE, LinearSolution, linear_scores, solve_linear

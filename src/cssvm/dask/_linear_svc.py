@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.classifier import fit_costs, resolve_cost, unchanged_on_failure
-from .._core.costs import SCALE, check_error_costs, check_margins, resolve_C
+from .._core.margins_and_bounds import SCALE, check_error_costs, check_margins, resolve_C
 from .._runtime import threads
 from .._solvers.linear import INTERIOR, LinearSolution, solve_active
 from .._solvers.linear.active_set import FEW_ROWS

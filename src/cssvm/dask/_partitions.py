@@ -17,7 +17,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 
-from .._core.costs import OF_NEGATIVE, OF_POSITIVE, WeightedCostTotals, is_tied, margins_and_upper_bounds
+from .._core.margins_and_bounds import OF_NEGATIVE, OF_POSITIVE, WeightedCostTotals, is_tied, margins_and_upper_bounds
 from .._core.positive_class import PositiveClass
 from .._core.samples import Samples, check_both_classes, one_dimensional
 from .._core.types import Mask, Vector

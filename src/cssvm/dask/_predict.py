@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 from dask.delayed import delayed
 
+from .._core.alignment import align_to_samples
 from .._core.decision import costs_for_predict, predict_with_costs
-from .._core.validation import align_to_samples, is_number
+from .._core.validation import is_number
 
 
 def predict(model: Any, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._core.costs import check_sample_weight
+from .._core.margins_and_bounds import check_sample_weight
 from .._core.types import RowNumbers, Vector
 from .._preprocessing import CATEGORY, as_text, column_kind
 from ._partitions import Reader

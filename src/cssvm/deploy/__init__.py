@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Any:
 
         return to_onnx
     if name == "TRUSTED_TYPES":
-        from ._archive_checks import trusted_types
+        from ._trusted_types import trusted_types
 
         return trusted_types()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,7 +24,7 @@ from .._kernels import Kernel
 from .._meta import CostThresholdClassifier
 from .._meta.base import WrappedClassifier
 from .._search.base import BaseSVCSearchCV
-from .._search.decision import BayesRule, ThresholdRule
+from .._search.final_decision import BayesRule, ThresholdRule
 from .._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from .._svm.kernel_svc import KernelSVC
 from ._model_file import ModelFileError

@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from .._runtime.files import atomic_write
-from ._archive_checks import CARD, allowance, open_archive, read_card, trusted_types, untrusted_nodes
+from ._archive_checks import CARD, allowance, open_archive, read_card, untrusted_nodes
 from ._card import ModelCard
+from ._trusted_types import trusted_types
 
 MESSAGE_LIMIT = 2000  # a message quotes what a file holds
 FORMAT = 2  # raised when files of older versions can no longer be read

@@ -37,7 +37,7 @@ from .._kernels.functions import Linear, Poly, Rbf, Sigmoid
 from .._kernels.tiles import KERNEL_ERROR, cancellation
 from .._meta import CostProportionateClassifier, CostThresholdClassifier, MetaCostClassifier
 from .._search.base import BaseSVCSearchCV
-from .._search.decision import BayesRule
+from .._search.final_decision import BayesRule
 from .._svm import CostSensitiveLinearSVC, DesignedLossClassifier
 from .._svm.kernel_svc import KernelSVC
 from ._card import CATEGORY, Column, ModelCard

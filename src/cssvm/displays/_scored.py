@@ -15,11 +15,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._core.alignment import align_to_samples
 from .._core.decision import per_sample_costs, predict_with_costs
 from .._core.positive_class import positive_class_scores
 from .._core.samples import Samples
 from .._core.sklearn_compat import safe_indexing
-from .._core.validation import align_to_samples
 from ..metrics._scored import ScoredSamples
 from ..metrics._threshold_costs import BOTH_ERRORS
 

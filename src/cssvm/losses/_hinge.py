@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._core.costs import paper_costs
+from .._core.margins_and_bounds import paper_costs
 from .._core.types import Vector
 from .._core.validation import as_floats
 from ._base import CONVERT, Loss, of_label, probabilities

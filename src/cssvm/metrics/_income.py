@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.decision import OUTCOMES
+from .._core.alignment import is_pandas
+from .._core.cost_matrix import OUTCOMES
 from .._core.samples import Samples
 from .._core.types import Mask, Vector
-from .._core.validation import as_floats, is_pandas
+from .._core.validation import as_floats
 
 ONE_OR_EACH = "Pass one number, or one for each sample of y_true."
 

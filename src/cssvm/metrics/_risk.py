@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.ranking import cheapest_threshold
+from .._core.decision import cheapest_threshold
 from .._core.samples import Samples
 from .._core.types import Mask, Vector
 from .._core.validation import is_number

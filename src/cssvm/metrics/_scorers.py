@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 from sklearn import config_context
 
-from .._core.decision import OUTCOMES, costs_for_predict, decision_costs, per_sample_costs, predict_with_costs
+from .._core.alignment import is_pandas
+from .._core.cost_matrix import OUTCOMES, decision_costs
+from .._core.decision import costs_for_predict, per_sample_costs, predict_with_costs
 from .._core.positive_class import RESPONSE_METHODS, PositiveClass, positive_class_scores, stated_pos_label
 from .._core.sklearn_compat import Scorer
-from .._core.validation import aligned_sample_values, is_pandas
+from .._core.validation import aligned_sample_values
 from ._curves import tn_auc_loss, tp_auc_loss
 from ._income import as_costs, income, savings_score
 from ._risk import MinimumRisk, cost_risk, min_cost_risk

@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 
-from cssvm._core.costs import signed_terms
+from cssvm._core.margins_and_bounds import signed_terms
 from cssvm._kernels import make_kernel
 from cssvm._solvers.dual import DualProblem
 from tests.kernels.registry import CASES

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core.decision import check_decision_costs, relative_saving
-from .._core.ranking import ONE_MARGIN, threshold_of_least_cost
+from .._core.decision import ONE_MARGIN, check_decision_costs, relative_saving, threshold_of_least_cost
 from .._core.samples import Samples
 from .._core.sklearn_compat import PlattScaling
 from .._core.types import Vector
