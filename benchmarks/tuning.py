@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from cssvm._core.costs import signed_terms
 from scipy.optimize import nnls
 from threadpoolctl import threadpool_limits
 
 from benchmarks.generated import clusters
+from cssvm._core.margins_and_bounds import signed_terms
 from cssvm._kernels import make_kernel
 from cssvm._runtime import threads
 from cssvm._runtime.format import aligned_table
