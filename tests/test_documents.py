@@ -51,6 +51,16 @@ def test_commands_run_from_top_to_bottom(document, tmp_path):
     assert all((tmp_path / name).stat().st_size > 0 for name in written)
 
 
+def test_the_readme_shows_what_its_first_block_prints(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    text = (ROOT / "README.md").read_text()
+    block = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, flags=re.DOTALL)
+    exec(compile(block[1], "README.md", "exec"), {})
+    shown, printed = (re.sub(r"-?\d[\d,.]*", "#", each).split() for each in (block[2], capsys.readouterr().out))
+    assert shown == printed
+
+
 def test_the_readme_has_code_and_commands():
     assert ROOT / "README.md" in WITH_CODE
     assert ROOT / "README.md" in WITH_COMMANDS

@@ -59,11 +59,6 @@ def cost_curve():
     return CostCurveDisplay.from_estimator(forest, X_test, y_test, **COSTS, ax=first.ax_)
 
 
-def cost_path():
-    X, _, y, _ = make_data(4000)
-    return paths.plot_cost_path(paths.cost_path(CostSensitiveSVC(gamma=0.02), X, y), **COSTS).figure
-
-
 def threshold():
     X, X_test, y, y_test = make_data()
     model = CostSensitiveSVC().fit(X, y)
@@ -88,7 +83,7 @@ def gains():
     return GainsDisplay.from_estimator(model, X_test, y_test, **COSTS, total=True, currency="EUR")
 
 
-PICTURES = [gains, loss, smooth_losses, cost_roc, cost_curve, cost_path, threshold, threshold_folds, support_vectors]
+PICTURES = [gains, loss, smooth_losses, cost_roc, cost_curve, threshold, threshold_folds, support_vectors]
 
 if __name__ == "__main__":
     for picture in PICTURES:

@@ -1,4 +1,4 @@
-"""Cost-sensitive support vector machines: a cost and a margin for every example, solved exactly.
+"""Cost-sensitive support vector machines: a cost and a margin for every sample, solved exactly.
 
 Names are imported when they are first asked for (PEP 562), so that ``import cssvm`` and the help of the command line
 cost nothing.

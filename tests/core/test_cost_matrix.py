@@ -59,8 +59,8 @@ def test_costs_unpack_and_hold_no_other_names():
         ({"tp_cost": [[1.0, 2.0]]}, r"hold one value for each sample"),
         ({"fn_cost": [1.0, np.inf, 2.0]}, "fn_cost must be finite; got fn_cost=inf"),
         ({"tn_cost": -np.inf}, "tn_cost must be finite; got tn_cost=-inf"),
-        ({"tp_cost": [0.0, 0.0, 5.0], "fp_cost": -1.0}, "on 1 samples, first in row 2"),
-        ({"tp_cost": 5.0, "fp_cost": [-1.0, 0.0, -1.0]}, "on 2 samples, first in row 0"),
+        ({"tp_cost": [0.0, 0.0, 5.0], "fp_cost": -1.0}, "on 1 samples, first in sample 2"),
+        ({"tp_cost": 5.0, "fp_cost": [-1.0, 0.0, -1.0]}, "on 2 samples, first in sample 0"),
     ],
 )
 def test_costs_that_decide_nothing_are_rejected(given, message):

@@ -91,7 +91,9 @@ def test_paper_costs_of_samples_reproduce_the_example_dependent_loss(cost, f):
 
 
 def test_paper_costs_of_at_most_one_half_are_rejected_with_the_way_out():
-    with pytest.raises(ValueError, match=r"C_minus1=0.5 in row 1. Divide all costs, C1 too, by the smallest C_minus1"):
+    with pytest.raises(
+        ValueError, match=r"C_minus1=0.5 in sample 1. Divide all costs, C1 too, by the smallest C_minus1"
+    ):
         paper_costs([1.0, 1.0], [2.0, 0.5])
     smallest = 0.5
     assert paper_costs(np.array([1.0, 1.0]) / smallest, np.array([2.0, 0.5]) / smallest)["kappa"][1] == 1.0
@@ -190,8 +192,8 @@ def test_sample_weights_multiply_the_costs():
         (NAN, "got {name}=nan"),
         (np.inf, "got {name}=inf"),
         (-1.0, "got {name}=-1.0"),
-        ([1.0, 1.0, -2.0, -2.0, 1.0], "got {name}=-2.0 in row [23]"),
-        ([NAN] * 5, "got {name}=nan in row [01] "),
+        ([1.0, 1.0, -2.0, -2.0, 1.0], "got {name}=-2.0 in sample [23]"),
+        ([NAN] * 5, "got {name}=nan in sample [01] "),
         ([1.0, 2.0], r"shape \(5,\); got shape \(2,\)"),
         (np.ones((5, 1)), r"shape \(5,\); got shape \(5, 1\)"),
         (["a"] * 5, "a number or an array of numbers"),
@@ -258,8 +260,8 @@ def test_paper_costs_do_not_check_the_condition_of_the_paper(C1, C_minus1):
         (np.inf, 2, "C1=inf"),
         (True, 2, "C1=True"),
         (4, np.inf, "C_minus1=inf"),
-        ([1, np.inf], 2, "C1=inf in row 1"),
-        (4, [1.0, 2.0, 0.5], "C_minus1=0.5 in row 2"),
+        ([1, np.inf], 2, "C1=inf in sample 1"),
+        (4, [1.0, 2.0, 0.5], "C_minus1=0.5 in sample 2"),
         (np.array(0.0), 2, "C1=array"),
     ],
 )

@@ -63,7 +63,7 @@ def test_the_larger_label_is_the_default_positive_class():
     with pytest.raises(
         ValueError, match=r"whose must be one of the classes \['bad', 'good'\] of y, or None for 'good'"
     ):
-        PositiveClass.from_labels(STRINGS, "ugly", whose="whose")
+        PositiveClass.from_labels(STRINGS, "ugly", owner="whose")
 
 
 @pytest.mark.parametrize(

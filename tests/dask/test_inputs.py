@@ -110,7 +110,7 @@ def test_invalid_costs_are_rejected(client, arrays):
     wrong[y == 0] = 1.0
     wrong[300], y = -1.0, np.where(np.arange(600) == 300, 1, y)
     rejected(
-        client, r"^partition 1: fn_cost must be finite and non-negative.*row 100", cut(X), cut(y), fn_cost=cut(wrong)
+        client, r"^partition 1: fn_cost must be finite and non-negative.*sample 100", cut(X), cut(y), fn_cost=cut(wrong)
     )
     rejected(client, "one value for each of the 600 rows", cut(X), cut(y), fn_cost=cut(amount[:599], 599))
     unknown = cut(X)[cut(y) > -1]

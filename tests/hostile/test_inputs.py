@@ -151,7 +151,7 @@ def test_repeated_entries_of_a_sparse_matrix_are_summed():
 def test_missing_labels_among_strings_are_reported(missing):
     labels = np.array(["a", missing, "b", missing], dtype=object)
     with pytest.raises(ValueError, match=r"2 labels of .* are missing"):
-        two_classes(labels, whose="the model")
+        two_classes(labels, owner="the model")
 
 
 def test_labels_of_two_types_are_rejected():

@@ -99,7 +99,9 @@ def test_parameters_that_are_not_positive_are_rejected(name, bad):
 def test_wrong_costs_are_rejected():
     with pytest.raises(ValueError, match="pos_slope must be positive and finite; got pos_slope=-1"):
         HingeLoss(pos_slope=[1.0, -1.0], neg_slope=[1.0, -1.0])
-    with pytest.raises(ValueError, match=r"C_minus1 must be a finite number above 0\.5.*; got C_minus1=0\.5 in row 1"):
+    with pytest.raises(
+        ValueError, match=r"C_minus1 must be a finite number above 0\.5.*; got C_minus1=0\.5 in sample 1"
+    ):
         CostSensitiveHinge([1.0, 0.5], [1.0, 0.5])
     with pytest.raises(ValueError, match="pos_slope must be a number or an array of numbers"):
         HingeLoss(pos_slope="high", neg_slope="high")

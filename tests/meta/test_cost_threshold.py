@@ -303,7 +303,7 @@ def test_folds_without_a_class_to_train_on_are_rejected(data):
         ({"fn_cost": np.ones(3)}, r"fn_cost must be a number or .* shape \(200,\); got shape \(3,\)"),
         ({"fp_cost": np.full(200, np.nan)}, r"fp_cost must be finite .* labels are not known; got fp_cost=nan"),
         ({"fn_cost": np.inf}, "fn_cost must be finite"),
-        ({"fn_cost": np.r_[np.ones(199), -1.0]}, r"got fn_cost=-1.0 in row 199 \(1 such samples\)"),
+        ({"fn_cost": np.r_[np.ones(199), -1.0]}, r"got fn_cost=-1.0 in sample 199 \(1 in all\)"),
         ({"fn_cost": 0.0, "fp_cost": 0.0}, "must not both be 0"),
     ],
 )

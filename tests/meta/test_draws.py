@@ -14,7 +14,7 @@ N_DRAWS = 4000
 
 def shares(sampling, expected, size=None):
     """How often samples are drawn, within five standard errors of what is expected of draws with both classes."""
-    draws = draw_samples(sampling, WEIGHTED_COSTS, POSITIVE, range(N_DRAWS), size=size, whose="a test")
+    draws = draw_samples(sampling, WEIGHTED_COSTS, POSITIVE, range(N_DRAWS), size=size, owner="a test")
     found = np.mean([np.bincount(rows, minlength=len(WEIGHTED_COSTS)) for rows in draws], axis=0)
     np.testing.assert_allclose(found, expected, atol=5 * np.sqrt((size or 1) / 4 / N_DRAWS))
     return draws
@@ -59,18 +59,18 @@ def test_draws_without_replacement_follow_the_weighted_costs_of_the_samples_left
 
 
 def test_a_draw_depends_on_its_own_seed_only():
-    together = draw_samples(WITH, WEIGHTED_COSTS, POSITIVE, [3, 1, 2], size=4, whose="a test")
+    together = draw_samples(WITH, WEIGHTED_COSTS, POSITIVE, [3, 1, 2], size=4, owner="a test")
     for seed, rows in zip([3, 1, 2], together, strict=True):
-        (alone,) = draw_samples(WITH, WEIGHTED_COSTS, POSITIVE, [seed], size=4, whose="a test")
+        (alone,) = draw_samples(WITH, WEIGHTED_COSTS, POSITIVE, [seed], size=4, owner="a test")
         np.testing.assert_array_equal(rows, alone)
 
 
 @pytest.mark.parametrize(("max_samples", "size"), [(7, 7), (0.5, 5), (1.0, 10), (0.01, 1), (np.int64(3), 3), (20, 20)])
 def test_sizes_are_numbers_or_shares_of_the_samples(max_samples, size):
-    assert draw_size(max_samples, 10, whose="a test") == size
+    assert draw_size(max_samples, 10, owner="a test") == size
 
 
 @pytest.mark.parametrize("max_samples", [0, -1, 0.0, 1.5, np.nan, "all", True, None])
 def test_other_sizes_are_rejected(max_samples):
     with pytest.raises(ValueError, match=r"max_samples of a test must be a number of samples, .* got max_samples="):
-        draw_size(max_samples, 10, whose="a test")
+        draw_size(max_samples, 10, owner="a test")

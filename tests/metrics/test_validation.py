@@ -102,8 +102,8 @@ def test_decisions_with_a_third_label_are_rejected():
 @pytest.mark.parametrize(
     ("y_score", "message"),
     [
-        ([0.9, NAN, 0.4, 0.2], "y_score must be finite; got nan in row 1 (1 such samples)"),
-        ([0.9, 0.7, np.inf, -np.inf], "y_score must be finite; got inf in row 2 (2 such samples)"),
+        ([0.9, NAN, 0.4, 0.2], "y_score must be finite; got nan in sample 1 (1 in all)"),
+        ([0.9, 0.7, np.inf, -np.inf], "y_score must be finite; got inf in sample 2 (2 in all)"),
         ([0.9, 0.7, 0.4], "y_score must hold one value for each sample of y_true, shape (4,); got shape (3,)"),
         (np.ones((4, 2)), "y_score must be one-dimensional; got shape (4, 2). Pass the column of pos_label."),
         (["a", "b", "c", "d"], "y_score must hold numbers; got"),
@@ -207,7 +207,7 @@ def test_a_series_that_lacks_or_repeats_samples_is_rejected(amount):
 
 def test_the_error_about_a_sample_that_a_series_lacks_shows_its_label_as_a_plain_number():
     y = pd.Series([1, 0], index=[7, 1543])
-    with pytest.raises(ValueError, match=r"or several, for 1543 \(1 such samples\)"):
+    with pytest.raises(ValueError, match=r"or several, for 1543 \(1 in all\)"):
         cost_risk(y, y, fn_cost=pd.Series([1.0], index=[7]))
 
 

@@ -89,9 +89,9 @@ ROWS = [
     ),
     ({"y": np.where(Y == 1, NAN, 0)}, "Input y contains NaN"),
     ({"y": None}, "requires y to be passed"),
-    ({"fn_cost": np.full(30, NAN)}, "fn_cost must be finite and non-negative .* got fn_cost=nan in row"),
-    ({"fn_cost": np.full(30, INF)}, "got fn_cost=inf in row"),
-    ({"fp_cost": -np.ones(30)}, r"fp_cost must be finite and non-negative .* got fp_cost=-1\.0 in row"),
+    ({"fn_cost": np.full(30, NAN)}, "fn_cost must be finite and non-negative .* got fn_cost=nan in sample"),
+    ({"fn_cost": np.full(30, INF)}, "got fn_cost=inf in sample"),
+    ({"fp_cost": -np.ones(30)}, r"fp_cost must be finite and non-negative .* got fp_cost=-1\.0 in sample"),
     ({"fn_cost": np.zeros(30)}, "fn_cost must be positive on at least one sample of the positive class"),
     ({"fp_cost": np.zeros(30)}, "fp_cost must be positive on at least one sample of the negative class"),
     (
@@ -118,7 +118,7 @@ MARGINS = [
         {},
         r"kappa of \w+ must be a number or \"tied\"; got .* fit\(X, y, kappa=\.\.\.\)",
     ),
-    ({}, {"kappa": np.zeros(30)}, r"kappa must be finite and positive .* got kappa=0\.0 in row"),
+    ({}, {"kappa": np.zeros(30)}, r"kappa must be finite and positive .* got kappa=0\.0 in sample"),
     ({}, {"kappa": np.ones(7)}, r"kappa must be a number or hold one value .* got shape \(7,\)"),
     ({}, {"kappa": "loose"}, "got kappa='loose'"),
 ]

@@ -118,3 +118,17 @@ def test_splits_may_be_masks():
     numbers += [tuple(reversed(numbers[0]))]
     by_mask, by_number = (BoundaryMovementSVC(fn_cost=3.0, cv=cv).fit(X, y).threshold_ for cv in (masks, numbers))
     assert by_mask == by_number
+
+
+def test_samples_of_weight_zero_are_neither_trained_on_nor_scored():
+    X, y = make_classification(60, 4, flip_y=0.2, random_state=0)
+    weights = np.ones(len(y))
+    weights[::7] = 0.0
+    far = X.copy()
+    far[::7] = 1e300  # a linear decision function overflows there
+    folds = [(np.arange(20, 60), np.arange(20)), (np.arange(40), np.arange(40, 60))]
+    given = {"kernel": "linear", "fn_cost": 3.0, "tol": 1e-6}
+    own = [[np.searchsorted(np.flatnonzero(weights), part[weights[part] > 0]) for part in fold] for fold in folds]
+    found = BoundaryMovementSVC(**given, cv=folds).fit(far, y, sample_weight=weights)
+    kept = BoundaryMovementSVC(**given, cv=own).fit(X[weights > 0], y[weights > 0])
+    assert found.threshold_ == pytest.approx(kept.threshold_, abs=1e-6)

@@ -46,7 +46,7 @@ def test_codes_can_be_requested_as_categories_and_columns_left_out(tmp_path):
     with pytest.raises(TableError, match="has no column 'nonsense'; its columns are 'code', 'x', 'label'"):
         chosen(tmp_path / "t.csv", "code,x,label\n1,5,0\n", category=["nonsense"])
     with pytest.raises(
-        TableError, match="no column to use as a feature besides 'label'; 'x' was left out: it has no entries"
+        TableError, match="no column to use as a feature but 'label'; 'x' was left out: it has no entries"
     ):
         chosen(tmp_path / "t.csv", "label,x\n1,\n", without=["label"])
 

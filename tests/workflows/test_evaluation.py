@@ -236,7 +236,7 @@ def test_a_search_that_expects_something_else_does_not_say_so():
     bayes = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.1], cv=2, decision="bayes")
     found = evaluate(bayes, X, Y, **quick)
     assert np.isnan(found.own_estimate)
-    assert "itself expected" not in str(found)
+    assert "The search expected" not in str(found)
 
 
 class Sign(ClassifierMixin, BaseEstimator):

@@ -1,7 +1,7 @@
 """The command line: ``cssvm train | predict | evaluate | report | info | datasets``.
 
-Each verb is one call of the public API, registered in `app.py`. Heavy imports are inside the functions, so that help
-and usage errors are fast.
+Each verb is one call of `_tables`, `deploy` or `datasets`, registered in `app.py`. Heavy imports are inside the
+functions, so that help and usage errors are fast.
 """
 
 import signal

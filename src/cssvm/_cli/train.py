@@ -51,8 +51,8 @@ def train(
 
     Numeric and categorical columns are recognized by one rule; missing values are imputed, categories encoded and
     numbers scaled. C and gamma are chosen by cross-validation with your costs. The costs per row come from nested
-    cross-validation, compared with acting on nobody, acting on everybody, a plain SVM, one with a tuned threshold and,
-    if decisions depend on the costs of each row, a logistic regression that uses them too.
+    cross-validation, compared with acting on nobody, acting on everybody, a cost-blind SVM, one with a tuned threshold
+    and, if decisions depend on the costs of each row, a logistic regression that uses them too.
 
     With --scheduler the workers of a Dask cluster read DATA, which must be Parquet, and train a linear model without
     search and evaluation: keep some files back for `cssvm evaluate`.

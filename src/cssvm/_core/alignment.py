@@ -84,5 +84,5 @@ def _positions(name: str, given: Any, wanted: Any) -> Any:
     label = wanted[[np.argmax(positions < 0)]].tolist()[0]
     raise ValueError(
         f"{name} must have exactly one value for each label in the index of the samples; got none, or several, for "
-        f"{label!r} ({(positions < 0).sum()} such samples). Pass all values with unique labels, or {name}.to_numpy()."
+        f"{label!r} ({(positions < 0).sum()} in all). Pass all values with unique labels, or {name}.to_numpy()."
     )

@@ -43,9 +43,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_labels(self, y: NDArray[Any]) -> tuple[PositiveClass, Mask]:
         """Set `classes_` and the positive class, and return it with the mask of the positive samples."""
-        self.classes_, index = two_classes(y, whose=type(self).__name__)
+        self.classes_, index = two_classes(y, owner=type(self).__name__)
         self._positive_class = PositiveClass.from_labels(
-            self.classes_, getattr(self, "pos_label", None), whose=f"pos_label of {type(self).__name__}"
+            self.classes_, getattr(self, "pos_label", None), owner=f"pos_label of {type(self).__name__}"
         )
         return self._positive_class, index == self._positive_class.index
 
@@ -62,7 +62,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         if unknown.any():
             raise ValueError(
                 f"y must hold the classes {format_labels(self.classes_)} that {type(self).__name__} was fitted on; got "
-                f"{labels[np.argmax(unknown)]!r} in row {np.argmax(unknown)} ({unknown.sum()} such samples)."
+                f"{labels[np.argmax(unknown)]!r} in sample {np.argmax(unknown)} ({unknown.sum()} in all)."
             )
         return self._sample(self._positive_class, labels == self._positive_class.label, fn_cost, fp_cost, sample_weight)
 
@@ -99,22 +99,22 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def two_classes(y: NDArray[Any], *, owner: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """The sorted classes (2,) and the class index of each sample (n_samples,); raises unless there are two."""
     missing = sum(map(is_missing, y.tolist())) if y.dtype == object else 0
     missing = int(np.isnan(y).sum()) if y.dtype.kind == "f" else missing
     if missing:
-        raise ValueError(f"Input y contains NaN: {missing} labels of {whose} are missing. Drop these samples.")
+        raise ValueError(f"Input y contains NaN: {missing} labels of {owner} are missing. Drop these samples.")
     if y.dtype == object and len({isinstance(label, str) for label in y.tolist()}) > 1:
         raise ValueError(
-            f"y of {whose} must hold labels of one type; got strings and other labels, such as "
+            f"y of {owner} must hold labels of one type; got strings and other labels, such as "
             f"{reprlib.repr(list(dict.fromkeys(y.tolist())))}. Turn all of them into strings, or into numbers."
         )
     whole = y.dtype.kind in "biu"  # scikit-learn's test takes a tenth of a small fit
     kind = "multiclass" if whole else type_of_target(y, input_name="y", raise_unknown=True)
     if kind.startswith("continuous"):
         raise ValueError(
-            f"Unknown label type: {kind}. y of {whose} must hold the labels of two classes; got numbers such "
+            f"Unknown label type: {kind}. y of {owner} must hold the labels of two classes; got numbers such "
             f"as {y[y != np.round(y)][0]}. Turn them into classes first, for example y = (amount > 0), and "
             "pass the amounts as fn_cost or fp_cost."
         )
@@ -123,7 +123,7 @@ def two_classes(y: NDArray[Any], *, whose: str) -> tuple[NDArray[Any], NDArray[A
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}: y has "
             f"{len(classes)} classes, {format_labels(classes)}. For more than two classes use "
-            f"sklearn.multiclass.OneVsRestClassifier({whose}(...))."
+            f"sklearn.multiclass.OneVsRestClassifier({owner}(...))."
         )
     if len(classes) < 2:
         raise ValueError(

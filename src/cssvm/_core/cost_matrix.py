@@ -122,7 +122,7 @@ def decision_costs(*, tp_cost: Any = 0.0, fp_cost: Any = 0.0, tn_cost: Any = 0.0
     if both_negative.any():
         raise ValueError(
             "fn_cost - tp_cost and fp_cost - tn_cost must not both be negative, as wrong decisions would be the better "
-            f"ones; got this on {np.count_nonzero(both_negative)} samples, first in row {np.argmax(both_negative)}. "
+            f"ones; got this on {np.count_nonzero(both_negative)} samples, first in sample {np.argmax(both_negative)}. "
             "Check the signs: what earns money is a negative cost."
         )
     leaving = (fn < 0.0) | ((fn == 0.0) & (fp >= 0.0))

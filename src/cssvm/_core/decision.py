@@ -86,7 +86,7 @@ def threshold_of_least_cost(
 
 
 def expected_saving(probability: Any, fn_cost: Any, fp_cost: Any) -> Any:
-    """P * fn_cost - (1 - p) * fp_cost, (n,): by how much predicting positive lowers the expected cost."""
+    """By how much predicting positive lowers the expected cost: p * fn_cost - (1 - p) * fp_cost, (n,)."""
     return probability * fn_cost - (1.0 - probability) * fp_cost
 
 

@@ -1,4 +1,4 @@
-"""Costs given by the user, translated to the margins, upper bounds and bounds of the dual problem.
+"""Costs given by the user, translated to margins and upper bounds, and to bounds of the signed dual variables.
 
 With y_i = +1 for the positive class, the loss of sample i of weight s_i is
 
@@ -103,7 +103,7 @@ def _costs_above(name: str, value: Any, minimum: float, fix: str) -> Any:
         raise ValueError(f"{expected}; got {name}={value!r}. {fix}")
     if not valid.all():
         first = np.argmin(valid)
-        raise ValueError(f"{expected} on every sample; got {name}={values.flat[first]} in row {first}. {fix}")
+        raise ValueError(f"{expected} on every sample; got {name}={values.flat[first]} in sample {first}. {fix}")
     return values if values.ndim else float(values)
 
 

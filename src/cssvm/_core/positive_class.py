@@ -33,14 +33,14 @@ class PositiveClass:
     named: bool = True
 
     @classmethod
-    def from_labels(cls, classes: NDArray[Any], pos_label: Any, *, whose: str = "pos_label") -> PositiveClass:
+    def from_labels(cls, classes: NDArray[Any], pos_label: Any, *, owner: str = "pos_label") -> PositiveClass:
         """The class `pos_label`, by default the last; `whose` names the parameter in the error message."""
         if pos_label is None:
             return cls(classes, 1, named=False)
         labels = classes.tolist()
         if pos_label not in labels:
             raise ValueError(
-                f"{whose} must be one of the classes {format_labels(classes)} of y, or None for {labels[1]!r}; "
+                f"{owner} must be one of the classes {format_labels(classes)} of y, or None for {labels[1]!r}; "
                 f"got pos_label={pos_label!r}."
             )
         return cls(classes, labels.index(pos_label))
@@ -245,7 +245,7 @@ def check_same_positive_class(estimator: Any, positive_class: PositiveClass) -> 
     if stating is None:
         return
     name = type(stating).__name__
-    own = PositiveClass.from_labels(positive_class.classes, stating.pos_label, whose=f"pos_label of {name}")
+    own = PositiveClass.from_labels(positive_class.classes, stating.pos_label, owner=f"pos_label of {name}")
     if own.index != positive_class.index:
         raise ValueError(
             f"The positive class of {name} is {own.label_repr}, as its pos_label={stating.pos_label!r}, but costs are "

@@ -217,8 +217,8 @@ class Samples:
         wrong = ~np.isfinite(scores)
         if wrong.any():
             raise ValueError(
-                f"y_score must be finite; got {scores[np.argmax(wrong)]} in row {np.argmax(wrong)} "
-                f"({wrong.sum()} such samples). Drop these samples, or give them a finite score."
+                f"y_score must be finite; got {scores[np.argmax(wrong)]} in sample {np.argmax(wrong)} "
+                f"({wrong.sum()} in all). Drop these samples, or give them a finite score."
             )
         return scores
 

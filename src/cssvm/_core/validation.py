@@ -121,7 +121,7 @@ def check_sample_values(
     valid = np.isfinite(values) & (values >= at_least if above is None else values > above)
     wrong = ~valid if on is None or values.ndim == 0 else on & ~valid
     if wrong.any():
-        at = "" if wrong.ndim == 0 else f" in row {np.argmax(wrong)} ({wrong.sum()} such samples)"
+        at = "" if wrong.ndim == 0 else f" in sample {np.argmax(wrong)} ({wrong.sum()} in all)"
         ignored = "" if on is None else " (values on samples of the other class are ignored)"
         raise ValueError(
             f"{name} must be {_range(above, at_least)} on every sample{where}; got "

@@ -138,7 +138,7 @@ def evaluate(
     labels = column_or_1d(y, warn=True)
     groups = check_groups(given.pop("groups"), len(labels))
     outcomes, decisive, passed_on = _costs(model, given)
-    classes, index = two_classes(labels, whose="evaluate")
+    classes, index = two_classes(labels, owner="evaluate")
     target = PositiveClass.from_labels(classes, stated_pos_label(model) if pos_label is None else pos_label)
     sample = Samples.from_mask(target, index == target.index, **decisive, sample_weight=given["sample_weight"])
     sample.check_totals()
@@ -238,7 +238,8 @@ def _costs(model: Any, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
 def _estimates_decisions(fitted: Any) -> bool:
     """Whether the score of a fitted search estimates the cost of its decisions.
 
-    That of a search that decides by the costs of each sample does not: it is the cost of deciding by the sign of f.
+    That of a search that decides by the costs of each sample is left out: its probabilities are fitted to the scores
+    that they are judged by.
     """
     return getattr(fitted, "scoring", None) in OWN_ESTIMATES and not getattr(fitted, "decides_by_costs", True)
 

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._core.classifier import unchanged_on_failure
 from .._core.positive_class import DEFAULT_THRESHOLDS, finite_response
 from .._core.samples import Samples, has_both_classes
+from .._core.sklearn_compat import LARGEST_SEED
 from .._core.types import Mask, RowNumbers, Vector
 from .._core.validation import CHECKS, check_parameters, is_integer, is_number, option
 from .base import ESTIMATOR, PROBABILITIES, WrappedClassifier, takes_weights
@@ -33,7 +34,6 @@ SOFT, HARD = "soft", "hard"
 VOTES = "predict"
 MAJORITY = 0.5  # of the votes
 HALF = 0.5  # of the samples
-LARGEST_SEED = np.iinfo(np.int32).max
 
 WITH, WITHOUT, REJECTION = "with_replacement", "without_replacement", "rejection"
 SAMPLINGS = (REJECTION, WITH, WITHOUT)
@@ -42,15 +42,15 @@ ATTEMPTS = 100  # at a draw with both classes: less than one in a million draws 
 
 
 def draw_samples(
-    sampling: str, weighted_costs: Vector, positive: Mask, seeds: Iterable[int], *, size: int | None = None, whose: str
+    sampling: str, weighted_costs: Vector, positive: Mask, seeds: Iterable[int], *, size: int | None = None, owner: str
 ) -> list[RowNumbers]:
     """Sample numbers of a draw for each seed; size : k, not for rejection; whose : the name in errors."""
     chances = weighted_costs / weighted_costs.max() if sampling == REJECTION else weighted_costs / weighted_costs.sum()
-    return [_draw_both_classes(sampling, chances, positive, seed, size, whose) for seed in seeds]
+    return [_draw_both_classes(sampling, chances, positive, seed, size, owner) for seed in seeds]
 
 
 def _draw_both_classes(
-    sampling: str, chances: Vector, positive: Mask, seed: int, size: int | None, whose: str
+    sampling: str, chances: Vector, positive: Mask, seed: int, size: int | None, owner: str
 ) -> RowNumbers:
     """The sorted sample numbers of the first draw of this seed that holds samples of both classes."""
     rng = np.random.default_rng(seed)
@@ -63,21 +63,21 @@ def _draw_both_classes(
             return draw
     share = chances[positive].sum() / chances.sum()
     raise ValueError(
-        f"draws of {whose} must hold samples of both classes; got {ATTEMPTS} draws of one class only. "
+        f"draws of {owner} must hold samples of both classes; got {ATTEMPTS} draws of one class only. "
         f"Positive samples have {share:.2g} of the weighted costs, and a draw holds about "
         f"{chances.sum() if size is None else size:.3g} samples. Cap the largest costs or weights"
         + (f', or use sampling="{WITH}".' if sampling == REJECTION else ", or draw more samples.")
     )
 
 
-def draw_size(max_samples: Any, n_samples: int, *, whose: str) -> int:
+def draw_size(max_samples: Any, n_samples: int, *, owner: str) -> int:
     """Samples of a draw: their number, or their share of all samples."""
     if is_integer(max_samples) and max_samples >= 1:
         return int(max_samples)
     if is_number(max_samples) and not is_integer(max_samples) and 0.0 < max_samples <= 1.0:
         return max(1, round(float(max_samples) * n_samples))
     raise ValueError(
-        f"max_samples of {whose} must be a number of samples, at least 1, or a share of them, above 0 and at most 1.0; "
+        f"max_samples of {owner} must be a number of samples, at least 1, or a share of them, above 0 and at most 1.0; "
         f"got max_samples={max_samples!r}. Pass for example max_samples=0.5."
     )
 
@@ -290,21 +290,21 @@ class CostProportionateClassifier(EnsembleClassifier):
                 f'max_samples of {name} must be None with sampling="{REJECTION}", which keeps as many samples as the '
                 f"costs say; got max_samples={self.max_samples!r}. Use another sampling for a given number."
             )
-        draw_size(self.max_samples, 1, whose=name)
+        draw_size(self.max_samples, 1, owner=name)
 
     def _draws(self, sample: Samples, weighted_costs: Vector, seeds: list[int]) -> list[RowNumbers]:
         """The samples of each member."""
         name, n_samples = type(self).__name__, int(np.count_nonzero(weighted_costs))
         if self.sampling == REJECTION:
-            return draw_samples(REJECTION, weighted_costs, sample.positive, seeds, whose=name)
+            return draw_samples(REJECTION, weighted_costs, sample.positive, seeds, owner=name)
         given = (HALF if self.sampling == WITHOUT else 1.0) if self.max_samples is None else self.max_samples
-        size = draw_size(given, n_samples, whose=name)
+        size = draw_size(given, n_samples, owner=name)
         if self.sampling == WITHOUT and size >= n_samples:
             raise ValueError(
                 f"max_samples of {name} must be below the number of samples with a cost, {n_samples}, with "
                 f'sampling="{WITHOUT}", as a draw of all samples ignores their costs; got max_samples={given!r}.'
             )
-        return draw_samples(self.sampling, weighted_costs, sample.positive, seeds, size=size, whose=name)
+        return draw_samples(self.sampling, weighted_costs, sample.positive, seeds, size=size, owner=name)
 
     @property
     def _fitted_estimator(self) -> Any:

@@ -188,8 +188,8 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
     def _bagged_probability(self, X: Any, sample: Samples, seeds: list[int], metadata: dict[str, Any]) -> Vector:
         """Probability of the positive class, (n,), averaged over models of resamples."""
         weighted_costs = draw_weights(sample.weights, metadata)
-        size = draw_size(self.max_samples, int(np.count_nonzero(weighted_costs)), whose=type(self).__name__)
-        draws = draw_samples(WITH, weighted_costs, sample.positive, seeds, size=size, whose=type(self).__name__)
+        size = draw_size(self.max_samples, int(np.count_nonzero(weighted_costs)), owner=type(self).__name__)
+        draws = draw_samples(WITH, weighted_costs, sample.positive, seeds, size=size, owner=type(self).__name__)
         folds = [Fold(*parts) for parts in zip(draws, self._held_out(draws, len(sample)), strict=True)]
         found = self._out_of_fold(X, sample.labels, folds, self._method, metadata, seeds)
         return found._replace(values=[self._vote(response) for response in found.values]).mean(len(sample))
@@ -229,7 +229,7 @@ class MetaCostClassifier(EnsembleClassifier, EstimatingClassifier):
         """Raise if a parameter or an estimator is invalid."""
         self._check_members()
         name = type(self).__name__
-        draw_size(self.max_samples, 1, whose=name)
+        draw_size(self.max_samples, 1, owner=name)
         if self.amount_estimator is not None:
             self._check_amount_estimator()
         if self.voting == SOFT and not hasattr(self.estimator, PROBABILITIES):

@@ -142,7 +142,7 @@ class _Hasher(NumpyHasher):
 
 
 def _of_function(function: FunctionType) -> tuple[Any, ...]:
-    """What the result of a function depends on, besides its arguments."""
+    """What the result of a function depends on in addition to its arguments."""
     code, cells = function.__code__, [cell.cell_contents for cell in function.__closure__ or ()]
     used = {} if _is_installed(function.__module__) else _globals(function)
     attributes = {name for each in _iter_code(code) for name in each.co_names}

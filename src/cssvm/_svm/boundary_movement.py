@@ -10,9 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from .._core.alignment import align_to_samples
 from .._core.classifier import unchanged_on_failure
 from .._core.decision import ONE_MARGIN, score_tie, threshold_of_least_cost
-from .._core.folds import check_groups, make_splits, out_of_fold
+from .._core.folds import Fold, OutOfFold, check_groups, fit_on, make_splits
 from .._core.margins_and_bounds import SCALE
 from .._core.samples import Samples, check_both_classes
+from .._core.sklearn_compat import take_rows
 from .._core.types import Status, Vector
 from .._kernels import DEFAULT_KERNEL
 from .base_svc import SCALING
@@ -163,18 +164,25 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
         return self
 
     def _out_of_fold(self, X: Any, samples: Samples, groups: Any) -> tuple[Samples, Vector, int]:
-        """The held-out samples of all folds, their scores, and the number of folds that did not converge."""
+        """The held-out samples of all folds, their scores, and the number of folds that did not converge.
+
+        Samples of weight 0 are neither trained on nor scored.
+        """
+        used = samples.weights > 0
         given = {"positive": samples.positive, "weights": samples.weights, "groups": groups}
-        folds = make_splits(self.cv, X, samples.labels, **given)
+        splits = make_splits(self.cv, X, samples.labels, **given)
+        folds = [Fold(*(part[used[part]] for part in fold)) for fold in splits]
+        weights, scores, n_failed = {"sample_weight": samples.weights}, [], 0
         for fold in folds:
-            positive = samples.positive[fold.train][samples.weights[fold.train] > 0]
-            check_both_classes(positive, f"the training samples of each fold of cv={self.cv!r}", FOLD_FIX)
-        models = [CostSensitiveSVC(**{name: getattr(self, name) for name in TRAINING}) for _ in folds]
-        weights = {"sample_weight": samples.weights}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            found = out_of_fold(models, X, samples.labels, folds, "decision_function", metadata=weights, n_jobs=1)
-        held_out, scores = found.pooled()
+            where = f"the training samples of each fold of cv={self.cv!r}"
+            check_both_classes(samples.positive[fold.train], where, FOLD_FIX)
+            model = CostSensitiveSVC(**{name: getattr(self, name) for name in TRAINING})
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                fit_on(model, X, samples.labels, fold.train, weights)
+            scores.append(model.decision_function(take_rows(model, X, samples.labels, fold.valid, fold.train)[0]))
+            n_failed += model.fit_status_ != Status.CONVERGED
+        held_out, pooled = OutOfFold([fold.valid for fold in folds], scores).pooled()
         scored = samples.take(held_out)
-        check_both_classes(scored.positive[scored.weights > 0], f"the held-out samples of cv={self.cv!r}", FOLD_FIX)
-        return scored, scores, sum(model.fit_status_ != Status.CONVERGED for model in models)
+        check_both_classes(scored.positive, f"the held-out samples of cv={self.cv!r}", FOLD_FIX)
+        return scored, pooled, n_failed

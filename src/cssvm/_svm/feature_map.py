@@ -219,7 +219,7 @@ class _Problem(NamedTuple):
         return self.kernel.expand(self.X, np.arange(len(coef)), vectors, coef, np.float64)
 
     def _nystroem_objective(self, feature_map: Nystroem, w: Vector) -> float:
-        """Of the function of a Nystroem map with weights w, in the directions whose norm is known to some digits."""
+        """The objective at the function of a Nystroem map, in the directions whose norm is known to some digits."""
         vectors = validate_transformed(feature_map.components_, feature_map)
         values, directions = np.linalg.eigh(self.kernel.matrix(vectors, vectors))
         along = directions.T @ (feature_map.normalization_.T @ w)

@@ -22,7 +22,7 @@ class CostSensitiveLinearSVC(BaseSVC):
                   + C sum over y_i = -1 of s_i fp_cost_i max(0, kappa_i + f(x_i))
 
     the problem of ``CostSensitiveSVC(kernel="linear")``, with time and memory linear in the number of samples rather
-    than quadratic. The intercept b is not regularized.
+    than quadratic. The intercept b is not regularised.
 
     Parameters
     ----------

@@ -83,8 +83,8 @@ def column_in(text: str) -> str:
 
 def check_required_costs(specs: Mapping[str, CostSpec], rows: Chunk, costs: Mapping[str, Any], positive: Mask) -> None:
     """Raise if fn_cost is missing on positive rows, (n_rows,) bool, or fp_cost on negative ones."""
-    for name, used, whose in (("fn_cost", positive, "positive"), ("fp_cost", ~positive, "other")):
-        specs[name].check_known(rows, costs[name], used, f"where it is used, on rows of the {whose} class")
+    for name, used, owner in (("fn_cost", positive, "positive"), ("fp_cost", ~positive, "other")):
+        specs[name].check_known(rows, costs[name], used, f"where it is used, on rows of the {owner} class")
 
 
 def read_weight_column(rows: Chunk, column: str) -> Vector:

@@ -60,7 +60,7 @@ class TableScorer:
 
     @classmethod
     def load(cls, model: Any, *, fn_cost: Any, fp_cost: Any) -> TableScorer:
-        """From a model file, or what `load_model` returns."""
+        """Load it from a model file, or take what `load_model` returns."""
         saved = load_model(model) if isinstance(model, str | Path) else model
         if not isinstance(saved, SavedModel):
             raise TypeError(f"model must be a path or a SavedModel, with a card; got {type(model).__name__}.")

@@ -67,7 +67,7 @@ def infer_schema(table: Chunk, *, without: Sequence[str], category: Sequence[str
         notes += _notes(table, column, requested=requested)
     if not columns:
         reasons = "".join(f"; {name!r} was left out: {reason}" for name, reason in left_out.items())
-        raise TableError(f"{table.source} has no column to use as a feature besides {format_names(without)}{reasons}.")
+        raise TableError(f"{table.source} has no column to use as a feature but {format_names(without)}{reasons}.")
     return Schema(columns, left_out, notes)
 
 

@@ -170,7 +170,7 @@ def _leakage(X: Any, columns: Sequence[Column], positive: Mask) -> list[str]:
     for column in columns:
         values = X[column.name].to_numpy()
         missing = np.isnan(values) if column.kind == NUMBER else values == ""
-        apart = "" if column.kind != NUMBER else _told_apart(values, positive)
+        apart = "" if column.kind != NUMBER else _separability(values, positive)
         if missing[positive].all() != missing[~positive].all():
             apart = "it is missing on every row of one class"
         if apart:
@@ -181,7 +181,7 @@ def _leakage(X: Any, columns: Sequence[Column], positive: Mask) -> list[str]:
     return notes
 
 
-def _told_apart(values: Vector, positive: Mask) -> str:
+def _separability(values: Vector, positive: Mask) -> str:
     """The AUC of a column of numbers, (n,) with nan, if it is nearly perfect; else an empty string."""
     for missing_as in (-np.inf, np.inf) if np.isnan(values).any() else (0.0,):
         area = roc_auc_score(positive, rankdata(np.where(np.isnan(values), missing_as, values)))

@@ -56,7 +56,7 @@ class CostSensitiveLinearSVC(local.CostSensitiveLinearSVC):
         `cssvm.datasets.make_preprocessor`.
     feature_map : transformer, default=None
         Applied after scaling, inside tasks, and fitted on about 10,000 rows, evenly spaced in each partition. For
-        example, ``Nystroem(n_components=300, random_state=0)`` approximates a kernel machine.
+        example, ``Nystroem(n_components=300, random_state=0)`` approximates a kernel SVM.
     verbose : int, default=0
         1 prints progress and the duality gap.
     client : distributed.Client, default=None

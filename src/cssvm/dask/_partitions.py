@@ -174,7 +174,7 @@ def _feature_names(X: Any, features: Sequence[str] | None, columns: dict[str, st
         if not isinstance(name, str):
             raise ValueError(f"the columns of X must have strings as names; got {name!r}. Use X.rename(columns=str).")
     if not wanted:
-        raise ValueError(f"X must have columns to use as features, besides {sorted(columns.values())}; got none.")
+        raise ValueError(f"X must have columns to use as features, other than {sorted(columns.values())}; got none.")
     return tuple(wanted)
 
 

@@ -143,8 +143,8 @@ def _read_labels(values: dict[str, Any], reader: Reader) -> LabelCounts:
     y = values["y"]
     n_missing = int(pd.isna(y).sum())
     if n_missing:
-        whose = f"column {reader.columns['y']!r} (y)" if "y" in reader.columns else "y"
-        raise ValueError(f"{whose} contains missing values: {n_missing:,} labels are missing. Drop these rows.")
+        owner = f"column {reader.columns['y']!r} (y)" if "y" in reader.columns else "y"
+        raise ValueError(f"{owner} contains missing values: {n_missing:,} labels are missing. Drop these rows.")
     counts = np.zeros((len(y), 3), dtype=np.int64)
     counts[:, 0] = 1
     for k, name in enumerate(("fn_cost", "fp_cost"), start=1):

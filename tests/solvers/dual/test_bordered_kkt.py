@@ -76,7 +76,7 @@ def test_a_factor_with_more_borders_than_members_is_given_up(monkeypatch):
     moving = np.arange(N) < 14
     given_up = []
     for _ in range(4):
-        given_up.append(kkt.is_cheaper_anew(moving))
+        given_up.append(kkt.is_refactorising_cheaper(moving))
         kkt.update_change(np.zeros(N), np.ones(N), moving)
         kkt.replace(np.arange(10, 14))
     assert given_up == [False, False, False, True]  # 1, 5, 9 and 13 rows next to 10 members

@@ -59,7 +59,7 @@ class BorderedKKT:
         self._is_member[places] = False
         self._row_of_added[places] = -1
 
-    def is_cheaper_anew(self, moving: Mask) -> bool:
+    def is_refactorising_cheaper(self, moving: Mask) -> bool:
         """Whether factorising the matrix of the `moving` variables, (n,) bool, is less work than bordering this one."""
         added, held = self._border_of(moving)
         m, n_border = len(self.members), len(added) + len(held)

@@ -62,7 +62,7 @@ class NewtonSteps:
         _, moving = self._moving(tol)
         if np.count_nonzero(moving) <= tuning.SMALL_SYSTEM:
             return False
-        return self.kkt.is_close_to(moving) and not self.kkt.is_cheaper_anew(moving)
+        return self.kkt.is_close_to(moving) and not self.kkt.is_refactorising_cheaper(moving)
 
     def take(self, tol: float) -> float:
         """Take one step; returns the share of its direction that was followed, 0 if it does not ascend."""
@@ -138,7 +138,7 @@ class NewtonSteps:
 
     def _kkt_for(self, moving: Mask) -> BorderedKKT:
         """The system of the `moving` variables: the last one with a border, or a new one if that is less work."""
-        if self.kkt is None or self.kkt.is_cheaper_anew(moving):
+        if self.kkt is None or self.kkt.is_refactorising_cheaper(moving):
             self.kkt = None  # free its memory
             members = np.flatnonzero(moving)
             try:
