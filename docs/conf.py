@@ -74,9 +74,9 @@ def show_files_of_the_repository(app: Sphinx, docname: str, source: list[str]) -
     def on_the_site(link: re.Match[str]) -> str:
         text, target, heading = link.groups()
         path = (file.parent / target).resolve()
-        if path.is_dir():  # a site shows files only
-            return text
         path = PAGES.get(path, path)
+        if path.is_dir() or (path.suffix == ".md" and DOCS not in path.parents):  # not on the site
+            return text
         return f"[{text}]({os.path.relpath(path, page.parent)}{heading or ''})"
 
     source[0] = LINK.sub(on_the_site, source[0])
