@@ -120,3 +120,20 @@ def test_one_parameter_has_one_description(family):
     assert max(counts.values()) == len(FAMILIES[family])
     assert {key for key, found in texts.items() if len(found) > 1} <= DIFFERENT.get(family, set())
     assert all(len(texts[key]) > 1 for key in DIFFERENT.get(family, ()))
+
+
+# What the field has other words for (docs/adr/0011).
+DIALECT = re.compile(
+    r"\b(pair steps?|newton rounds?|plain polic(y|ies)|truth values?|anew|giveaway|asleep|awake|stakes?|learners?|"
+    r"dearer|beside|learnt)\b",
+    re.IGNORECASE,
+)
+
+
+def test_code_and_documents_use_the_words_of_the_field():
+    root = SOURCE.parents[1]
+    paths = [root / "README.md", root / "CONTRIBUTING.md", *root.glob("docs/*.md"), *SOURCE.rglob("*.*")]
+    texts = [path for path in paths if path.suffix in (".md", ".py", ".html", ".js", ".toml")]
+    found = {(path.name, word.group()) for path in texts for word in DIALECT.finditer(path.read_text())}
+    assert len(texts) > 100
+    assert found == set()

@@ -129,8 +129,8 @@ class BaseSVCSearchCV(BinaryClassifier):
         scoring = make_scoring(self.scoring, X, samples, decision, score_tie(self.tol))
         ranking = scoring.ranking and not scoring.pooled
         training = with_balanced_costs(samples) if decision == BAYES else samples
-        learnt = None if decision == ZERO else decision
-        folds = make_folds(self.cv, X, training, ranking=ranking, groups=groups, decision=learnt)
+        learned = None if decision == ZERO else decision
+        folds = make_folds(self.cv, X, training, ranking=ranking, groups=groups, decision=learned)
         features = FoldFeatures(X, samples.labels, self.transformer, samples.nonzero_samples)
         axes = self._axes(features.whole[0], training)
         found = GridSearch(self, features, samples, training, folds, scoring, self._make_worker).run(axes)
@@ -190,8 +190,8 @@ class BaseSVCSearchCV(BinaryClassifier):
         if self.decides_by_costs:
             self._decision = BayesRule(pooled, scored, tie)
         else:
-            learnt = self._decision_name == THRESHOLD
-            self._decision = ThresholdRule(pooled_threshold(pooled, scored, tie) if learnt else 0.0)
+            learned = self._decision_name == THRESHOLD
+            self._decision = ThresholdRule(pooled_threshold(pooled, scored, tie) if learned else 0.0)
         self._mean_costs = samples.mean_costs()
         self.threshold_ = self._positive_class.to_classes_sign(self._decision.threshold) + 0.0  # no -0.0
         if isinstance(self._decision, BayesRule) and not self._decision.varies(pooled):

@@ -49,7 +49,7 @@ class CostSensitiveSVCCV(BaseSVCSearchCV):
         less fp_cost over false positives; or a scikit-learn scorer or its name. Greater is better, so risks and areas
         have a minus sign.
     decision : {"auto", "zero", "threshold", "bayes"}, default="auto"
-        How the final model predicts, learnt from out-of-fold scores without further fits. ``"zero"``: by the sign of
+        How the final model predicts, learned from out-of-fold scores without further fits. ``"zero"``: by the sign of
         f. ``"threshold"``: by the threshold of least cost on the out-of-fold scores of all folds together, at which
         points are scored as well. ``"bayes"``: by probabilities calibrated on these scores and the costs of each new
         sample, ``predict(X, fn_cost=amount)``; points are scored by the cost of these predictions, but the costs do

@@ -1,4 +1,4 @@
-"""How the final model of a search decides, learnt from the out-of-fold scores of its best point without further fits.
+"""How the final model of a search decides, learned from the out-of-fold scores of its best point without further fits.
 
     zero        positive if f(x) > 0
     threshold   positive if f(x) > t,    t of least cost on the out-of-fold scores of all folds together

@@ -67,7 +67,7 @@ def make_folds(
 ) -> list[Fold]:
     """The folds of `cv`, without samples of weight zero.
 
-    `ranking` measures need both classes among the validation samples of each fold, a `decision` that is learnt from
+    `ranking` measures need both classes among the validation samples of each fold, a `decision` that is learned from
     those of all folds needs both among these.
     """
     splits = make_splits(cv, X, samples.labels, positive=samples.positive, weights=samples.weights, groups=groups)
@@ -78,7 +78,7 @@ def make_folds(
         folds.append(fold)
     if decision is not None:
         held_out = samples.positive[np.concatenate([fold.valid for fold in folds])]
-        fix = f'decision="{decision}" is learnt from them: use other folds, or decision="zero".'
+        fix = f'decision="{decision}" is learned from them: use other folds, or decision="zero".'
         check_both_classes(held_out, "the held-out samples of all folds", fix)
     return folds
 

@@ -1,6 +1,6 @@
 """The value of scores of the validation samples, greater is better: our measures and scikit-learn's scorers.
 
-With a decision that is learnt from the out-of-fold scores of all folds together, one threshold or Bayes' rule, risk,
+With a decision that is learned from the out-of-fold scores of all folds together, one threshold or Bayes' rule, risk,
 min_risk and income are those of its predictions. Scores that differ by less than the solver's tolerance are equal.
 """
 
@@ -155,8 +155,8 @@ def make_scoring(scoring: Any, X: Any, samples: Samples, decision: str = ZERO, t
     )
     if isinstance(scoring, str):
         if decision in (THRESHOLD, BAYES) and scoring in (MIN_RISK, *OF_PREDICTIONS):
-            learnt = ThresholdScoring if decision == THRESHOLD else BayesScoring
-            return learnt(DEFAULT_SCORING if scoring == MIN_RISK else scoring, samples, tie)
+            learned = ThresholdScoring if decision == THRESHOLD else BayesScoring
+            return learned(DEFAULT_SCORING if scoring == MIN_RISK else scoring, samples, tie)
         if scoring in OF_PREDICTIONS:
             return PredictionScoring(scoring, samples, tie)
         if scoring in OF_RANKING:
