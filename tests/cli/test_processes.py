@@ -76,7 +76,7 @@ def test_a_model_trained_by_one_process_decides_in_another_as_in_python(process,
     written = read_decisions(out)
     columns = new.fillna({"home": ""})
     amount = new["amount"].to_numpy()
-    expected = load_model(model).model._decide(columns, fn_cost=0.6 * amount, fp_cost=0.1 * amount)
+    expected = load_model(model).model._predict_all(columns, fn_cost=0.6 * amount, fp_cost=0.1 * amount)
     assert written["label"].tolist() == expected.labels.tolist()
     np.testing.assert_array_equal(written["score"], expected.scores)
     np.testing.assert_array_equal(written["probability"], expected.probabilities)

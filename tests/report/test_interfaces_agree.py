@@ -51,7 +51,7 @@ class InPython:
         self.model = model.fit(X, y, **costs)
         X, y, costs = self.given(self.new)
         self.evaluated = evaluate(self.model, X, y, **costs, cv="prefit", n_resamples=N_RESAMPLES)
-        self.decided = self.model._decide(X, **costs)
+        self.decided = self.model._predict_all(X, **costs)
         self.risk = cost_risk(y, self.decided.labels, pos_label="default", **costs)
 
     @staticmethod

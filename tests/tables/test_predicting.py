@@ -205,7 +205,7 @@ def test_a_model_of_libsvm_rows_predicts_libsvm_rows(tmp_path):
     (tmp_path / "new").write_text("0 1:0.5 7:9\n0 2:1\n0\n")
     found = predict_table(tmp_path / "model.skops", tmp_path / "new", tmp_path / "out.csv")
     written = read_decisions(tmp_path / "out.csv")
-    expected = model._decide(np.array([[0.5, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    expected = model._predict_all(np.array([[0.5, 0.0], [0.0, 1.0], [0.0, 0.0]]))
     np.testing.assert_allclose(written["score"], expected.scores, rtol=1e-12)
     assert found.n_rows == 3
 

@@ -94,15 +94,15 @@ def _predict(
     fitted: Any, X: Any, sample: Samples, metadata: dict[str, Any], scored: bool
 ) -> tuple[Mask, ActionScores | None]:
     """Whether a fitted model acts on each sample, by its costs if `predict` takes them, and its scores for acting."""
-    target, labels = sample.positive_class, np.asarray(predict_with_costs(fitted, X, metadata))
-    unknown = ~np.isin(labels, target.classes)
+    positive_class, labels = sample.positive_class, np.asarray(predict_with_costs(fitted, X, metadata))
+    unknown = ~np.isin(labels, positive_class.classes)
     if unknown.any():
         raise ValueError(
-            f"{type(fitted).__name__} must predict one of the classes {format_labels(target.classes)}; its predict "
-            f"returned {labels[unknown][:1].tolist()[0]!r}. Pass a classifier."
+            f"{type(fitted).__name__} must predict one of the classes {format_labels(positive_class.classes)}; it "
+            f"predicted {labels[unknown][:1].tolist()[0]!r}. Pass a classifier."
         )
-    acted, own = labels == target.label, {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost}
-    return acted, action_scores(fitted, X, acted, target, **own) if scored else None
+    acted, own = labels == positive_class.label, {"fn_cost": sample.fn_cost, "fp_cost": sample.fp_cost}
+    return acted, action_scores(fitted, X, acted, positive_class, **own) if scored else None
 
 
 def fewest_errors(scores: Vector, sample: Samples) -> list[FoldPredictions]:

@@ -139,8 +139,10 @@ def evaluate(
     groups = check_groups(given.pop("groups"), len(labels))
     outcomes, decisive, passed_on = _costs(model, given)
     classes, index = two_classes(labels, owner="evaluate")
-    target = PositiveClass.from_labels(classes, stated_pos_label(model) if pos_label is None else pos_label)
-    sample = Samples.from_mask(target, index == target.index, **decisive, sample_weight=given["sample_weight"])
+    positive_class = PositiveClass.from_labels(classes, stated_pos_label(model) if pos_label is None else pos_label)
+    sample = Samples.from_mask(
+        positive_class, index == positive_class.index, **decisive, sample_weight=given["sample_weight"]
+    )
     sample.check_totals()
     metadata = passed_on | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
     metadata |= {} if groups is None else {"groups": groups}
@@ -150,7 +152,7 @@ def evaluate(
     if isinstance(cv, str) and cv == PREFIT:
         found = {name: prefit_predictions(m, X, sample, metadata, scored=name == MODEL) for name, m in models.items()}
         if blind and any(hasattr(model, response) for response in RESPONSE_METHODS):
-            scores = positive_class_scores(model, X, pos_label=target.label).values
+            scores = positive_class_scores(model, X, pos_label=positive_class.label).values
             found[FEWEST_ERRORS] = fewest_errors(scores, sample)
     else:
         splits = make_splits(cv, X, labels, positive=sample.positive, weights=sample.weights, groups=groups)

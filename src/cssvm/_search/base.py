@@ -59,7 +59,7 @@ def _warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=5)
 
 
-class Decided(NamedTuple):
+class Predictions(NamedTuple):
     """Predicted labels, scores for the positive class, and its probabilities if there are any: (n_samples,) each."""
 
     labels: NDArray[Any]
@@ -295,9 +295,9 @@ class BaseSVCSearchCV(BinaryClassifier):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._decide(X, fn_cost=fn_cost, fp_cost=fp_cost).labels
+        return self._predict_all(X, fn_cost=fn_cost, fp_cost=fp_cost).labels
 
-    def _decide(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> Decided:
+    def _predict_all(self, X: Any, *, fn_cost: Any = None, fp_cost: Any = None) -> Predictions:
         """What `predict`, `positive_class_scores` and, for the positive class, `predict_proba` return, in one pass."""
         check_is_fitted(self)
         given = align_to_samples(X, fn_cost=fn_cost, fp_cost=fp_cost)
@@ -308,13 +308,15 @@ class BaseSVCSearchCV(BinaryClassifier):
                     'samples. Use decision="bayes" for costs of new samples.'
                 )
             scores = self._decision.gain(self._scores(X), *self._mean_costs)
-            return Decided(self._positive_class.labels(self._positive_class.predicted_positive(scores)), scores, None)
+            return Predictions(
+                self._positive_class.labels(self._positive_class.predicted_positive(scores)), scores, None
+            )
         costs = self._costs("predict", given)
         self._positive_class.require_pos_label(**costs)
         f = self._scores(X)
         positive = self._positive_class.predicted_positive(self._decision.gain(f, **costs))
         scores = self._decision.gain(f, *self._mean_costs)
-        return Decided(self._positive_class.labels(positive), scores, self._decision.probabilities(f))
+        return Predictions(self._positive_class.labels(positive), scores, self._decision.probabilities(f))
 
     def _costs(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
         """The costs of new samples: those given, or the numbers that were passed to `fit`."""

@@ -123,9 +123,14 @@ class ScorerScoring(Scoring):
         samples = self.samples.take(valid)
         metadata = {"fn_cost": samples.fn_cost, "fp_cost": samples.fp_cost, "sample_weight": samples.weights}
         params = {name: metadata[name] for name in self.names}
-        X, y, target = safe_indexing(self.X, valid), samples.labels, samples.positive_class
+        X, y, positive_class = safe_indexing(self.X, valid), samples.labels, samples.positive_class
         fitted = [
-            _Scored(target.classes, target.to_classes_sign(f), target.label if target.named else None) for f in scores
+            _Scored(
+                positive_class.classes,
+                positive_class.to_classes_sign(f),
+                positive_class.label if positive_class.named else None,
+            )
+            for f in scores
         ]
         with config_context(**self.config):
             return np.array([self.scorer(each, X, y, **params) for each in fitted])

@@ -116,8 +116,8 @@ class TableScorer:
         used = {name: costs[name] for name in self.decides_by if name in costs}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FreeDecisionWarning)  # such rows are counted
-            if hasattr(model, "_decide"):
-                labels, scores, probabilities = model._decide(X, **used)
+            if hasattr(model, "_predict_all"):
+                labels, scores, probabilities = model._predict_all(X, **used)
             else:
                 labels = predict_with_costs(model, X, used)
                 scores = positive_class_scores(model, X, pos_label=self.card.pos_label).values

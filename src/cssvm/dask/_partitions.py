@@ -258,7 +258,7 @@ class Problem:
     """The training problem: labels, costs and weights as tasks read them."""
 
     reader: Reader
-    target: PositiveClass
+    positive_class: PositiveClass
     C: float = 1.0
 
     def totals(self, frame: Any, *separate: Any) -> Totals:
@@ -275,13 +275,13 @@ class Problem:
     def terms(self, values: dict[str, Any]) -> tuple[Vector, Vector]:
         """Return the linear term p and the upper bounds, (n,) each, with the sign of f."""
         sample, margins, upper_bounds = self._read(values)
-        return self.target.to_classes_sign(sample.signs) * margins, upper_bounds
+        return self.positive_class.to_classes_sign(sample.signs) * margins, upper_bounds
 
     def _read(self, values: dict[str, Any]) -> tuple[Samples, Vector, Vector]:
         """Return samples, margins and upper bounds."""
-        positive = np.broadcast_to(np.asarray(values["y"] == self.target.label, dtype=bool), values["y"].shape)
+        positive = np.broadcast_to(np.asarray(values["y"] == self.positive_class.label, dtype=bool), values["y"].shape)
         own = {name: values[name] for name in ("fn_cost", "fp_cost", "sample_weight")}
-        sample = Samples.from_mask(self.target, positive, **own)
+        sample = Samples.from_mask(self.positive_class, positive, **own)
         return sample, *margins_and_upper_bounds(
             positive, sample.weighted_costs, C=self.C, kappa=values["kappa"], fp_cost=sample.fp_cost
         )

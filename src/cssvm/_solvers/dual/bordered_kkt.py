@@ -66,9 +66,9 @@ class BorderedKKT:
         if len(self._rows) > m:  # many of variables that are gone: they take as much memory as the factor
             return True
         n_new = np.count_nonzero(self._row_of_added[added] < 0) + np.count_nonzero(self._row_of_held[held] < 0)
-        again = FACTORISING * np.count_nonzero(moving) ** 3
+        refactorised = FACTORISING * np.count_nonzero(moving) ** 3
         bordered = BORDERING + m * (m * n_new + n_border**2) + SOLVING * n_border**3
-        return n_border > 0 and bool(again < bordered)
+        return n_border > 0 and bool(refactorised < bordered)
 
     def is_close_to(self, moving: Mask) -> bool:
         """Whether the border of the `moving` variables is small, so that it adds little rounding."""

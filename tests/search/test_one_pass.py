@@ -1,4 +1,4 @@
-"""`_decide` returns in one pass what `predict`, `positive_class_scores` and `predict_proba` return."""
+"""`_predict_all` returns in one pass what `predict`, `positive_class_scores` and `predict_proba` return."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def test_one_pass_gives_the_results_of_three_methods(decision, pos_label, data, 
     search = CostSensitiveSVCCV(Cs=[1.0], gammas=[0.2], cv=2, decision=decision, fn_cost=3.0, pos_label=pos_label)
     search.fit(X, y)
     costs = {"fn_cost": amounts, "fp_cost": 4.0} if decision == "bayes" else {}
-    found = search._decide(X, **costs)
+    found = search._predict_all(X, **costs)
     np.testing.assert_array_equal(found.labels, search.predict(X, **costs))
     np.testing.assert_array_equal(found.scores, positive_class_scores(search, X).values)
     if decision == "bayes":
@@ -23,7 +23,7 @@ def test_one_pass_gives_the_results_of_three_methods(decision, pos_label, data, 
     else:
         assert found.probabilities is None
         with pytest.raises(ValueError, match="takes no costs"):
-            search._decide(X, fn_cost=2.0)
+            search._predict_all(X, fn_cost=2.0)
 
 
 def test_evaluate_counts_its_fits_on_the_error_stream(data, capsys):
