@@ -201,7 +201,7 @@ def test_routed_costs_reach_predict_without_a_request():
 
 
 def test_a_regressor_is_not_compared():
-    with pytest.raises(ValueError, match=r"LinearRegression must predict one of the classes \[0, 1\]; its predict"):
+    with pytest.raises(ValueError, match=r"LinearRegression must predict one of the classes \[0, 1\]; it predicted"):
         evaluate(svc(), X, Y, compare=[LinearRegression()], **COSTS, **QUICK)
 
 
