@@ -140,11 +140,10 @@ def evaluate(
     outcomes, decisive, passed_on = _costs(model, given)
     classes, index = two_classes(labels, owner="evaluate")
     positive_class = PositiveClass.from_labels(classes, stated_pos_label(model) if pos_label is None else pos_label)
-    sample = Samples.from_mask(
-        positive_class, index == positive_class.index, **decisive, sample_weight=given["sample_weight"]
-    )
+    weights, positive = given["sample_weight"], index == positive_class.index
+    sample = Samples.from_mask(positive_class, positive, **decisive, sample_weight=weights)
     sample.check_totals()
-    metadata = passed_on | ({} if given["sample_weight"] is None else {"sample_weight": sample.weights})
+    metadata = passed_on | ({} if weights is None else {"sample_weight": sample.weights})
     metadata |= {} if groups is None else {"groups": groups}
     models, estimates = {MODEL: model} | named(compare), []
     warn_cost_leakage(models.values(), passed_on, sample.positive)
