@@ -132,3 +132,15 @@ def test_samples_of_weight_zero_are_neither_trained_on_nor_scored():
     found = BoundaryMovementSVC(**given, cv=folds).fit(far, y, sample_weight=weights)
     kept = BoundaryMovementSVC(**given, cv=own).fit(X[weights > 0], y[weights > 0])
     assert found.threshold_ == pytest.approx(kept.threshold_, abs=1e-6)
+
+
+def test_folds_that_hold_out_samples_of_weight_zero_only_are_left_out():
+    X, y = make_classification(60, 2, n_informative=2, n_redundant=0, flip_y=0.2, random_state=0)
+    weights = np.ones(len(y))
+    weights[5] = 0.0
+    kept = weights > 0
+    given = {"fn_cost": 3.0, "gamma": 0.3, "cv": LeaveOneOut(), "tol": 1e-6}
+    found = BoundaryMovementSVC(1.0, **given).fit(X, y, sample_weight=weights)
+    assert found.threshold_ == pytest.approx(
+        BoundaryMovementSVC(1.0, **given).fit(X[kept], y[kept]).threshold_, abs=1e-5
+    )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._core.alignment import align_to_samples
 from .._core.classifier import unchanged_on_failure
 from .._core.decision import ONE_MARGIN, score_tie, threshold_of_least_cost
-from .._core.folds import Fold, OutOfFold, check_groups, fit_on, make_splits
+from .._core.folds import Fold, check_groups, fit_on, make_splits
 from .._core.margins_and_bounds import SCALE
 from .._core.samples import Samples, check_both_classes
 from .._core.sklearn_compat import take_rows
@@ -171,7 +172,9 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
         used = samples.weights > 0
         given = {"positive": samples.positive, "weights": samples.weights, "groups": groups}
         splits = make_splits(self.cv, X, samples.labels, **given)
-        folds = [Fold(*(part[used[part]] for part in fold)) for fold in splits]
+        held_out = np.concatenate([fold.valid[used[fold.valid]] for fold in splits])
+        check_both_classes(samples.positive[held_out], f"the held-out samples of cv={self.cv!r}", FOLD_FIX)
+        folds = [Fold(*(part[used[part]] for part in fold)) for fold in splits if used[fold.valid].any()]
         weights, scores, n_failed = {"sample_weight": samples.weights}, [], 0
         for fold in folds:
             where = f"the training samples of each fold of cv={self.cv!r}"
@@ -182,7 +185,4 @@ primal_objective_, dual_objective_, dual_gap_, n_features_in_, feature_names_in_
                 fit_on(model, X, samples.labels, fold.train, weights)
             scores.append(model.decision_function(take_rows(model, X, samples.labels, fold.valid, fold.train)[0]))
             n_failed += model.fit_status_ != Status.CONVERGED
-        held_out, pooled = OutOfFold([fold.valid for fold in folds], scores).pooled()
-        scored = samples.take(held_out)
-        check_both_classes(scored.positive, f"the held-out samples of cv={self.cv!r}", FOLD_FIX)
-        return scored, pooled, n_failed
+        return samples.take(held_out), np.concatenate(scores), n_failed
