@@ -84,7 +84,7 @@ def test_arrow_keys_move_a_slider_and_everything_with_it(opened):
     rows = case("class")
     page = opened(rows.report())
     before = {id: page.locator(f"#{id}").inner_html() for id in ("roc", "gains", "costs", "best-risk", "answer")}
-    slider = page.get_by_role("slider", name="Cost of missing a case")
+    slider = page.get_by_role("slider", name="Cost of missing a row")
     slider.focus()
     for _ in range(40):
         slider.press("ArrowRight")
@@ -120,7 +120,7 @@ def test_marks_lie_on_the_curves(opened):
     """The point of the best cut is on the drawn ROC curve, and no drawn point is above the line of equal cost."""
     page = opened(case("rows").report())
     for fn in ("0.05", "1", "9"):
-        page.get_by_role("spinbutton", name="Cost of missing a case").fill(fn)
+        page.get_by_role("spinbutton", name="Cost of missing a row").fill(fn)
         curve, equal = (page.locator(f"#roc .{name}").get_attribute("d") for name in ("curve", "equal"))
         points, ends = (
             np.array([[float(number) for number in pair.split()] for pair in path.replace("M", "").split("L")])
