@@ -185,7 +185,7 @@ def line(record: dict[str, Any]) -> list[str]:
         f"{record['local_seconds']:.1f}",
         f"{record['seconds'] / record['local_seconds']:.1f}",
         f"{max(record['peaks_mb']):.0f}",
-        f"{record['apart']:.0e}",
+        f"{record['difference']:.0e}",
     ]
 
 

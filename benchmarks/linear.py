@@ -249,7 +249,7 @@ def pass_seconds(folder: str, fn_cost: float, repeats: int) -> dict[str, float]:
 def cells(solver: str, run: dict[str, Any]) -> list[str]:
     setting = f"tol={run['setting']:g}" if solver == REFERENCE else f"max_iter={run['setting']:g}"
     peak = "" if run["peak_mb"] is None else f"{run['peak_mb']:.0f}"
-    return [solver, setting, f"{run['seconds']:.3g}", f"{run['above']:.1e}", peak]
+    return [solver, setting, f"{run['seconds']:.3g}", f"{run['excess']:.1e}", peak]
 
 
 def agreement() -> list[dict[str, Any]]:

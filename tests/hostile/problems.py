@@ -67,6 +67,7 @@ def generate(seed: int, *, largest: int = LARGEST) -> Problem:
     if kernel == "sigmoid":
         params["coef0"] = float(rng.choice([0.0, 1.0, -2.0]))
     if estimator == "CostSensitiveSVCCV":
+        params = {name: value for name, value in params.items() if name not in ("degree", "coef0")}
         params |= {"Cs": [power(rng, -3, 3), power(rng, -3, 3) * 100], "cv": 2, "n_jobs": 1}
         if kernel not in ("linear", "precomputed", "callable"):
             params["gammas"] = [power(rng, -4, 3)]

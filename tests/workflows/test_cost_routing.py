@@ -174,7 +174,9 @@ def test_raw_frames_reach_the_transformer_of_each_fold(real):
     )
     assert list(search.feature_names_in_) == list(X.columns)
     assert np.mean(search.predict(X) == by_hand.predict(X)) > 0.98
-    with pytest.raises(ValueError, match="transformer must turn X into finite numbers; FunctionTransformer returned"):
+    with pytest.raises(
+        ValueError, match="transformer must turn X into finite numbers; the output of FunctionTransformer is invalid"
+    ):
         CostSensitiveSVCCV(**SMALL, transformer=FunctionTransformer()).fit(X, y)
     with pytest.raises(ValueError, match="feature names"):
         search.predict(X.rename(columns={"status": "state"}))
