@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from cssvm import CostSensitiveSVCCV
-from cssvm._search.plan import Grid, GridAxes
+from cssvm._search.grid import Grid, GridAxes
 from cssvm.datasets import load
 from cssvm.metrics import cost_risk, tn_auc_loss, tp_auc_loss
 

@@ -184,7 +184,7 @@ def verdict_of(decided, **costs):
 def test_the_verdict_follows_from_the_interval_of_the_difference():
     costs = {"fn_cost": 10.0, "fp_cost": 1.0}
     assert verdict_of(lambda rows: rows.y, **costs).startswith("The model saves")
-    assert "cannot be told from" in verdict_of(lambda rows: np.zeros_like(rows.y), fn_cost=1.0, fp_cost=1.0)
+    assert "cannot be distinguished from" in verdict_of(lambda rows: np.zeros_like(rows.y), fn_cost=1.0, fp_cost=1.0)
     assert "should not decide" in verdict_of(lambda rows: 1 - rows.y, **costs)
 
 

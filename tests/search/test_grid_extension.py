@@ -6,8 +6,8 @@ from sklearn.datasets import make_classification
 
 from cssvm import CostSensitiveSVCCV
 from cssvm._kernels import make_kernel
-from cssvm._search import plan
-from cssvm._search.plan import REACH, GeometricAxis, GridAxes, GridExtension, is_clearly_better
+from cssvm._search import grid as grid_module
+from cssvm._search.grid import REACH, GeometricAxis, GridAxes, GridExtension, is_clearly_better
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 10, 40])
@@ -17,9 +17,9 @@ def test_an_axis_is_extended_up_to_its_limit(count, direction):
     axis = GeometricAxis(given)
     added = []
     while axis.additions[direction]:
-        assert len(axis.additions[direction]) <= plan.MAX_EXTENSIONS
+        assert len(axis.additions[direction]) <= grid_module.MAX_EXTENSIONS
         values = axis.extend(direction)
-        assert len(values) <= plan.N_ADDED
+        assert len(values) <= grid_module.N_ADDED
         added.extend(values if direction > 0 else values[::-1])
     ratios = np.array(added) / given[-1] if direction > 0 else given[0] / np.array(added)
     assert (np.diff(ratios) > 0).all()

@@ -94,7 +94,7 @@ def test_an_interrupted_extension_keeps_the_grid(data, monkeypatch):
         run(self, verbose)
 
     monkeypatch.setattr(GridCrossValidation, "run", interrupted)
-    monkeypatch.setattr("cssvm._search.plan.is_clearly_better", lambda *_: True)
+    monkeypatch.setattr("cssvm._search.grid.is_clearly_better", lambda *_: True)
     settings = {"Cs": 2, "gammas": 2}
     with pytest.warns(UserWarning, match="interrupted: 4 of 4 points"):
         search = small(**settings).fit(*data)

@@ -90,8 +90,8 @@ def _verdict(evaluation: Evaluation, baseline: Policy, earns: bool) -> str:
         interval = f"({confidence} interval {_range(_as_shown(difference, True), currency)})"
         text = f"At these costs the model should not decide: it {loses} {against} {interval}"
     else:
-        text = f"On {format_count(evaluation.n_rows)} rows the model cannot be told from {against}: the difference of "
-        text += f"{amount(difference.value, currency)} per row may be chance {interval}"
+        text = f"On {format_count(evaluation.n_rows)} rows the model cannot be distinguished from {against}: the "
+        text += f"difference of {amount(difference.value, currency)} per row may be chance {interval}"
     cheaper = [
         f"“{policy.name}”"
         for policy in evaluation.policies[1:]

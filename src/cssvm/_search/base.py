@@ -37,8 +37,8 @@ from .final_decision import (
     with_balanced_costs,
 )
 from .fold_data import FoldFeatures, make_folds
+from .grid import AXIS_VALUE, GridAxes
 from .grid_search import GridSearch, SearchResult, make_results
-from .plan import AXIS_VALUE, GridAxes
 from .scoring import make_scoring
 from .workers import FitPlan, Worker
 

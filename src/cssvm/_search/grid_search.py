@@ -24,7 +24,7 @@ from .._runtime import threads
 from .._runtime.progress import are_interrupts_raised, progress, say
 from .checkpoint import Checkpoint, fingerprint
 from .fold_data import FoldFeatures
-from .plan import Edge, FitKey, Grid, GridAxes, GridExtension, Point
+from .grid import Edge, FitKey, Grid, GridAxes, GridExtension, Point
 from .scoring import Scoring
 from .workers import FitPlan, FoldScores, Task, Worker
 

@@ -34,7 +34,7 @@ from .._kernels.gram import memory_budget
 from .._solvers.dual import DualProblem, Workspace, solve, solve_path
 from .._solvers.linear import LinearFunction, LinearSolver, linear_scores
 from .fold_data import FoldFeatures
-from .plan import FitKey, Grid
+from .grid import FitKey, Grid
 
 MATRIX_SHARE = 0.75  # of the memory available, for the matrices; Newton steps and their factors need the rest
 BAND = 256  # validation samples at a time

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, told apart with any of the common colour vision deficiencies.
+# Okabe and Ito's colours, distinguishable with any of the common colour vision deficiencies.
 BLACK, GREY = "#000000", "#7F7F7F"
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 

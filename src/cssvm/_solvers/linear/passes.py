@@ -29,7 +29,7 @@ SPARE = 1.05  # times the upper bounds that balance fixed samples: with no more 
 NOISE = 1e-13  # of a score: differences below are rounding errors
 START_DISTANCE = 1.0  # from the margin, either way: the margin of the positive class is 1
 BINS_PER_OCTAVE = 4
-LEAST_EXPONENT, MOST_EXPONENT = -40, 24  # of 2, distances from the margin that are told apart
+LEAST_EXPONENT, MOST_EXPONENT = -40, 24  # of 2, distances from the margin that are distinguished
 SMALLEST = 2.0**LEAST_EXPONENT
 N_BINS = BINS_PER_OCTAVE * (MOST_EXPONENT - LEAST_EXPONENT)
 

@@ -1,4 +1,4 @@
-"""The plan of a search: the values of each parameter, the points of the grid, and which of them share a fit.
+"""The grid of a search: the values of each parameter, the points of the grid, and which of them share a fit.
 
 A point is (kernel, fn_cost, fp_cost, kappa, C). With s = (1 + kappa) / 2, a cost-sensitive SVM with costs fn_cost and
 fp_cost and margins 1 and kappa, trained with C s, is
